@@ -1,0 +1,94 @@
+# What there is to do here. `make` alone lists it; a clean clone needs Python 3.11 or newer and nothing else.
+
+BIN := .venv/bin
+PIP := $(BIN)/uv pip install --quiet --python $(BIN)/python
+LOCK := $(BIN)/uv pip compile pyproject.toml - --quiet --generate-hashes --universal --python-version 3.11 \
+	--no-annotate --no-header --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade)
+BUILD := printf '%s\n' hatchling editables
+
+# The first of these that runs and is new enough; `make PYTHON=...` names another.
+PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+# What `make check` is made of: independent of one another, so they run side by side.
+CHECKS := check-format check-lint check-types check-imports check-contract check-generated check-house
+SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
+.DEFAULT_GOAL := help
+.PHONY: help install serve test check bench chaos generate format lock area $(CHECKS)
+
+help: ## List what make can do here
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: .venv/runtime ## Run the whole service on this machine (PORT=8460 names another port)
+	@exec $(BIN)/messaging serve
+
+install: .venv/development ## Make .venv with all that development needs
+
+test: .venv/development ## Run the tests (ARGS="tests/rest -k stop" picks some)
+	@$(BIN)/pytest --numprocesses logical --maxprocesses 4 --ignore tests/chaos $(ARGS)
+
+check: .venv/development ## Check format, lint, types, imports, contracts and generated files
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) $(CHECKS)
+
+bench: .venv/development ## Measure the service against a floor measured in the same run
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: .venv/development ## Kill workers, servers and connections under load, and count what is left
+	@$(BIN)/pytest --numprocesses 0 tests/chaos $(ARGS)
+
+generate: .venv/development ## Write schema.graphql and every other file that is read off the code
+	@$(BIN)/messaging generate
+
+format: .venv/development ## Rewrite the code in the house format
+	@$(BIN)/ruff check --quiet --fix-only
+	@$(BIN)/ruff format
+
+lock: $(BIN)/uv ## Pin the dependencies of pyproject.toml (UPGRADE=1 takes the newest)
+	@$(BUILD) | $(LOCK) --output-file requirements.lock
+	@$(BUILD) | $(LOCK) --output-file requirements-dev.lock --group dev --constraint requirements.lock
+
+area: ## List the files of an area: make area A=contacts
+	$(if $(A),,$(error Name the area: make area A=contacts))
+	@find app tests -type f \( -path '*/$(A)/*' -o -name '$(A).*' -o -name 'test_$(A)*' \) -not -name '*.pyc' | sort
+
+$(CHECKS): .venv/development
+
+check-format:
+	@$(BIN)/ruff format --check --quiet --diff
+
+check-lint:
+	@$(BIN)/ruff check --quiet
+
+check-types:
+	@$(BIN)/basedpyright --level error
+
+check-imports:
+	@$(BIN)/lint-imports --no-logo
+
+check-contract:
+	@$(BIN)/messaging check
+
+check-generated:
+	@$(BIN)/messaging generate --check
+
+check-house:
+	@$(BIN)/pytest --numprocesses 0 --verbosity 2 tests/architecture
+
+# A stamp for each kind of environment: while locks and pyproject.toml stand still, nothing is done.
+.venv/development: requirements-dev.lock .venv/runtime
+	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+.venv/runtime: requirements.lock pyproject.toml | $(BIN)/uv
+	@$(PIP) --require-hashes --requirement requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(BIN)/uv: | $(BIN)/pip
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > .venv/uv.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement .venv/uv.lock
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found. Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv

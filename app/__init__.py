@@ -1,0 +1,1 @@
+"""An SMS messaging service that runs from one command."""

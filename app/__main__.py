@@ -1,0 +1,5 @@
+"""`python -m app` is `messaging`."""
+
+from app.cli import main
+
+main()

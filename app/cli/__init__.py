@@ -1,0 +1,5 @@
+"""The command line: `messaging …`."""
+
+from app.cli.commands import main
+
+__all__ = ["main"]

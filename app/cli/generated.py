@@ -1,0 +1,76 @@
+"""Files that are made from the code, and the checks that need nothing but the code."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+
+from app.domain.kernel.errors import catalogue
+from app.domain.kernel.events import EVENTS
+from app.graphql.schema import CONTRACT, contract
+from app.main import REST, VERSION
+from app.operations.document import load
+from app.providers.carriers.sandbox import numbers
+from app.rest import openapi
+
+ROOT = Path(__file__).parents[2]
+SERVER = "http://127.0.0.1:8000"
+
+
+def check_documents() -> str:
+    """Compile everything that is read at start; return how much there is."""
+    operations = load(REST, contract())
+    return f"{len(operations)} operations, {len(EVENTS)} events and {len(catalogue())} errors are sound."
+
+
+def write_all(*, check: bool) -> list[str]:
+    """Write every generated file that is out of date, or only say which are."""
+    stale: list[str] = []
+    for name, make in FILES.items():
+        path, text = ROOT / name, make()
+        if not path.exists() or path.read_text() != text:
+            stale.append(name)
+            if not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+    return stale
+
+
+def _openapi() -> str:
+    document = openapi.document(load(REST, contract()), VERSION, SERVER)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
+
+
+def _errors() -> str:
+    lines = ["# Error codes", "", "Every error of every surface bears one of these codes.", ""]
+    for code, error in sorted(catalogue().items()):
+        lines += [f"## {code}", "", f"Status {error.status}. {inspect.cleandoc(error.__doc__ or '')}", ""]
+    return "\n".join(lines)
+
+
+def _events() -> str:
+    lines = ["# Events", "", "What happens in an account, as subscribers are told it.", ""]
+    for name, event in sorted(EVENTS.items()):
+        if not event.subscribable and event.topic is None:
+            continue
+        dotted = f" Dashboard webhooks call it `{event.topic}`." if event.topic else ""
+        sample = orjson.dumps(event(**event.example).payload(), option=orjson.OPT_INDENT_2).decode()
+        lines += [
+            f"## {name}",
+            "",
+            f"{inspect.cleandoc(event.__doc__ or '')}{dotted}",
+            "",
+            f"```json\n{sample}\n```",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+FILES: dict[str, Callable[[], str]] = {
+    "schema.graphql": lambda: CONTRACT,
+    "docs/openapi.json": _openapi,
+    "docs/errors.md": _errors,
+    "docs/events.md": _events,
+    "docs/sandbox.md": numbers.as_markdown,
+}

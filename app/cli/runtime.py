@@ -1,0 +1,48 @@
+"""Where the service of this machine runs: its addresses, kept in the data folder while it does."""
+
+from pathlib import Path
+
+import orjson
+
+from app.settings import Settings
+
+FILE = "running.json"
+
+
+class NotRunning(Exception):
+    """No service runs on the data folder, and no address of a database was given."""
+
+
+def remember(settings: Settings) -> Path:
+    """Write down where the service is, for commands that are given nothing else."""
+    path = settings.data / FILE
+    path.touch(mode=0o600)
+    path.write_bytes(
+        orjson.dumps(
+            {
+                "database_url": settings.database_url,
+                "redis_url": settings.redis_url,
+                "base_url": settings.public_url,
+            }
+        )
+    )
+    return path
+
+
+def find(settings: Settings) -> Settings:
+    """Return the settings with the addresses of the running service; raise `NotRunning`."""
+    if settings.database_url and settings.redis_url:
+        return settings
+    path = settings.data / FILE
+    if not path.exists():
+        raise NotRunning(
+            f"No service runs on {settings.data.absolute()}. Start one with `messaging serve`, "
+            "or set DATABASE_URL and REDIS_URL."
+        )
+    known = orjson.loads(path.read_bytes())
+    addresses = {
+        "database_url": settings.database_url or known["database_url"],
+        "redis_url": settings.redis_url or known["redis_url"],
+        "base_url": settings.base_url or known["base_url"],
+    }
+    return settings.model_copy(update=addresses)

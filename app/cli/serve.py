@@ -1,0 +1,100 @@
+"""`messaging serve`: everything on one machine, under one parent."""
+
+import asyncio
+import errno
+import os
+import shutil
+import socket
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import typer
+
+from app.cli import runtime
+from app.embedded.children import Child, run
+from app.embedded.servers import Servers
+from app.settings import Settings
+from app.telemetry import logs
+
+METRICS = "metrics"
+
+
+class PortTaken(Exception):
+    """Another program listens where the service is to."""
+
+
+def serve(settings: Settings) -> int:
+    """Run databases, web and worker until told to stop; return the exit code.
+
+    Raises `MissingSecretKey`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
+    """
+    logs.configure(settings.log_format, settings.log_level)
+    settings.check_secret_key()
+    _check_port(settings)
+    servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)
+    with ExitStack() as stack:
+        stack.callback(servers.stop)
+        addresses = {"database_url": servers.database_url, "redis_url": servers.redis_url}
+        settings = settings.model_copy(update=addresses)
+        stack.callback(runtime.remember(settings).unlink, missing_ok=True)
+        env = _environment(settings)
+        children = [Child(role, [sys.executable, "-m", "app", role], env) for role in ("web", "worker")]
+        return run(children, lambda: _prepare(settings), servers.are_alive)
+
+
+def _check_port(settings: Settings) -> None:
+    """Try to listen, before anything is started or told."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        socket.create_server((settings.host, settings.port), family=family).close()
+    except OSError as problem:
+        if problem.errno != errno.EADDRINUSE:
+            raise
+        raise PortTaken(
+            f"Port {settings.port} of {settings.host} is taken by another program. "
+            "Stop that, or choose another port with PORT."
+        ) from None
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    figures = settings.data / METRICS
+    shutil.rmtree(figures, ignore_errors=True)
+    figures.mkdir()
+    return {
+        **os.environ,
+        "DATABASE_URL": settings.database_url or "",
+        "REDIS_URL": settings.redis_url or "",
+        "PORT": str(settings.port),
+        "MESSAGING_DATA": str(settings.data.absolute()),
+        "PROMETHEUS_MULTIPROC_DIR": str(figures.absolute()),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+
+
+def _prepare(settings: Settings) -> None:
+    """Migrate while the children load; they wait for it. On the first start, open an account and say so."""
+    from app.cli.setup import migrate, open_first_account
+
+    asyncio.run(migrate(settings))
+    opened = asyncio.run(open_first_account(settings))
+    if opened:
+        typer.echo(WELCOME.format(url=settings.public_url, **opened))
+    else:
+        typer.echo(f"Serving at {settings.public_url}")
+
+
+WELCOME = """
+Serving at {url}
+
+Your first account has {credits} credits and a sandbox number. This is shown once:
+
+  owner     {email}
+  password  {password}
+
+  export URL={url}
+  export KEY={svc_key}
+  export NUMBER={phone_number}
+
+Paste the exports into a second terminal and follow the README from there.
+"""

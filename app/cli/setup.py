@@ -1,0 +1,94 @@
+"""What commands do to the database: migrate it, open accounts, make keys, grant credits."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from app.bootstrap import METADATA, derive, open_services
+from app.db import migrate as migrations
+from app.db.engine import UNREACHABLE
+from app.domain.accounts import service as accounts
+from app.domain.accounts.keys import KeyKind
+from app.domain.accounts.models import Account
+from app.domain.accounts.scopes import ALL
+from app.domain.accounts.service import NewKey
+from app.domain.billing import service as billing
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.onboarding.service import Opened, Opening, open_account
+from app.settings import Settings
+
+NOBODY = Actor(0, ALL, "cli")
+FIRST_EMAIL = "owner@example.com"
+
+
+class DatabaseAway(Exception):
+    """The database of `DATABASE_URL` cannot be reached."""
+
+
+async def migrate(settings: Settings) -> None:
+    """Bring the database to the newest schema."""
+    assert settings.database_url
+    with _reaching(settings.database_url):
+        await migrations.upgrade(settings.database_url, METADATA)
+
+
+async def open_first_account(settings: Settings) -> dict[str, Any] | None:
+    """Open an account where there is none yet; return what its owner must be told."""
+    async with _unit(settings, NOBODY) as unit:
+        if await unit.one(select(Account.id).limit(1)):
+            return None
+        return asdict(await open_account(unit, _opening(settings, "My company", FIRST_EMAIL, settings.starter_credits)))
+
+
+async def create_account(settings: Settings, company_name: str, email: str, credits: int) -> Opened:
+    """Open an account with an owner, keys, a sandbox number and credits."""
+    async with _unit(settings, NOBODY) as unit:
+        return await open_account(unit, _opening(settings, company_name, email, credits))
+
+
+async def create_key(settings: Settings, account_id: int, name: str, kind: KeyKind) -> str:
+    """Make a key for an account and return its text."""
+    async with _unit(settings, Actor(account_id, ALL, "cli")) as unit:
+        await _check_account(unit, account_id)
+        _, key = await accounts.create_key(unit, derive(settings, "api keys"), NewKey(name, kind))
+        return key.text
+
+
+async def grant_credits(settings: Settings, account_id: int, credits: int, note: str) -> int:
+    """Grant an account credits and return its balance."""
+    async with _unit(settings, Actor(account_id, ALL, "cli")) as unit:
+        await _check_account(unit, account_id)
+        return await billing.grant(unit, credits, note)
+
+
+async def _check_account(unit: Unit, account_id: int) -> None:
+    if await unit.one(select(Account.id).where(Account.id == account_id)) is None:
+        raise NotFound(kind="account", id=account_id)
+
+
+def _opening(settings: Settings, company_name: str, email: str, credits: int) -> Opening:
+    return Opening(company_name, email, settings.rate, credits, derive(settings, "api keys"))
+
+
+@asynccontextmanager
+async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[Unit]:
+    async with AsyncExitStack() as stack:
+        with _reaching(settings.database_url or ""):
+            services = await stack.enter_async_context(open_services(settings))
+        unit = open_unit(services.database.sessions, actor, services.clock, services.ring)
+        yield await stack.enter_async_context(unit)
+
+
+@contextmanager
+def _reaching(url: str) -> Iterator[None]:
+    try:
+        yield
+    except UNREACHABLE as problem:
+        place = urlsplit(url)
+        address = place._replace(netloc=place.netloc.rpartition("@")[2], query="").geturl()
+        raise DatabaseAway(f"The database at {address} cannot be reached: {problem}") from problem

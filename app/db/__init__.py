@@ -1,0 +1,1 @@
+"""The database: connections, the declarative base, migrations."""

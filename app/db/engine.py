@@ -1,0 +1,122 @@
+"""Connections to PostgreSQL: sessions for the models, a raw pool for the hot statements."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import asyncpg
+import orjson
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
+"""What a statement raises when a value of its own cannot be kept."""
+
+UNREACHABLE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.InterfaceError,
+    OSError,
+    TimeoutError,
+)
+"""What a statement raises for reasons that are not its own; any other error of PostgreSQL is a defect of ours."""
+
+
+class Connection(Protocol):
+    """An asyncpg connection, as far as the hot statements need it; asyncpg's own types are partly unknown."""
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        """Return all rows."""
+        ...
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        """Return the first row, or None."""
+        ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        ...
+
+    async def execute(self, query: str, *args: Any) -> str:
+        """Run a statement and return its command tag."""
+        ...
+
+    def transaction(self) -> AbstractAsyncContextManager[Any]:
+        """Open a transaction, committed when the block ends well."""
+        ...
+
+
+class Pool(Protocol):
+    """An asyncpg pool, as far as the hot statements need it."""
+
+    def acquire(self) -> AbstractAsyncContextManager[Connection]:
+        """Lend a connection for a block."""
+        ...
+
+    async def fetch(self, query: str, *args: Any) -> list[Any]:
+        """Return all rows of a statement that is a transaction of its own."""
+        ...
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        """Return the first row, or None."""
+        ...
+
+    async def fetchval(self, query: str, *args: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        ...
+
+    async def execute(self, query: str, *args: Any) -> str:
+        """Run a statement that is a transaction of its own."""
+        ...
+
+    async def close(self) -> None:
+        """Close every connection, once it is given back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One database: `sessions` opens SQLAlchemy sessions, `pool` lends asyncpg connections."""
+
+    engine: AsyncEngine
+    sessions: async_sessionmaker[AsyncSession]
+    pool: Pool
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.pool.close()
+        await self.engine.dispose()
+
+
+async def connect(url: str, size: int) -> Database:
+    """Connect to a `postgresql://` address with at most twice `size` connections."""
+    engine = create_async_engine(
+        url.replace("postgresql://", "postgresql+asyncpg://", 1),
+        pool_size=size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        json_serializer=lambda value: orjson.dumps(value).decode(),
+        json_deserializer=orjson.loads,
+    )
+    pool = cast(Pool, await asyncpg.create_pool(url, min_size=1, max_size=size, init=_speak_json, reset=_keep))
+    return Database(engine, async_sessionmaker(engine, expire_on_commit=False), pool)
+
+
+async def _keep(_connection: Any) -> None:
+    """Give a connection back as it is: no statement of ours changes a session, so resetting it costs for nothing."""
+
+
+async def _speak_json(connection: Any) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        encoder=lambda value: b"\x01" + orjson.dumps(value),
+        decoder=lambda raw: orjson.loads(raw[1:]),
+        format="binary",
+    )
+    await connection.set_type_codec(
+        "json", schema="pg_catalog", encoder=orjson.dumps, decoder=orjson.loads, format="binary"
+    )

@@ -1,0 +1,81 @@
+"""Bringing a database to the newest schema."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, MetaData, NullPool
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+PATIENCE = 60.0
+FOLDER = Path(__file__).parent / "migrations"
+LOCK = 7_236_451
+"""Key of the advisory lock that lets one process migrate while the others wait."""
+
+
+class SchemaBehind(Exception):
+    """The database was not migrated in time."""
+
+
+async def upgrade(url: str, metadata: MetaData) -> None:
+    """Apply every migration that a database lacks; of several processes one does it and the others wait."""
+    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1))
+    try:
+        async with engine.connect() as connection:
+            await connection.run_sync(_upgrade, metadata)
+            await connection.commit()
+    finally:
+        await engine.dispose()
+
+
+async def wait_for(url: str, metadata: MetaData) -> None:
+    """Wait until somebody has applied every migration; raise `SchemaBehind` after `PATIENCE` seconds."""
+    newest = ScriptDirectory.from_config(configuration(metadata)).get_current_head()
+    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while await _current(engine) != newest:  # noqa: ASYNC110 - another process makes it so
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise SchemaBehind(
+            "The database cannot be reached, or lacks migrations. Check DATABASE_URL, or run `messaging migrate`."
+        ) from None
+    finally:
+        await engine.dispose()
+
+
+async def difference(engine: AsyncEngine, metadata: MetaData) -> list[Any]:
+    """Return what the models say and the database does not; empty when migrations are complete."""
+    async with engine.connect() as connection:
+        return await connection.run_sync(_difference, metadata)
+
+
+def configuration(metadata: MetaData, connection: Connection | None = None) -> Config:
+    """Return Alembic's configuration for our folder of migrations."""
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER))
+    config.attributes.update(metadata=metadata, connection=connection)
+    return config
+
+
+async def _current(engine: AsyncEngine) -> str | None:
+    try:
+        async with engine.connect() as connection:
+            return await connection.run_sync(lambda plain: MigrationContext.configure(plain).get_current_revision())
+    except (OSError, DBAPIError):
+        return None
+
+
+def _upgrade(connection: Connection, metadata: MetaData) -> None:
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+    command.upgrade(configuration(metadata, connection), "head")
+
+
+def _difference(connection: Connection, metadata: MetaData) -> list[Any]:
+    return compare_metadata(MigrationContext.configure(connection), metadata)

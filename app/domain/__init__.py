@@ -1,0 +1,1 @@
+"""What the service is about: one folder an area, and a kernel they share."""

@@ -1,0 +1,1 @@
+"""Accounts, their users and their API keys."""

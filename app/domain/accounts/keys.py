@@ -1,0 +1,63 @@
+"""API keys as text: `svc_` or `auto_`, 32 random base-62 characters and a checksum of six."""
+
+import enum
+import hmac
+import re
+import secrets
+import zlib
+from dataclasses import dataclass
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+RANDOM_LENGTH = 32
+CHECKSUM_LENGTH = 6
+PATTERN = re.compile(r"(?:svc|auto)_[0-9A-Za-z]{38}")
+
+
+class KeyKind(enum.StrEnum):
+    """What a key is for; its text begins with the kind."""
+
+    svc = enum.auto()
+    auto = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    """A key, whole. It is shown to its maker once and never stored."""
+
+    text: str
+
+    @property
+    def prefix(self) -> str:
+        """Return the first characters, by which a person tells keys apart."""
+        return self.text[:8]
+
+    @property
+    def last_four(self) -> str:
+        """Return the last four characters."""
+        return self.text[-4:]
+
+
+def make(kind: KeyKind) -> KeyText:
+    """Make a new key of 190 random bits."""
+    body = "".join(secrets.choice(DIGITS) for _ in range(RANDOM_LENGTH))
+    return KeyText(f"{kind}_{body}{_checksum(f'{kind}_{body}')}")
+
+
+def has_form(text: str) -> bool:
+    """Tell whether a text can be a key at all: a mistyped one is refused before any look-up."""
+    return PATTERN.fullmatch(text) is not None and hmac.compare_digest(
+        _checksum(text[:-CHECKSUM_LENGTH]), text[-CHECKSUM_LENGTH:]
+    )
+
+
+def fingerprint(secret: bytes, text: str) -> bytes:
+    """Return what is stored of a key: its HMAC-SHA256 under the server's secret."""
+    return hmac.digest(secret, text.encode(), "sha256")
+
+
+def _checksum(text: str) -> str:
+    number, digits = zlib.crc32(text.encode()), ""
+    for _ in range(CHECKSUM_LENGTH):
+        number, digit = divmod(number, len(DIGITS))
+        digits = DIGITS[digit] + digits
+    return digits

@@ -1,0 +1,136 @@
+"""Accounts, users and API keys as they are stored."""
+
+import enum
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Numeric, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class AccountStatus(enum.StrEnum):
+    """Whether an account may send."""
+
+    active = enum.auto()
+    suspended = enum.auto()
+
+
+class Account(Base):
+    """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (CheckConstraint("balance >= 0", "balance_not_negative"),)
+
+    id: Mapped[Key]
+    company_name: Mapped[str]
+    account_type: Mapped[str] = mapped_column(server_default="prepaid")
+    status: Mapped[str] = mapped_column(server_default=AccountStatus.active)
+    balance: Mapped[int] = mapped_column(server_default="0")
+    rate: Mapped[Decimal] = mapped_column(Numeric(10, 4))
+    region: Mapped[str] = mapped_column(server_default="US")
+    support_contact: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[Created]
+
+
+class Role(enum.StrEnum):
+    """What a user may do. A `service` user signs in to connect applications only: it is a machine's, not a person's."""
+
+    owner = enum.auto()
+    member = enum.auto()
+    service = enum.auto()
+
+
+class User(Base):
+    """Who works in an account. `password_hash` is null until an invitation is accepted; who left is `removed_at`."""
+
+    __tablename__ = "users"
+    __table_args__ = (
+        Index("uq_users_email", text("lower(email)"), unique=True, postgresql_where=text("removed_at IS NULL")),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    email: Mapped[str]
+    first_name: Mapped[str] = mapped_column(server_default="")
+    last_name: Mapped[str] = mapped_column(server_default="")
+    role: Mapped[str] = mapped_column(server_default=Role.owner)
+    password_hash: Mapped[str | None]
+    created_at: Mapped[Created]
+    removed_at: Mapped[datetime | None]
+
+
+class Session(Base):
+    """A browser that a user signed in with. Only the HMAC of its cookie is kept."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    address: Mapped[str]
+    user_agent: Mapped[str]
+    created_at: Mapped[Created]
+    last_used_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class LinkPurpose(enum.StrEnum):
+    """Why a link that sets a password was mailed."""
+
+    invitation = enum.auto()
+    reset = enum.auto()
+
+
+class PasswordLink(Base):
+    """A mailed link that sets a password, once. Only the HMAC of its token is kept."""
+
+    __tablename__ = "password_links"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    purpose: Mapped[str]
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    used_at: Mapped[datetime | None]
+
+
+class AuditEntry(Base):
+    """Something done about who may do what: a sign-in, a consent, a change of a key or a client. Never changed."""
+
+    __tablename__ = "audit_entries"
+    __table_args__ = (Index("ix_audit_entries_account_id", "account_id", "id"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    action: Mapped[str]
+    actor: Mapped[str]
+    subject: Mapped[str] = mapped_column(server_default="")
+    address: Mapped[str] = mapped_column(server_default="")
+    user_agent: Mapped[str] = mapped_column(server_default="")
+    details: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    request_id: Mapped[str | None]
+    created_at: Mapped[Created]
+
+
+class ApiKey(Base):
+    """A key of an account's. Only its HMAC is kept; `prefix` and `last_four` are for display."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    name: Mapped[str]
+    prefix: Mapped[str]
+    last_four: Mapped[str]
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    scopes: Mapped[list[str]]
+    created_by: Mapped[str]
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

@@ -1,0 +1,48 @@
+"""What a key may be allowed to do."""
+
+import enum
+
+
+class Scope(enum.StrEnum):
+    """One permission. A key holds a set of them; every operation names the one that it needs."""
+
+    account_read = "account:read"
+    account_write = "account:write"
+    messages_read = "messages:read"
+    messages_send = "messages:send"
+    conversations_read = "conversations:read"
+    conversations_write = "conversations:write"
+    contacts_read = "contacts:read"
+    contacts_write = "contacts:write"
+    contacts_delete = "contacts:delete"
+    campaigns_read = "campaigns:read"
+    campaigns_write = "campaigns:write"
+    campaigns_send = "campaigns:send"
+    numbers_read = "numbers:read"
+    numbers_write = "numbers:write"
+    agents_read = "agents:read"
+    agents_write = "agents:write"
+    ai_use = "ai:use"
+    billing_read = "billing:read"
+    billing_write = "billing:write"
+    webhooks_manage = "webhooks:manage"
+
+
+ALL = frozenset(Scope)
+GENERAL = ALL - {Scope.account_write, Scope.billing_write}
+"""What a `svc_` key is given when its maker names nothing."""
+
+AUTOMATION = frozenset(
+    {
+        Scope.account_read,
+        Scope.messages_read,
+        Scope.messages_send,
+        Scope.contacts_read,
+        Scope.contacts_write,
+        Scope.campaigns_read,
+        Scope.campaigns_send,
+        Scope.numbers_read,
+        Scope.webhooks_manage,
+    }
+)
+"""The most that an `auto_` key or an automation grant can hold."""

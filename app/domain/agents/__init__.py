@@ -1,0 +1,1 @@
+"""Writing texts, by template or by model."""

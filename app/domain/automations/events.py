@@ -1,0 +1,28 @@
+"""What automations react to."""
+
+from dataclasses import dataclass
+
+from app.domain.contacts.events import ANN, AT, ContactEvent
+from app.domain.kernel.events import event
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordReply(ContactEvent):
+    """A text came in that holds a watched keyword; `body` is all of it."""
+
+    name = "keyword_reply"
+    example = {
+        **ANN,
+        "keyword": "MENU",
+        "body": "Menu please",
+        "from_number": "+12025550143",
+        "to_number": "+15002000001",
+        "received_at": AT,
+    }
+
+    keyword: str
+    body: str
+    from_number: str
+    to_number: str
+    received_at: str

@@ -1,0 +1,1 @@
+"""Credits: prices, balances, the ledger."""

@@ -1,0 +1,46 @@
+"""The ledger as it is stored."""
+
+import enum
+
+from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class EntryType(enum.StrEnum):
+    """Why a balance changed."""
+
+    debit = enum.auto()
+    refund = enum.auto()
+    purchase = enum.auto()
+    adjustment = enum.auto()
+
+
+class LedgerEntry(Base):
+    """One change of a balance, in credits: `amount` is negative for a debit, `balance_after` what it left.
+
+    Entries are only ever added and outlive the messages they name. A message has at most one debit and one refund.
+    """
+
+    __tablename__ = "ledger_entries"
+    __table_args__ = (
+        Index("ix_ledger_entries_account_id", "account_id", text("id DESC")),
+        Index(
+            "uq_ledger_entries_message_id",
+            "message_id",
+            "type",
+            unique=True,
+            postgresql_where=text("message_id IS NOT NULL"),
+        ),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    type: Mapped[str]
+    amount: Mapped[int]
+    balance_after: Mapped[int]
+    message_id: Mapped[int | None]
+    description: Mapped[str]
+    actor: Mapped[str]
+    created_at: Mapped[Created]

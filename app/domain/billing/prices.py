@@ -1,0 +1,43 @@
+"""What texts cost, in whole credits."""
+
+from functools import lru_cache
+
+import phonenumbers
+
+from app.domain.kernel.phone import calling_code
+
+GENERATE = 1
+"""The credits that one request for AI-written copy costs."""
+
+HOME = 1
+"""The credits of a segment within the account's own country, whichever that is."""
+
+ABROAD = 5
+"""The credits of a segment to a country that the tariff does not name."""
+
+TARIFF = {
+    code: price
+    for price, codes in {
+        1: "1",
+        3: "27 52 66 86 90",
+        4: "48 55 57 65 82 351",
+        6: "44 45 46 61 81 91 420",
+        8: "30 33 34 41 47 64 353 358 852 971",
+        10: "39 54 56 60 63 886 966 972",
+        12: "7 20 31 32 43 49 62 84 92 94 212 213 216 234 254 380 880 960 992 993 994 996 998",
+    }.items()
+    for code in codes.split()
+}
+"""The credits of a segment by country calling code, in rough proportion to what carriers ask for it."""
+
+
+@lru_cache(65536)
+def credits_per_segment(to: str, home: str = "US") -> int:
+    """Return the credits of one segment to a number in E.164, from an account whose region is `home`.
+
+    The calling code decides, not the region: +44 is one price for Great Britain, Jersey and Guernsey.
+    """
+    code = calling_code(to)
+    if code == str(phonenumbers.country_code_for_region(home)):
+        return HOME
+    return TARIFF.get(code, ABROAD)

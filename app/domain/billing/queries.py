@@ -1,0 +1,77 @@
+"""Reading balances and the ledger."""
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from sqlalchemy import func, select
+
+from app.domain.accounts import queries as accounts
+from app.domain.billing.models import EntryType, LedgerEntry
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+
+WINDOW_DAYS = 30
+MANY_DAYS = 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What an account holds, in credits, what one credit costs, and how long it lasts at the usual pace."""
+
+    balance: int
+    rate: Decimal
+    account_type: str
+    daily_avg_send: int
+    estimated_days_left: int
+
+
+async def get_balance(unit: Unit) -> Balance:
+    """Return the account's balance, with its daily average and the days that are left."""
+    account = await accounts.get_own(unit)
+    average = await _daily_average(unit)
+    return Balance(
+        balance=account.balance,
+        rate=account.rate,
+        account_type=account.account_type,
+        daily_avg_send=average,
+        estimated_days_left=days_left(account.balance, average),
+    )
+
+
+def days_left(balance: int, average: int) -> int:
+    """Return in how many whole days a balance is spent; 9999 stands for "a very long time"."""
+    if average == 0:
+        return MANY_DAYS if balance > 0 else 0
+    return min(MANY_DAYS, balance // average)
+
+
+def daily_average(spent: int, days: float) -> int:
+    """Return credits per day, rounded half up, over at least one and at most thirty days."""
+    return math.floor(spent / max(1.0, min(float(WINDOW_DAYS), days)) + 0.5)
+
+
+async def find_transactions(unit: Unit, window: Window) -> Page[LedgerEntry]:
+    """Return one page of the account's ledger, the newest entry first."""
+    own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
+
+    async def total() -> int:
+        return await unit.one(select(func.count()).select_from(own.subquery())) or 0
+
+    return await fetch(unit, own, Order((LedgerEntry.id,)), window, total)
+
+
+async def _daily_average(unit: Unit) -> int:
+    midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    sends = (
+        LedgerEntry.account_id == unit.actor.account_id,
+        LedgerEntry.type == EntryType.debit,
+        LedgerEntry.message_id.is_not(None),
+    )
+    first = await unit.one(select(func.min(LedgerEntry.created_at)).where(*sends))
+    if first is None:
+        return 0
+    full_days = LedgerEntry.created_at.between(midnight - timedelta(days=WINDOW_DAYS), midnight)
+    spent = await unit.one(select(func.sum(-LedgerEntry.amount)).where(*sends, full_days))
+    return daily_average(int(spent or 0), (midnight - first) / timedelta(days=1))

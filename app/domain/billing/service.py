@@ -1,0 +1,95 @@
+"""Changing balances. Every change writes its ledger entry in the same transaction, and no balance goes below zero."""
+
+from sqlalchemy import select, update
+
+from app.domain.accounts.models import Account
+from app.domain.billing.models import EntryType, LedgerEntry
+from app.domain.kernel.errors import DomainError, InvalidInput
+from app.domain.kernel.unit import Unit
+
+MAX_GRANT = 10**12
+
+
+class InsufficientCredits(DomainError):
+    """The account does not hold enough credits; nothing was sent and nothing debited."""
+
+    code = "insufficient_credits"
+    status = 402
+    message = "This needs {needed} credits and the account holds {balance}. Add credits and try again."
+
+
+async def lock(unit: Unit) -> None:
+    """Lock the account's balance.
+
+    Whoever will change a balance and other rows as well locks the balance first; sends do so too, and
+    two transactions that lock in one order cannot wait for each other.
+    """
+    await unit.execute(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+
+
+async def debit(unit: Unit, credits: int, description: str) -> int:
+    """Take credits from the account; return what is left, or raise `InsufficientCredits`."""
+    statement = (
+        update(Account)
+        .where(Account.id == unit.actor.account_id, Account.balance >= credits)
+        .values(balance=Account.balance - credits)
+        .returning(Account.balance)
+    )
+    left = (await unit.execute(statement)).scalar_one_or_none()
+    if left is None:
+        balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id))
+        raise InsufficientCredits(needed=credits, balance=balance)
+    await _enter(unit, EntryType.debit, -credits, left, description)
+    return left
+
+
+async def grant(unit: Unit, credits: int, note: str) -> int:
+    """Give the account credits, or with a negative number take some back; return the balance."""
+    if credits == 0 or abs(credits) > MAX_GRANT:
+        raise InvalidInput(reason="credits must be a number other than 0.")
+    statement = (
+        update(Account)
+        .where(Account.id == unit.actor.account_id, Account.balance + credits >= 0)
+        .values(balance=Account.balance + credits)
+        .returning(Account.balance)
+    )
+    left = (await unit.execute(statement)).scalar_one_or_none()
+    if left is None:
+        raise InvalidInput(reason=f"There is no account {unit.actor.account_id} that can give up {-credits} credits.")
+    await _enter(unit, EntryType.adjustment, credits, left, note)
+    return left
+
+
+async def refund(unit: Unit, account_id: int, message_id: int, credits: int, reason: str) -> None:
+    """Give back what a failed message cost. The ledger allows one refund per message; a second is a defect."""
+    if credits == 0:
+        return
+    statement = (
+        update(Account)
+        .where(Account.id == account_id)
+        .values(balance=Account.balance + credits)
+        .returning(Account.balance)
+    )
+    left = (await unit.execute(statement)).scalar_one()
+    entry = LedgerEntry(
+        account_id=account_id,
+        type=EntryType.refund,
+        amount=credits,
+        balance_after=left,
+        message_id=message_id,
+        description=reason,
+        actor=unit.actor.label,
+    )
+    await unit.save(entry)
+
+
+async def _enter(unit: Unit, type: EntryType, amount: int, left: int, description: str) -> None:
+    entry = LedgerEntry(
+        account_id=unit.actor.account_id,
+        type=type,
+        amount=amount,
+        balance_after=left,
+        description=description,
+        actor=unit.actor.label,
+    )
+    await unit.save(entry)

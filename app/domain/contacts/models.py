@@ -1,0 +1,149 @@
+"""Contacts, suppressions and consents as they are stored."""
+
+import enum
+from datetime import datetime
+from typing import TypedDict
+
+from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class PipelineStage(enum.StrEnum):
+    """Where a contact stands in the sales pipeline."""
+
+    new_lead = enum.auto()
+    contacted = enum.auto()
+    qualified = enum.auto()
+    proposal = enum.auto()
+    won = enum.auto()
+    lost = enum.auto()
+
+
+class ContactStatus(enum.StrEnum):
+    """Whether a contact has told us to stop."""
+
+    active = enum.auto()
+    opted_out = enum.auto()
+
+
+SCORE = """
+CASE WHEN status = 'opted_out' THEN 0 ELSE
+CASE pipeline_stage WHEN 'new_lead' THEN 10 WHEN 'contacted' THEN 20 WHEN 'qualified' THEN 40
+  WHEN 'proposal' THEN 60 WHEN 'won' THEN 70 ELSE 0 END
++ CASE WHEN first_name <> '' OR last_name <> '' THEN 5 ELSE 0 END
++ CASE WHEN email <> '' THEN 5 ELSE 0 END
++ LEAST(replies, 5) * 4
+END
+"""
+"""How promising a contact is, 0 to 100; `score.explain` says the same in words."""
+
+SEARCHED = "lower(first_name || ' ' || last_name || ' ' || phone || ' ' || email)"
+
+
+class Contact(Base):
+    """A person whom messages are sent to, one per phone and account. Absent names are empty strings."""
+
+    __tablename__ = "contacts"
+    __table_args__ = (
+        UniqueConstraint("account_id", "phone"),
+        CheckConstraint("pipeline_stage IN ('new_lead','contacted','qualified','proposal','won','lost')", "stage"),
+        CheckConstraint("status IN ('active','opted_out')", "status"),
+        Index("ix_contacts_date_added", "account_id", text("created_at DESC"), text("id DESC")),
+        Index("ix_contacts_name", "account_id", text("lower(first_name)"), text("lower(last_name)"), "id"),
+        Index("ix_contacts_score", "account_id", text("score DESC"), text("id DESC")),
+        Index(
+            "ix_contacts_searched",
+            "account_id",
+            "searched",
+            postgresql_using="gin",
+            postgresql_ops={"searched": "gin_trgm_ops"},
+        ),
+        Index("ix_contacts_tags", "account_id", "tags", postgresql_using="gin"),
+        Index("ix_contacts_held", "held_until", postgresql_where=text("held_until IS NOT NULL")),
+    )
+    __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - the score is computed anew with every change
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    phone: Mapped[str]
+    first_name: Mapped[str] = mapped_column(server_default="")
+    last_name: Mapped[str] = mapped_column(server_default="")
+    email: Mapped[str] = mapped_column(server_default="")
+    tags: Mapped[list[str]] = mapped_column(server_default=text("'{}'"))
+    pipeline_stage: Mapped[str] = mapped_column(server_default=PipelineStage.new_lead)
+    source: Mapped[str] = mapped_column(server_default="")
+    status: Mapped[str] = mapped_column(server_default=ContactStatus.active)
+    dnd_sms: Mapped[bool] = mapped_column(server_default=text("false"))
+    held_until: Mapped[datetime | None]
+    replies: Mapped[int] = mapped_column(server_default="0")
+    score: Mapped[int] = mapped_column(Computed(SCORE, persisted=True))
+    searched: Mapped[str] = mapped_column(Computed(SEARCHED, persisted=True), deferred=True)
+    created_at: Mapped[Created]
+    updated_at: Mapped[Created]
+
+
+class ContactTotal(Base):
+    """How many contacts an account has. A trigger on `contacts` keeps it, so that no list has to count them."""
+
+    __tablename__ = "contact_totals"
+
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    total: Mapped[int]
+
+
+class Suppression(Base):
+    """A phone that must not be texted. It outlives the contact: whoever imports the phone again finds it opted out."""
+
+    __tablename__ = "suppressions"
+    __table_args__ = (UniqueConstraint("account_id", "phone", "scope_type", "scope_id"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    phone: Mapped[str]
+    scope_type: Mapped[str] = mapped_column(server_default="account")
+    scope_id: Mapped[int] = mapped_column(server_default="0")
+    reason: Mapped[str]
+    keyword: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[Created]
+
+
+class ConsentKind(enum.StrEnum):
+    """What a consent record says."""
+
+    opt_in = enum.auto()
+    opt_out = enum.auto()
+    re_opt_in = enum.auto()
+    attested = enum.auto()
+    revoked_other = enum.auto()
+
+
+class Consent(Base):
+    """One statement of consent or its withdrawal, with its evidence. Rows are only ever added."""
+
+    __tablename__ = "consents"
+    __table_args__ = (Index("ix_consents_account_id_phone", "account_id", "phone", "id"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    phone: Mapped[str]
+    kind: Mapped[str]
+    method: Mapped[str]
+    text: Mapped[str] = mapped_column(server_default="")
+    message_id: Mapped[int | None]
+    actor: Mapped[str]
+    recorded_at: Mapped[Created]
+
+
+class ContactFields(TypedDict, total=False):
+    """What a caller may set; a field that is left out stays as it is, and null empties it."""
+
+    phone: str
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    tags: list[str] | None
+    pipeline_stage: PipelineStage | None
+    source: str | None
+    dnd_sms: bool | None

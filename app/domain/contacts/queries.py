@@ -1,0 +1,123 @@
+"""Finding contacts."""
+
+import enum
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, Text, func, select
+
+from app.domain.contacts.models import (
+    Consent,
+    Contact,
+    ContactStatus,
+    ContactTotal,
+    PipelineStage,
+    Suppression,
+)
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+
+
+class ContactSort(enum.StrEnum):
+    """How a list of contacts is sorted."""
+
+    name_asc = enum.auto()
+    name_desc = enum.auto()
+    score_high = enum.auto()
+    date_added = enum.auto()
+
+
+NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
+ORDERS = {
+    ContactSort.name_asc: Order(NAMES, descending=False),
+    ContactSort.name_desc: Order(NAMES),
+    ContactSort.score_high: Order((Contact.score, Contact.id)),
+    ContactSort.date_added: Order((Contact.created_at, Contact.id)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContactFilter:
+    """Which contacts are wanted. `search` is found anywhere in a name, the phone or the e-mail address."""
+
+    search: str | None = None
+    stage: PipelineStage | None = None
+    status: ContactStatus | None = None
+    tag: str | None = None
+
+
+async def find_page(unit: Unit, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
+    """Return one page of the account's contacts."""
+    statement = _filtered(unit, wanted)
+
+    async def total() -> int:
+        if wanted == ContactFilter():
+            return await unit.one(_total(unit)) or 0
+        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+
+    return await fetch(unit, statement, ORDERS[sort], window, total)
+
+
+async def get(unit: Unit, id: int, *, lock: bool = False) -> Contact:
+    """Return a contact, locked for a change when asked so; raise `NotFound`."""
+    contact = await unit.one(_own(unit, lock=lock).where(Contact.id == id))
+    if contact is None:
+        raise NotFound(kind="contact", id=id)
+    return contact
+
+
+async def find_by_phone(unit: Unit, phone: str, *, lock: bool = False) -> Contact | None:
+    """Return the contact with an E.164 phone."""
+    return await unit.one(_own(unit, lock=lock).where(Contact.phone == phone))
+
+
+async def find_many(unit: Unit, ids: Sequence[int]) -> dict[int, Contact]:
+    """Return contacts by their ids."""
+    return {contact.id: contact for contact in await unit.all(_own(unit).where(Contact.id.in_(ids)))}
+
+
+async def find_suppression(unit: Unit, phone: str) -> Suppression | None:
+    """Return the account-wide suppression of a phone."""
+    return await unit.one(
+        select(Suppression).where(
+            Suppression.account_id == unit.actor.account_id,
+            Suppression.phone == phone,
+            Suppression.scope_type == "account",
+        )
+    )
+
+
+async def find_consents(unit: Unit, phone: str) -> Sequence[Consent]:
+    """Return what is recorded of a phone's consent, the oldest first."""
+    own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
+    return await unit.all(own.order_by(Consent.id))
+
+
+def _own(unit: Unit, *, lock: bool = False) -> Select[Contact]:
+    statement = select(Contact).where(Contact.account_id == unit.actor.account_id)
+    return statement.with_for_update(key_share=True).execution_options(populate_existing=True) if lock else statement
+
+
+def _total(unit: Unit) -> Select[int]:
+    return select(ContactTotal.total).where(ContactTotal.account_id == unit.actor.account_id)
+
+
+def _filtered(unit: Unit, wanted: ContactFilter) -> Select[Contact]:
+    statement = _own(unit)
+    if wanted.search:
+        statement = statement.where(Contact.searched.like(_anywhere(wanted.search)))
+    if wanted.stage:
+        statement = statement.where(Contact.pipeline_stage == wanted.stage)
+    if wanted.status:
+        statement = statement.where(Contact.status == wanted.status)
+    if wanted.tag:
+        statement = statement.where(Contact.tags.contains([wanted.tag]))
+    return statement
+
+
+def _anywhere(text: str) -> ColumnElement[str]:
+    """Return the pattern that finds a text as it is written; PostgreSQL lowers it as it lowered what is searched."""
+    literal = re.sub(r"[%_\\]", r"\\\g<0>", text)
+    return func.lower(f"%{literal}%")

@@ -1,0 +1,151 @@
+"""Changing contacts."""
+
+import re
+from typing import Any, cast
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.accounts.models import Account
+from app.domain.contacts import queries
+from app.domain.contacts.events import NewContact, Snapshot, changes
+from app.domain.contacts.models import Contact, ContactFields, ContactStatus
+from app.domain.kernel import phone as phones
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.unit import Unit
+
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+MAX_NAME, MAX_EMAIL, MAX_TAG, MAX_TAGS = 100, 254, 64, 100
+EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": False}
+
+
+async def create(unit: Unit, fields: ContactFields) -> Contact:
+    """Add a contact; raise `Conflict` where the account has one with that phone.
+
+    A phone that has opted out stays opted out, whoever adds it again.
+    """
+    values = await _checked(unit, fields)
+    if not values.get("phone"):
+        raise InvalidInput(reason="phone is required.")
+    contact = await _insert(unit, values)
+    if contact is None:
+        existing = await queries.find_by_phone(unit, values["phone"])
+        raise Conflict(reason=f"A contact with {values['phone']} exists: id {existing.id if existing else 'unknown'}.")
+    return contact
+
+
+async def get_by_phone(unit: Unit, phone: str) -> Contact:
+    """Return the contact with a phone in any spelling; raise `NotFound`."""
+    normal = phones.normalize(phone, await _region(unit))
+    contact = await queries.find_by_phone(unit, normal)
+    if contact is None:
+        raise NotFound(kind="contact", id=normal)
+    return contact
+
+
+async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
+    """Return the contact with an E.164 phone, added if need be, and locked for a change."""
+    contact = await queries.find_by_phone(unit, phone, lock=True)
+    if contact is None:
+        await _insert(unit, {"phone": phone, "source": source})
+        contact = await queries.find_by_phone(unit, phone, lock=True)
+    assert contact is not None
+    return contact
+
+
+async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
+    """Change the given fields of a contact, and tell what changed."""
+    values = await _checked(unit, fields)
+    contact = await queries.get(unit, id, lock=True)
+    before = Snapshot.of(contact)
+    if "phone" in values and values["phone"] != contact.phone:
+        await _move(unit, contact, values["phone"])
+    for name, value in values.items():
+        setattr(contact, name, value)
+    contact.updated_at = unit.clock.now()
+    await unit.save(contact)
+    for event in changes(contact, before, unit.clock.now()):
+        unit.tell(event, contact.id)
+    return contact
+
+
+async def add_tag(unit: Unit, id: int, tag: str) -> Contact:
+    """Give a contact a tag; one it has already changes nothing."""
+    contact = await queries.get(unit, id, lock=True)
+    return await update(unit, id, {"tags": [*contact.tags, tag]})
+
+
+async def remove_tag(unit: Unit, id: int, tag: str) -> Contact:
+    """Take a tag from a contact; one it does not have changes nothing."""
+    contact = await queries.get(unit, id, lock=True)
+    return await update(unit, id, {"tags": [kept for kept in contact.tags if kept != tag.strip()]})
+
+
+async def _insert(unit: Unit, values: dict[str, Any]) -> Contact | None:
+    suppressed = await queries.find_suppression(unit, values["phone"])
+    status = ContactStatus.opted_out if suppressed else ContactStatus.active
+    row = {"account_id": unit.actor.account_id, "status": status, **values}
+    added = await unit.execute(
+        insert(Contact).values(row).on_conflict_do_nothing(index_elements=["account_id", "phone"]).returning(Contact)
+    )
+    contact = cast("Contact | None", added.scalar_one_or_none())
+    if contact is not None:
+        unit.tell(NewContact.of(contact), contact.id)
+    return contact
+
+
+async def _move(unit: Unit, contact: Contact, phone: str) -> None:
+    """Give a contact another phone, with the consent that belongs to that phone."""
+    holder = await queries.find_by_phone(unit, phone)
+    if holder is not None:
+        raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
+    suppressed = await queries.find_suppression(unit, phone)
+    contact.status = ContactStatus.opted_out if suppressed else ContactStatus.active
+    contact.phone, contact.held_until = phone, None
+    try:
+        await unit.save(contact)
+    except IntegrityError:  # another transaction was quicker
+        raise Conflict(reason=f"A contact with {phone} exists.") from None
+
+
+async def _checked(unit: Unit, fields: ContactFields) -> dict[str, Any]:
+    """Return the fields as they are stored; raise `InvalidInput` or `InvalidPhone`."""
+    values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in fields.items()}
+    if "phone" in values:
+        values["phone"] = phones.normalize(values["phone"], await _region(unit))
+    for name in ("first_name", "last_name", "source"):
+        if name in values:
+            values[name] = _short(name, values[name], MAX_NAME)
+    if "email" in values:
+        values["email"] = _email(values["email"])
+    if "tags" in values:
+        values["tags"] = _tags(values["tags"])
+    return values
+
+
+async def _region(unit: Unit) -> str | None:
+    return await unit.one(select(Account.region).where(Account.id == unit.actor.account_id))
+
+
+def _short(name: str, value: str, limit: int) -> str:
+    value = value.strip()
+    if len(value) > limit:
+        raise InvalidInput(reason=f"{name} must have at most {limit} characters.")
+    return value
+
+
+def _email(value: str) -> str:
+    value = _short("email", value, MAX_EMAIL)
+    if value and not EMAIL.fullmatch(value):
+        raise InvalidInput(reason=f"email must be an address such as ann@example.com, not '{value}'.")
+    return value
+
+
+def _tags(values: list[str]) -> list[str]:
+    tags = list(dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values))
+    if "" in tags:
+        raise InvalidInput(reason="A tag must not be empty.")
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.")
+    return tags

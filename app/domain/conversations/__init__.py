@@ -1,0 +1,1 @@
+"""Threads of messages with one contact."""

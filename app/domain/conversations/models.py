@@ -1,0 +1,34 @@
+"""Conversations as they are stored."""
+
+import enum
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class ConversationStatus(enum.StrEnum):
+    """Whether a conversation waits for somebody."""
+
+    open = enum.auto()
+    closed = enum.auto()
+
+
+class Conversation(Base):
+    """The thread of all messages with one contact. An inbound text opens it again."""
+
+    __tablename__ = "conversations"
+    __table_args__ = (Index("ix_conversations_recent", "account_id", text("last_message_at DESC"), text("id DESC")),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    contact_id: Mapped[int] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"), unique=True)
+    status: Mapped[str] = mapped_column(server_default=ConversationStatus.open)
+    assignee_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
+    possible_opt_out: Mapped[bool] = mapped_column(server_default=text("false"))
+    wrong_number: Mapped[bool] = mapped_column(server_default=text("false"))
+    unread_count: Mapped[int] = mapped_column(server_default="0")
+    last_message_at: Mapped[datetime]
+    created_at: Mapped[Created]

@@ -1,0 +1,63 @@
+"""Finding conversations."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+
+from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+
+RECENT = Order((Conversation.last_message_at, Conversation.id))
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """Which conversations are wanted."""
+
+    status: ConversationStatus | None = None
+    assignee_id: int | None = None
+    contact_id: int | None = None
+    unread_only: bool = False
+
+
+async def find_page(unit: Unit, wanted: ConversationFilter, window: Window) -> Page[Conversation]:
+    """Return one page of the account's conversations, the one with the latest message first."""
+    statement = _filtered(unit, wanted)
+
+    async def total() -> int:
+        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+
+    return await fetch(unit, statement, RECENT, window, total)
+
+
+async def get(unit: Unit, id: int, *, lock: bool = False) -> Conversation:
+    """Return a conversation, locked for a change when asked so; raise `NotFound`."""
+    conversation = await unit.one(_own(unit, lock=lock).where(Conversation.id == id))
+    if conversation is None:
+        raise NotFound(kind="conversation", id=id)
+    return conversation
+
+
+async def find_by_contact(unit: Unit, contact_id: int, *, lock: bool = False) -> Conversation | None:
+    """Return the conversation with a contact."""
+    return await unit.one(_own(unit, lock=lock).where(Conversation.contact_id == contact_id))
+
+
+def _own(unit: Unit, *, lock: bool = False) -> Select[Conversation]:
+    statement = select(Conversation).where(Conversation.account_id == unit.actor.account_id)
+    return statement.with_for_update(key_share=True).execution_options(populate_existing=True) if lock else statement
+
+
+def _filtered(unit: Unit, wanted: ConversationFilter) -> Select[Conversation]:
+    statement = _own(unit)
+    if wanted.status:
+        statement = statement.where(Conversation.status == wanted.status)
+    if wanted.assignee_id is not None:
+        statement = statement.where(Conversation.assignee_id == wanted.assignee_id)
+    if wanted.contact_id is not None:
+        statement = statement.where(Conversation.contact_id == wanted.contact_id)
+    if wanted.unread_only:
+        statement = statement.where(Conversation.unread_count > 0)
+    return statement

@@ -1,0 +1,89 @@
+"""Opening, reading, assigning and closing conversations."""
+
+from typing import TypedDict
+
+from sqlalchemy import select
+
+from app.domain.accounts.models import User
+from app.domain.contacts.models import Contact
+from app.domain.conversations import queries
+from app.domain.conversations.events import ConversationChanged, NewConversation
+from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.unit import Unit
+
+
+class ConversationFields(TypedDict, total=False):
+    """What a caller may set; a field that is left out stays as it is."""
+
+    status: ConversationStatus | None
+    read: bool | None
+    assignee_id: int | None
+
+
+class FirstMessage(TypedDict):
+    """The message that opens a conversation."""
+
+    first_message: str
+    from_number: str
+    to_number: str
+
+
+async def find_or_open(unit: Unit, contact: Contact, first: FirstMessage) -> Conversation:
+    """Return the conversation with a contact, locked; open it with a first message where there is none."""
+    conversation = await queries.find_by_contact(unit, contact.id, lock=True)
+    if conversation is not None:
+        return conversation
+    now = unit.clock.now()
+    conversation = Conversation(
+        account_id=unit.actor.account_id, contact_id=contact.id, last_message_at=now, created_at=now
+    )
+    await unit.save(conversation)
+    unit.tell(opened(conversation.id, contact, first, timestamp(now)), contact.id)
+    return conversation
+
+
+def opened(id: int, contact: Contact, first: FirstMessage, started_at: str) -> NewConversation:
+    """Return the event of a conversation's beginning."""
+    return NewConversation(
+        conversation_id=id,
+        contact_id=contact.id,
+        first_name=contact.first_name,
+        last_name=contact.last_name,
+        phone=contact.phone,
+        email=contact.email,
+        started_at=started_at,
+        **first,
+    )
+
+
+async def update(unit: Unit, id: int, fields: ConversationFields) -> Conversation:
+    """Close or reopen a conversation, mark it read, give it to a person or to nobody (null)."""
+    conversation = await queries.get(unit, id, lock=True)
+    before = ConversationChanged.of(conversation)
+    if status := fields.get("status"):
+        conversation.status = status
+    if fields.get("read"):
+        conversation.unread_count = 0
+    if "assignee_id" in fields:
+        conversation.assignee_id = await _assignee(unit, fields["assignee_id"])
+    await save(unit, conversation, before)
+    return conversation
+
+
+async def save(unit: Unit, conversation: Conversation, before: ConversationChanged) -> None:
+    """Write a conversation, and tell what it has become where that is not what it was before."""
+    await unit.save(conversation)
+    after = ConversationChanged.of(conversation)
+    if after != before:
+        unit.tell(after, conversation.contact_id)
+
+
+async def _assignee(unit: Unit, id: int | None) -> int | None:
+    if id is None:
+        return None
+    found = await unit.one(select(User.id).where(User.account_id == unit.actor.account_id, User.id == id))
+    if found is None:
+        raise NotFound(kind="user", id=id)
+    return found

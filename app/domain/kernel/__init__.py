@@ -1,0 +1,1 @@
+"""What every area stands on: units, actors, events, errors, time, phone numbers."""

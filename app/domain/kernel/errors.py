@@ -1,0 +1,113 @@
+"""What the service may refuse. The subclasses are the error catalogue, wherever they are written."""
+
+from typing import ClassVar
+
+
+class DomainError(Exception):
+    """Something went wrong on our side; the request can be sent again, and `request_id` finds it in our logs."""
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+    message: ClassVar[str] = "Something went wrong on our side."
+
+    def __init__(self, **facts: object) -> None:
+        super().__init__(self.message.format(**facts))
+        self.facts = facts
+
+
+class InvalidInput(DomainError):
+    """A value is missing, of the wrong type or outside its limits; the text names the field and what it takes."""
+
+    code = "invalid_input"
+    status = 422
+    message = "{reason}"
+
+
+class InvalidJson(DomainError):
+    """The body is not the JSON object that the endpoint reads."""
+
+    code = "invalid_json"
+    status = 400
+    message = "The body must be a JSON object: {reason}."
+
+
+class Unauthenticated(DomainError):
+    """No key was sent, or one that is unknown, expired or revoked."""
+
+    code = "unauthenticated"
+    status = 401
+    message = "{reason} Send a key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
+
+
+class InsufficientScope(DomainError):
+    """The key is good, but it was not given the scope that this operation needs."""
+
+    code = "insufficient_scope"
+    status = 403
+    message = "This key lacks the scope {scope}. Use a key that has it."
+
+
+class NotFound(DomainError):
+    """No record of that kind and id belongs to the account, or no endpoint stands at that path."""
+
+    code = "not_found"
+    status = 404
+    message = "No {kind} with id {id}."
+
+
+class MethodNotAllowed(DomainError):
+    """The path exists, but not with this method; the `Allow` header names those it takes."""
+
+    code = "method_not_allowed"
+    status = 405
+    message = "{path} does not take {method}. It takes {allowed}."
+
+
+class Conflict(DomainError):
+    """The record exists already, or stands in a state that does not allow the change."""
+
+    code = "conflict"
+    status = 409
+    message = "{reason}"
+
+
+class BodyTooLarge(DomainError):
+    """The body is larger than the endpoint reads."""
+
+    code = "body_too_large"
+    status = 413
+    message = "The body is larger than {limit} bytes."
+
+
+class UnsupportedMediaType(DomainError):
+    """The body is not of the type that the endpoint reads."""
+
+    code = "unsupported_media_type"
+    status = 415
+    message = "Send the body as {expected}, not as {given}."
+
+
+class RateLimited(DomainError):
+    """Too many requests in a short time; `Retry-After` says in how many seconds to try again."""
+
+    code = "rate_limited"
+    status = 429
+    message = "Too many requests. Try again in {seconds} seconds."
+
+
+class Unavailable(DomainError):
+    """A part that the request needs cannot be reached now. Repeat a request safely with the same idempotency key."""
+
+    code = "unavailable"
+    status = 503
+    message = "The service is not available at this moment. Try again in a few seconds."
+
+
+def catalogue(root: type[DomainError] = DomainError) -> dict[str, type[DomainError]]:
+    """Return every error by its code; raise `LookupError` where two share one."""
+    found = {root.code: root}
+    for child in root.__subclasses__():
+        for code, error in catalogue(child).items():
+            if found.setdefault(code, error) is not error:
+                raise LookupError(f"{error.__name__} and {found[code].__name__} share the code {code}")
+    return found

@@ -1,0 +1,96 @@
+"""Idempotency keys: a request that is sent again is answered again, not done again.
+
+The rules are those of the IETF draft "The Idempotency-Key HTTP Header Field": one key, one request; the same key
+with another request is refused. Answers are kept for 24 hours.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy import ForeignKey, Index, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created
+from app.domain.kernel.errors import DomainError, InvalidInput
+from app.domain.kernel.unit import Unit
+
+MAX_LENGTH = 255
+KEPT = timedelta(hours=24)
+"""How long an answer is kept."""
+
+
+class IdempotencyKeyReused(DomainError):
+    """The idempotency key was used before, for a request that was not the same."""
+
+    code = "idempotency_key_reused"
+    status = 422
+    message = "The idempotency key '{key}' was used for another request. Use a new key for a new request."
+
+
+class Answered(Base):
+    """A request that was answered, by the key its sender gave it."""
+
+    __tablename__ = "idempotency_keys"
+    __table_args__ = (Index("ix_idempotency_keys_created_at", "created_at"),)
+
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str]
+    answer: Mapped[dict[str, Any]]
+    created_at: Mapped[Created]
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """The answer to a request, and whether it was given before."""
+
+    answer: dict[str, Any]
+    replayed: bool
+
+
+def fingerprint(operation: str, **arguments: Any) -> str:
+    """Return a digest of what was asked; equal requests have equal digests."""
+    return hashlib.sha256(orjson.dumps([operation, arguments], option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def check_key(key: str) -> str:
+    """Return the key; raise `InvalidInput` for one that is empty or too long."""
+    if not key or len(key) > MAX_LENGTH:
+        raise InvalidInput(reason=f"The idempotency key must have 1 to {MAX_LENGTH} characters.")
+    return key
+
+
+async def once(unit: Unit, key: str | None, digest: str, act: Callable[[], Awaitable[dict[str, Any]]]) -> Once:
+    """Act, unless the key was answered before; then give that answer again.
+
+    Two requests with one key at the same time: the second waits for the first one's commit. An act that
+    fails rolls its key back, so the key can be used again. Raises `IdempotencyKeyReused`.
+    """
+    if key is None:
+        return Once(await act(), replayed=False)
+    row: dict[str, Any] = {
+        "account_id": unit.actor.account_id,
+        "key": check_key(key),
+        "fingerprint": digest,
+        "answer": {},
+    }
+    claimed = await unit.execute(insert(Answered).values(row).on_conflict_do_nothing().returning(Answered.key))
+    found = await unit.one(select(Answered).where(Answered.account_id == unit.actor.account_id, Answered.key == key))
+    assert found is not None
+    if claimed.first() is None:
+        return Once(replay(found.key, found.fingerprint, digest, found.answer), replayed=True)
+    found.answer = await act()
+    await unit.save(found)
+    return Once(found.answer, replayed=False)
+
+
+def replay(key: str, known: str, digest: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer given before; raise `IdempotencyKeyReused` where the request differs."""
+    if known != digest:
+        raise IdempotencyKeyReused(key=key)
+    return answer

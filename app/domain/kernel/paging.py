@@ -1,0 +1,99 @@
+"""Pages of long lists: a window is asked for, a page is answered."""
+
+import base64
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+import orjson
+from sqlalchemy import ColumnElement, Select, literal, tuple_
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit import Unit
+
+T = TypeVar("T")
+
+MAX_FIRST = 200
+MAX_OFFSET = 2**31
+MAX_INTEGER = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which part of a list is wanted: at most `first` rows, behind the cursor `after`, leaving out `offset` of them."""
+
+    first: int = 50
+    after: str | None = None
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `InvalidInput` for a window that no list has."""
+        if not 1 <= self.first <= MAX_FIRST:
+            raise InvalidInput(reason=f"limit must be from 1 to {MAX_FIRST}.")
+        if not 0 <= self.offset < MAX_OFFSET:
+            raise InvalidInput(reason="offset must be 0 or more.")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The columns a list is sorted by; together they are unique, so that no row is shown twice or left out."""
+
+    columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...]
+    descending: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Part of a list. `total` counts the whole list, and only when asked to."""
+
+    nodes: Sequence[T]
+    has_next_page: bool
+    end_cursor: str | None
+    total: Callable[[], Awaitable[int]]
+
+
+async def fetch(
+    unit: Unit, statement: Select[T], order: Order, window: Window, total: Callable[[], Awaitable[int]]
+) -> Page[T]:
+    """Return one page of a statement's rows."""
+    if window.after is not None:
+        statement = statement.where(_behind(order, window.after))
+    sorting = [column.desc() if order.descending else column.asc() for column in order.columns]
+    wanted = statement.add_columns(*order.columns).order_by(*sorting).offset(window.offset).limit(window.first + 1)
+    rows = await unit.rows(wanted)
+    shown = rows[: window.first]
+    return Page(
+        nodes=[row[0] for row in shown],
+        has_next_page=len(rows) > window.first,
+        end_cursor=_cursor(shown[-1][1:]) if shown else None,
+        total=total,
+    )
+
+
+def _behind(order: Order, cursor: str) -> ColumnElement[bool]:
+    try:
+        pairs = zip(_values(cursor), order.columns, strict=True)
+        typed = [literal(_typed(value, column.type.python_type), column.type) for value, column in pairs]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(reason="after is not a cursor of this list.") from None
+    here, there = tuple_(*order.columns), tuple_(*typed)
+    return here < there if order.descending else here > there
+
+
+def _cursor(values: Sequence[Any]) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(list(values))).decode()
+
+
+def _values(cursor: str) -> Any:
+    return orjson.loads(base64.b64decode(cursor, b"-_", validate=True))
+
+
+def _typed(value: Any, kind: type) -> Any:
+    """Return a value of a cursor as its column takes it: JSON has no instants, and a name may look like one."""
+    if kind is datetime:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if type(value) is not kind or (kind is int and value >= MAX_INTEGER):
+        raise TypeError
+    return value

@@ -1,0 +1,138 @@
+"""Phone numbers: one spelling for each (ITU-T E.164), and which of them take texts."""
+
+import re
+from functools import lru_cache
+
+import phonenumbers
+from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, PhoneNumberType, ValidationResult
+
+from app.domain.kernel.errors import DomainError
+
+
+class InvalidPhone(DomainError):
+    """The number cannot be written in E.164, or is of a kind that takes no texts."""
+
+    code = "invalid_phone"
+    status = 422
+    message = "'{phone}' is not a phone number we can text: {reason}. Send it in E.164 form, such as +12025550143."
+
+
+class LandlinePhone(DomainError):
+    """The number is a fixed line, which takes no texts."""
+
+    code = "landline"
+    status = 422
+    message = "'{phone}' is a landline, which takes no texts. Send a mobile number in E.164 form, such as +12025550143."
+
+
+UNREADABLE = {
+    NumberParseException.INVALID_COUNTRY_CODE: "it does not begin with + and a country code",
+    NumberParseException.NOT_A_NUMBER: "it is not a number",
+    NumberParseException.TOO_SHORT_AFTER_IDD: "it has too few digits",
+    NumberParseException.TOO_SHORT_NSN: "it has too few digits",
+    NumberParseException.TOO_LONG: "it has too many digits",
+}
+
+IMPOSSIBLE = {
+    ValidationResult.IS_POSSIBLE_LOCAL_ONLY: "the area code is missing",
+    ValidationResult.INVALID_COUNTRY_CODE: "no country has that code",
+    ValidationResult.INVALID_LENGTH: "no number of its country has that many digits",
+    ValidationResult.TOO_SHORT: "it has too few digits",
+    ValidationResult.TOO_LONG: "it has too many digits",
+}
+
+TEXTLESS = {
+    PhoneNumberType.PREMIUM_RATE: "premium-rate numbers take no texts",
+    PhoneNumberType.SHARED_COST: "shared-cost numbers take no texts",
+    PhoneNumberType.UAN: "company access numbers take no texts",
+    PhoneNumberType.VOICEMAIL: "voicemail numbers take no texts",
+    PhoneNumberType.PAGER: "pagers take no texts",
+}
+
+CALLING_CODES = frozenset(f"+{code}" for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
+
+MEXICO = 52
+OLD_MEXICAN_MOBILES = range(10**10, 2 * 10**10)
+"""National numbers that still carry the 1 for mobiles, dropped from the plan of Mexico in 2019."""
+
+QUOTED_LENGTH = 40
+
+_is_short_code = re.compile(r"\d{3,6}").fullmatch
+
+
+@lru_cache(65536)
+def normalize(text: str, region: str | None = None) -> str:
+    """Return a number in E.164; a national one needs its `region`, such as US. Raise `InvalidPhone`.
+
+    That it could exist is enough here: contacts and senders may have numbers newer than our tables.
+    """
+    return _e164(_parse(text, region))
+
+
+@lru_cache(65536)
+def require_recipient(text: str, region: str | None = None) -> str:
+    """Return the E.164 form of a number that can be texted. Raise `InvalidPhone` or `LandlinePhone`.
+
+    North American numbers do not tell fixed lines from mobiles, so none is refused as a landline.
+    """
+    number = _parse(text, region)
+    kind = phonenumbers.number_type(number)
+    if kind == PhoneNumberType.UNKNOWN:
+        raise _invalid(text, "no such number is in use in its country")
+    if kind in TEXTLESS:
+        raise _invalid(text, TEXTLESS[kind])
+    if kind == PhoneNumberType.FIXED_LINE:
+        raise LandlinePhone(phone=_quoted(text))
+    return _e164(number)
+
+
+@lru_cache(65536)
+def normalize_sender(text: str) -> str:
+    """Return an inbound sender in E.164 where it is international; a short code or a name stays as it came."""
+    sender = text.strip()
+    if not sender.startswith("+"):
+        return sender
+    try:
+        return normalize(sender)
+    except InvalidPhone:
+        return sender
+
+
+def calling_code(phone: str) -> str:
+    """Return the country calling code of a number in E.164, such as 44; empty where it has none."""
+    heads = (phone[:end] for end in (2, 3, 4))
+    return next((head[1:] for head in heads if head in CALLING_CODES), "")
+
+
+def _parse(text: str, region: str | None) -> PhoneNumber:
+    number = _read(text, region)
+    digits = number.national_number or 0
+    if number.country_code == MEXICO and digits in OLD_MEXICAN_MOBILES:
+        number.national_number = digits - OLD_MEXICAN_MOBILES.start
+    if number.extension:
+        raise _invalid(text, f"texts do not reach the extension {number.extension}")
+    possible = phonenumbers.is_possible_number_with_reason(number)
+    if possible != ValidationResult.IS_POSSIBLE:
+        raise _invalid(text, IMPOSSIBLE[possible])
+    if _e164(_read(_e164(number), None)) != _e164(number):
+        raise _invalid(text, "it begins with a digit that is only dialed within its country")
+    return number
+
+
+def _read(text: str, region: str | None) -> PhoneNumber:
+    try:
+        return phonenumbers.parse(text, region and region.upper())
+    except NumberParseException as error:
+        raise _invalid(text, UNREADABLE[error.error_type]) from error
+
+
+def _e164(number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, PhoneNumberFormat.E164)
+
+
+def _invalid(text: str, reason: str) -> InvalidPhone:
+    return InvalidPhone(phone=_quoted(text), reason="it is a short code" if _is_short_code(text) else reason)
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]}…"

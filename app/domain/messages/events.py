@@ -1,0 +1,175 @@
+"""What happens to messages."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.domain.contacts.models import Contact
+from app.domain.kernel.events import Event, event, timestamp
+from app.domain.messages.models import Message
+
+AT = "2026-11-21T09:30:00.000Z"
+SENT = {
+    "message_id": 70133,
+    "provider_message_id": "sbx_70133",
+    "from_number": "+15002000001",
+    "to_number": "+12025550143",
+    "body": "Your table for two is booked for 7 pm.",
+    "segments": 1,
+    "cost": 0.01,
+    "contact_id": 4821,
+    "contact_first_name": "Ann",
+    "contact_last_name": "Lee",
+}
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage(Event):
+    """A text came in."""
+
+    name = "new_message"
+    topic = "message.inbound"
+    example = {
+        "id": 70134,
+        "direction": "inbound",
+        "from_number": "+12025550143",
+        "to_number": "+15002000001",
+        "body": "Do you have a table for two tonight?",
+        "status": "received",
+        "contact_id": 4821,
+        "contact_first_name": "Ann",
+        "contact_last_name": "Lee",
+        "contact_phone": "+12025550143",
+        "contact_email": "ann@example.com",
+        "conversation_id": 912,
+        "segments": 1,
+        "sent_at": AT,
+    }
+
+    id: int
+    direction: str
+    from_number: str
+    to_number: str
+    body: str
+    status: str
+    contact_id: int
+    contact_first_name: str
+    contact_last_name: str
+    contact_phone: str
+    contact_email: str
+    conversation_id: int
+    segments: int
+    sent_at: str
+
+    @classmethod
+    def of(cls, message: Message, contact: Contact, at: datetime) -> "NewMessage":
+        """Return the event for a text just received."""
+        return cls(
+            id=message.id,
+            direction=message.direction,
+            from_number=message.from_number,
+            to_number=message.to_number,
+            body=message.body,
+            status=message.status,
+            contact_id=contact.id,
+            contact_first_name=contact.first_name,
+            contact_last_name=contact.last_name,
+            contact_phone=contact.phone,
+            contact_email=contact.email,
+            conversation_id=message.conversation_id,
+            segments=message.segments,
+            sent_at=timestamp(at),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundEvent(Event):
+    """A fact about one text of ours. `cost` is in the account's currency."""
+
+    message_id: int
+    provider_message_id: str
+    from_number: str
+    to_number: str
+    body: str
+    status: str
+    segments: int
+    cost: float
+    contact_id: int
+    contact_first_name: str
+    contact_last_name: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageSent(OutboundEvent):
+    """The carrier took a text."""
+
+    name = "message_sent"
+    topic = "message.sent"
+    subscribable = False
+    example = {**SENT, "status": "sent", "sent_at": AT}
+
+    sent_at: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDelivered(OutboundEvent):
+    """The carrier reported that a text arrived."""
+
+    name = "message_delivered"
+    topic = "message.delivered"
+    example = {**SENT, "status": "delivered", "delivered_at": AT}
+
+    delivered_at: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageFailed(OutboundEvent):
+    """A text will not arrive; what it cost was given back. `status_description` says why and what to do."""
+
+    name = "message_failed"
+    topic = "message.failed"
+    example = {
+        **SENT,
+        "status": "failed",
+        "cost": 0.0,
+        "delivered_at": None,
+        "status_description": "The number is not in service. Check it with the contact.",
+    }
+
+    delivered_at: None
+    status_description: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendBlocked(Event):
+    """A send was refused; nothing was debited. Kept for the audit trail, not offered to subscribers."""
+
+    name = "send_blocked"
+    subscribable = False
+    example = {"to_number": "+12025550143", "error_code": "contact_opted_out", "actor": "key:3"}
+
+    to_number: str
+    error_code: str
+    actor: str
+
+
+def outbound(message: Message, contact: Contact) -> dict[str, Any]:
+    """Return the keys that all events about a text of ours share."""
+    return {
+        "message_id": message.id,
+        "provider_message_id": message.provider_message_id or "",
+        "from_number": message.from_number,
+        "to_number": message.to_number,
+        "body": message.body,
+        "status": message.status,
+        "segments": message.segments,
+        "cost": float(message.cost),
+        "contact_id": contact.id,
+        "contact_first_name": contact.first_name,
+        "contact_last_name": contact.last_name,
+    }

@@ -1,0 +1,248 @@
+"""Handing messages to carriers: claim, look at the gates again, call, record.
+
+A claim is committed before the call and its record after it, so no transaction is open while a carrier thinks.
+A claim that outlives its lease, and an answer that never came, are ambiguous: the carrier is asked whether it has
+the message, which is sent again only when it surely does not. A worker that slept past its lease gives nothing back:
+the claim is another's by then.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.db.engine import UNSTORABLE, Connection, Database
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.unit import Actor, Ring, open_unit
+from app.domain.messages import outcome
+from app.domain.messages.acceptance import TELL
+from app.domain.messages.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
+from app.domain.messages.events import MessageSent
+from app.domain.messages.failures import OwnCode
+from app.domain.messages.outcome import Report
+
+GIVE_UP = timedelta(hours=24)
+RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
+
+CLAIM = """
+WITH due AS (
+  SELECT id FROM messages WHERE status = 'pending' AND claimed_until IS NULL AND due_at <= $1
+  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+), claimed AS (
+  UPDATE messages m SET claimed_until = $2, attempts = attempts + 1 FROM due WHERE m.id = due.id RETURNING m.*
+)
+SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
+  EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
+    AND s.scope_type = 'account') AS suppressed
+FROM claimed m JOIN contacts c ON c.id = m.contact_id ORDER BY m.due_at, m.id
+"""
+
+CLAIM_LAPSED = """
+WITH lapsed AS (
+  SELECT id FROM messages WHERE status = 'pending' AND claimed_until <= $1
+  ORDER BY claimed_until LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+UPDATE messages m SET claimed_until = $2 FROM lapsed, contacts c WHERE m.id = lapsed.id AND c.id = m.contact_id
+RETURNING m.*, c.first_name, c.last_name
+"""
+
+RECORD_SENT = """
+WITH taken AS (
+  SELECT m.id, m.status FROM messages m WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
+)
+UPDATE messages m SET provider_message_id = a.provider_message_id, claimed_until = NULL,
+  status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
+  carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
+  sent_at = coalesce(m.sent_at, $4)
+FROM taken, unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
+WHERE m.id = taken.id AND m.id = a.id RETURNING m.id, taken.status = 'pending' AS was_pending
+"""
+
+PUT_BACK = """
+UPDATE messages SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2
+"""
+
+ASK_LATER = "UPDATE messages SET claimed_until = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2"
+IS_DUE = "SELECT EXISTS (SELECT FROM messages WHERE status = 'pending' AND claimed_until IS NULL AND due_at <= $1)"
+IS_LAPSED = "SELECT EXISTS (SELECT FROM messages WHERE status = 'pending' AND claimed_until <= $1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much is claimed at once, and for how long. Durations are seconds."""
+
+    batch: int = 100
+    timeout: float = 10.0
+    lease: float = 30.0
+    ambiguous_wait: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """Hands messages to their carriers, any number of these at the same time; `tally` counts the results."""
+
+    database: Database
+    carriers: Mapping[str, Carrier]
+    clock: Clock
+    ring: Ring
+    pace: Pace
+    tally: Callable[[str], None]
+
+    async def run(self) -> bool:
+        """Hand over one batch; return True when more may be due."""
+        rows = await self._claim(CLAIM)
+        blocked = [(row, code) for row in rows if (code := _blocked(row))]
+        open = [row for row in rows if not _blocked(row)]
+        for row, code in blocked:
+            self.tally("blocked")
+            await self._fail(row, code, Report())
+        answers = await asyncio.gather(*(self._call(row) for row in open))
+        await self._record(list(zip(open, answers, strict=True)))
+        return len(rows) == self.pace.batch
+
+    async def reconcile(self) -> bool:
+        """Ask carriers for one batch of messages whose fate is unknown; return True when more may be."""
+        rows = await self._claim(CLAIM_LAPSED)
+        found = await asyncio.gather(*(self._find(row) for row in rows))
+        await self._record(list(zip(rows, found, strict=True)))
+        return len(rows) == self.pace.batch
+
+    async def due(self) -> bool:
+        """Tell whether a message waits to be handed over."""
+        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def lapsed(self) -> bool:
+        """Tell whether a message's fate must be asked for."""
+        return await self.database.pool.fetchval(IS_LAPSED, self.clock.now())
+
+    async def _claim(self, statement: str) -> Sequence[Any]:
+        now = self.clock.now()
+        return await self.database.pool.fetch(statement, now, now + self._lease, self.pace.batch)
+
+    @property
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=self.pace.lease)
+
+    async def _call(self, row: Any) -> Answer | None:
+        """Call the carrier; return None, for nothing to record, where the lease is too short for the call."""
+        carrier = self.carriers.get(row["carrier"])
+        if carrier is None:
+            return Rejected(FailureCode.account_problem, f"carrier {row['carrier']} is not set up")
+        if self.clock.now() + timedelta(seconds=self.pace.timeout) > row["claimed_until"]:
+            return None
+        message = OutboundMessage(row["id"], row["from_number"], row["to_number"], row["body"], row["segments"])
+        try:
+            async with asyncio.timeout(self.pace.timeout):
+                return await carrier.send(message)
+        except TimeoutError:
+            return Ambiguous("no answer in time")
+
+    async def _find(self, row: Any) -> Answer | None:
+        """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
+        try:
+            async with asyncio.timeout(self.pace.timeout):
+                return await self.carriers[row["carrier"]].find(row["id"])
+        except (KeyError, ConnectionError, TimeoutError):
+            return Ambiguous("the carrier cannot be asked")
+
+    async def _record(self, answered: Sequence[tuple[Any, Answer | None]]) -> None:
+        accepted = [(row, answer) for row, answer in answered if isinstance(answer, Accepted)]
+        if accepted:
+            await self._record_accepted(accepted)
+        for row, answer in answered:
+            self.tally("unsent" if answer is None else type(answer).__name__.lower())
+            await self._record_other(row, answer)
+
+    async def _record_accepted(self, accepted: Sequence[tuple[Any, Accepted]]) -> None:
+        """Record what was sent; an answer that cannot be kept spoils its own record only, and is asked for again."""
+        try:
+            async with self.database.pool.acquire() as connection, connection.transaction():
+                await _record_sent(connection, accepted, self.clock.now())
+        except UNSTORABLE:
+            if len(accepted) == 1:
+                raise
+            for each in accepted:
+                with suppress(*UNSTORABLE):
+                    await self._record_accepted([each])
+        self.ring("events")
+
+    async def _record_other(self, row: Any, answer: Answer | None) -> None:
+        late = self.clock.now() >= row["created_at"] + GIVE_UP
+        match answer:
+            case Accepted():
+                pass
+            case Ambiguous():
+                await self._end_claim(ASK_LATER, row, timedelta(seconds=self.pace.ambiguous_wait))
+            case Rejected(retryable=False):
+                await self._fail(row, answer.code, Report(carrier_error=answer.carrier_error))
+            case _ if late:
+                await self._fail(row, FailureCode.expired, Report())
+            case _:
+                await self._end_claim(PUT_BACK, row, _backoff(row["attempts"]))
+
+    async def _end_claim(self, statement: str, row: Any, wait: timedelta) -> None:
+        """Let a message be looked at again after a wait, unless the claim on it is another's by now."""
+        await self.database.pool.execute(statement, row["id"], row["claimed_until"], self.clock.now() + wait)
+
+    async def _fail(self, row: Any, code: str, report: Report) -> None:
+        actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])
+        async with open_unit(self.database.sessions, actor, self.clock, self.ring) as unit:
+            await outcome.fail(unit, row["id"], code, report)
+
+
+def _blocked(row: Any) -> OwnCode | None:
+    """Look at the gates again: what was allowed at accept may have been stopped since."""
+    if row["purpose"] == "compliance":
+        return None
+    if row["suppressed"] or row["contact_status"] == "opted_out":
+        return OwnCode.contact_opted_out
+    if row["dnd_sms"]:
+        return OwnCode.contact_dnd
+    if row["held_until"] and row["purpose"] != "conversational":
+        return OwnCode.contact_held
+    return None
+
+
+def _backoff(attempts: int) -> timedelta:
+    """Return how long a message waits before it is handed over again: longer with every attempt."""
+    return min(RETRY_MOST, RETRY_FIRST * 2 ** min(attempts - 1, 10))
+
+
+async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Accepted]], now: datetime) -> None:
+    recorded = await connection.fetch(
+        RECORD_SENT,
+        [row["id"] for row, _ in accepted],
+        [answer.provider_message_id for _, answer in accepted],
+        [answer.carrier_status for _, answer in accepted],
+        now,
+    )
+    new = {row["id"] for row in recorded if row["was_pending"]}
+    sent = [(row, answer) for row, answer in accepted if row["id"] in new]
+    await connection.execute(
+        TELL,
+        [row["account_id"] for row, _ in sent],
+        [MessageSent.name] * len(sent),
+        [row["contact_id"] for row, _ in sent],
+        [_sent(row, answer, now).payload() for row, answer in sent],
+        [row["request_id"] for row, _ in sent],
+    )
+
+
+def _sent(row: Any, answer: Accepted, now: datetime) -> MessageSent:
+    return MessageSent(
+        message_id=row["id"],
+        provider_message_id=answer.provider_message_id,
+        from_number=row["from_number"],
+        to_number=row["to_number"],
+        body=row["body"],
+        status="sent",
+        segments=row["segments"],
+        cost=float(row["cost"]),
+        contact_id=row["contact_id"],
+        contact_first_name=row["first_name"],
+        contact_last_name=row["last_name"],
+        sent_at=timestamp(now),
+    )

@@ -1,0 +1,227 @@
+"""Taking in what people text to our numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from app.db.engine import Pool
+from app.domain.accounts import queries as accounts
+from app.domain.billing import service as billing
+from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.contacts.consent import Evidence
+from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.conversations import service as conversations
+from app.domain.conversations.events import ConversationChanged
+from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.kernel import phone
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+from app.domain.messages import failures, opt_out, outcome, parts, queries
+from app.domain.messages.carrier import Carrier, InboundMessage
+from app.domain.messages.events import NewMessage
+from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
+from app.domain.messages.opt_out import Intent, IntentKind
+from app.domain.messages.outcome import Report
+
+SOURCE = "inbound_sms"
+HELP_EVERY = timedelta(hours=24)
+STOPPED = "{company}: you are unsubscribed and will get no more messages. Reply START to resubscribe."
+STARTED = "{company}: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
+HELP = "{company}: for help contact {support}. Msg&data rates may apply. Reply STOP to unsubscribe."
+
+FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
+
+KEEP_UNMATCHED = """
+INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """Where carriers bring what people text."""
+
+    sessions: async_sessionmaker[AsyncSession]
+    pool: Pool
+    clock: Clock
+    ring: Ring
+    carriers: Mapping[str, Carrier]
+
+    async def receive(self, carrier: str, inbound: InboundMessage) -> None:
+        """Keep a text, open its conversation, and do what it asks for, in one transaction. Again changes nothing."""
+        account_id = await self.pool.fetchval(FIND_OWNER, inbound.to_number, carrier)
+        if account_id is None:
+            await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
+            return
+        actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
+        async with open_unit(self.sessions, actor, self.clock, self.ring) as unit:
+            await _take_in(unit, self.carriers[carrier], inbound)
+
+    async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
+        """Keep a signed callback that cannot be used, so that nothing is lost without a trace."""
+        await self.pool.execute(KEEP_UNMATCHED, carrier, kind, problem, payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A text just kept, and what it belongs to; `reopened` says that its conversation had been closed."""
+
+    message: Message
+    contact: Contact
+    conversation: Conversation
+    carrier: Carrier
+    reopened: bool
+
+
+async def _take_in(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> None:
+    if opt_out.classify(inbound.body).kind is IntentKind.opt_out:
+        await billing.lock(unit)
+    contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
+    if await _is_known(unit, carrier, inbound):
+        return
+    intent = opt_out.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
+    arrival = await _keep(unit, carrier, contact, inbound)
+    unit.tell(NewMessage.of(arrival.message, contact, unit.clock.now()), contact.id)
+    if intent.kind is not IntentKind.opt_out:
+        contact.replies += 1
+    await _heed(unit, arrival, intent)
+    if arrival.reopened:
+        unit.tell(ConversationChanged.of(arrival.conversation), contact.id)
+    await unit.save(contact, arrival.conversation)
+
+
+async def _is_known(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> bool:
+    """Tell whether the text was kept before; the contact's lock keeps its duplicates apart."""
+    known = select(Message.id).where(
+        Message.carrier == carrier.name,
+        Message.provider_message_id == inbound.provider_message_id,
+        Message.direction == Direction.inbound,
+    )
+    return await unit.one(known) is not None
+
+
+async def _keep(unit: Unit, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
+    conversation = await conversations.find_or_open(
+        unit,
+        contact,
+        {"first_message": inbound.body, "from_number": contact.phone, "to_number": inbound.to_number},
+    )
+    counted = parts.count(inbound.body)
+    message = Message(
+        account_id=unit.actor.account_id,
+        contact_id=contact.id,
+        conversation_id=conversation.id,
+        direction=Direction.inbound,
+        from_number=contact.phone,
+        to_number=inbound.to_number,
+        body=inbound.body,
+        status=MessageStatus.received,
+        purpose=Purpose.conversational,
+        segments=counted.segments,
+        encoding=counted.encoding,
+        carrier=carrier.name,
+        provider_message_id=inbound.provider_message_id,
+        actor=unit.actor.label,
+        sent_at=inbound.at,
+    )
+    await unit.save(message)
+    reopened = conversation.status == ConversationStatus.closed
+    conversation.status = ConversationStatus.open
+    conversation.unread_count += 1
+    conversation.last_message_at = unit.clock.now()
+    return Arrival(message, contact, conversation, carrier, reopened)
+
+
+async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
+    """Do what a text asks for, before anybody else hears of it."""
+    match intent.kind:
+        case IntentKind.opt_out:
+            await _stop(unit, arrival, intent)
+        case IntentKind.opt_in:
+            await _start(unit, arrival)
+        case IntentKind.help:
+            await _help(unit, arrival)
+        case IntentKind.review:
+            arrival.conversation.possible_opt_out = True
+            await consent.hold(unit, arrival.contact)
+        case IntentKind.wrong_number:
+            arrival.conversation.wrong_number = True
+            await contacts.update(unit, arrival.contact.id, {"dnd_sms": True})
+        case IntentKind.none:
+            pass
+
+
+async def _stop(unit: Unit, arrival: Arrival, intent: Intent) -> None:
+    arrival.conversation.possible_opt_out = False
+    evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
+    changed = await consent.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
+    for waiting in await queries.list_waiting(unit, arrival.contact.id):
+        if waiting.claimed_until is None and waiting.purpose != Purpose.compliance:
+            await outcome.fail(unit, waiting.id, failures.OwnCode.contact_opted_out, Report())
+    if changed and not arrival.carrier.capabilities.handles_opt_out:
+        await _reply(unit, arrival, STOPPED)
+
+
+async def _start(unit: Unit, arrival: Arrival) -> None:
+    arrival.conversation.possible_opt_out = False
+    evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
+    if await consent.opt_in(unit, arrival.contact, evidence) and not arrival.carrier.capabilities.handles_opt_out:
+        await _reply(unit, arrival, STARTED)
+
+
+async def _help(unit: Unit, arrival: Arrival) -> None:
+    """Answer a call for help, at most once in 24 hours; people who opted out get it too (CTIA 5.1.2)."""
+    answered = select(Message.id).where(
+        Message.account_id == unit.actor.account_id,
+        Message.contact_id == arrival.contact.id,
+        Message.purpose == Purpose.compliance,
+        Message.body == await _compliance_text(unit, HELP),
+        Message.created_at > unit.clock.now() - HELP_EVERY,
+    )
+    if not arrival.carrier.capabilities.handles_opt_out and not await unit.all(answered.limit(1)):
+        await _reply(unit, arrival, HELP)
+
+
+async def _reply(unit: Unit, arrival: Arrival, template: str) -> None:
+    """Answer with a text that the law asks for: free of charge, and past every gate."""
+    if not arrival.contact.phone.startswith("+"):
+        return
+    body = await _compliance_text(unit, template)
+    counted, now = parts.count(body), unit.clock.now()
+    reply = Message(
+        account_id=unit.actor.account_id,
+        contact_id=arrival.contact.id,
+        conversation_id=arrival.conversation.id,
+        direction=Direction.outbound,
+        from_number=arrival.message.to_number,
+        to_number=arrival.contact.phone,
+        body=body,
+        status=MessageStatus.pending,
+        purpose=Purpose.compliance,
+        segments=counted.segments,
+        encoding=counted.encoding,
+        carrier=arrival.carrier.name,
+        actor="system",
+        due_at=now,
+        created_at=now,
+    )
+    await unit.save(reply)
+    unit.ring("messages")
+
+
+async def _compliance_text(unit: Unit, template: str) -> str:
+    account = await accounts.get_own(unit)
+    return template.format(company=account.company_name, support=account.support_contact or account.company_name)
+
+
+def _payload(inbound: InboundMessage) -> dict[str, Any]:
+    return {
+        "provider_message_id": inbound.provider_message_id,
+        "from_number": inbound.from_number,
+        "to_number": inbound.to_number,
+        "body": inbound.body,
+    }

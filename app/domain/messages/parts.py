@@ -1,0 +1,78 @@
+"""Counting the parts that a text takes on the air: 3GPP TS 23.038 (alphabets) and TS 23.040 (concatenation)."""
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+Encoding = Literal["GSM-7", "UCS-2"]
+
+MAX_LENGTH = 1600
+"""The longest body that can be sent, in code points."""
+
+DEFAULT_ALPHABET = (
+    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
+    "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
+)
+"""TS 23.038, 6.2.1: one septet each; its 128th code is the escape to the extension table."""
+
+EXTENSION_TABLE = "\f^{}\\[~]|€"
+"""TS 23.038, 6.2.1.1: an escape and a code, so two septets each."""
+
+ESCAPE = "\x1b"
+"""The septet that opens a pair: the character follows it."""
+
+HIGH_SURROGATES = range(0xD8, 0xDC)
+"""The leading octets of the units that open a pair: the low surrogate follows them."""
+
+SINGLE_SEPTETS, PART_SEPTETS = 160, 153
+SINGLE_UNITS, PART_UNITS = 70, 67
+"""TS 23.040: 140 octets of user data, of which each part of a concatenated text gives 6 to its header."""
+
+_is_basic = re.compile(f"[{re.escape(DEFAULT_ALPHABET)}]*").fullmatch
+_is_gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fullmatch
+_extensions = re.compile(f"[{re.escape(EXTENSION_TABLE)}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How a text travels. `units` has the size of each part: septets in GSM-7, 16-bit units in UCS-2."""
+
+    encoding: Encoding
+    units: tuple[int, ...]
+
+    @property
+    def segments(self) -> int:
+        """Return the number of parts, which is what carriers and we charge for."""
+        return len(self.units)
+
+
+def count(body: str) -> Parts:
+    """Return the parts that a text takes, filled greedily; a code point is never split between two."""
+    if _is_basic(body):
+        return _unescaped(len(body))
+    if _is_gsm_7(body):
+        septets = _extensions.sub(rf"{ESCAPE}\g<0>", body)
+        return Parts("GSM-7", _fill(septets, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
+    leading_octets = body.encode("utf-16-be", "surrogatepass")[::2]
+    return Parts("UCS-2", _fill(leading_octets, HIGH_SURROGATES, SINGLE_UNITS, PART_UNITS))
+
+
+@lru_cache(MAX_LENGTH)
+def _unescaped(length: int) -> Parts:
+    return Parts("GSM-7", _fill(" " * length, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
+
+
+def _fill(units: Sequence[T], openers: Container[T], single: int, part: int) -> tuple[int, ...]:
+    if len(units) <= single:
+        return (len(units),)
+    sizes: list[int] = []
+    start = 0
+    while len(units) - start > part:
+        size = part - 1 if units[start + part - 1] in openers else part
+        sizes.append(size)
+        start += size
+    return (*sizes, len(units) - start)

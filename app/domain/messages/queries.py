@@ -1,0 +1,75 @@
+"""Finding messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+from app.domain.messages.models import Direction, Message, MessageStatus
+
+NEWEST = Order((Message.id,))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages are wanted."""
+
+    status: MessageStatus | None = None
+    direction: Direction | None = None
+    contact_id: int | None = None
+    conversation_id: int | None = None
+
+
+async def find_page(unit: Unit, wanted: MessageFilter, window: Window) -> Page[Message]:
+    """Return one page of the account's messages, the newest first."""
+    statement = _filtered(unit, wanted)
+
+    async def total() -> int:
+        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+
+    return await fetch(unit, statement, NEWEST, window, total)
+
+
+async def get(unit: Unit, id: int) -> Message:
+    """Return a message; raise `NotFound`."""
+    message = await find(unit, id)
+    if message is None:
+        raise NotFound(kind="message", id=id)
+    return message
+
+
+async def find(unit: Unit, id: int) -> Message | None:
+    """Return a message, or None where the account has none with that id."""
+    return await unit.one(_own(unit).where(Message.id == id))
+
+
+async def lock_all(unit: Unit, contact_id: int) -> int:
+    """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
+    own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.contact_id == contact_id)
+    return len(await unit.all(own.order_by(Message.id).with_for_update()))
+
+
+async def list_waiting(unit: Unit, contact_id: int) -> Sequence[Message]:
+    """Return the texts to a contact that have not left, in the order of their ids, locked."""
+    waiting = _own(unit).where(Message.contact_id == contact_id, Message.status == MessageStatus.pending)
+    return await unit.all(waiting.order_by(Message.id).with_for_update())
+
+
+def _own(unit: Unit) -> Select[Message]:
+    return select(Message).where(Message.account_id == unit.actor.account_id)
+
+
+def _filtered(unit: Unit, wanted: MessageFilter) -> Select[Message]:
+    statement = _own(unit)
+    if wanted.status:
+        statement = statement.where(Message.status == wanted.status)
+    if wanted.direction:
+        statement = statement.where(Message.direction == wanted.direction)
+    if wanted.contact_id is not None:
+        statement = statement.where(Message.contact_id == wanted.contact_id)
+    if wanted.conversation_id is not None:
+        statement = statement.where(Message.conversation_id == wanted.conversation_id)
+    return statement

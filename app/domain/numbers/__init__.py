@@ -1,0 +1,1 @@
+"""The numbers that an account sends from."""

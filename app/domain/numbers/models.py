@@ -1,0 +1,34 @@
+"""Sending numbers as they are stored."""
+
+import enum
+
+from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class NumberStatus(enum.StrEnum):
+    """Whether a number sends and receives."""
+
+    active = enum.auto()
+    released = enum.auto()
+
+
+class PhoneNumber(Base):
+    """A number that an account sends from and receives on, at one carrier."""
+
+    __tablename__ = "phone_numbers"
+    __table_args__ = (
+        Index("uq_phone_numbers_active", "phone_number", unique=True, postgresql_where=text("status = 'active'")),
+        Index("uq_phone_numbers_primary", "account_id", unique=True, postgresql_where=text("is_primary")),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    phone_number: Mapped[str]
+    label: Mapped[str]
+    carrier: Mapped[str]
+    status: Mapped[str] = mapped_column(server_default=NumberStatus.active)
+    is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[Created]

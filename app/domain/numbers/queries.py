@@ -1,0 +1,22 @@
+"""Finding sending numbers."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+
+from app.domain.kernel.unit import Unit
+from app.domain.numbers.models import NumberStatus, PhoneNumber
+
+
+async def list_active(unit: Unit) -> Sequence[PhoneNumber]:
+    """Return the account's active numbers, the primary one first."""
+    return await unit.all(
+        select(PhoneNumber)
+        .where(PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active)
+        .order_by(PhoneNumber.is_primary.desc(), PhoneNumber.id)
+    )
+
+
+async def find_primary(unit: Unit) -> PhoneNumber | None:
+    """Return the number that is used when none is named."""
+    return next(iter(await list_active(unit)), None)

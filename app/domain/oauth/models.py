@@ -1,0 +1,116 @@
+"""Clients, authorization requests, grants, codes, refresh tokens and signing keys as they are stored."""
+
+import enum
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, LargeBinary, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class ClientKind(enum.StrEnum):
+    """Where a client comes from: made in an account, registered by itself (RFC 7591), or a metadata document's URL."""
+
+    managed = enum.auto()
+    registered = enum.auto()
+    document = enum.auto()
+
+
+class Client(Base):
+    """An application. One of no account may be used by every account. Only the HMAC of its secret is kept."""
+
+    __tablename__ = "oauth_clients"
+    __table_args__ = (
+        Index(
+            "ix_oauth_clients_unused", "created_at", postgresql_where=text("kind <> 'managed' AND last_used_at IS NULL")
+        ),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    client_id: Mapped[str] = mapped_column(unique=True)
+    kind: Mapped[str]
+    name: Mapped[str]
+    client_uri: Mapped[str] = mapped_column(server_default="")
+    redirect_uris: Mapped[list[str]]
+    scopes: Mapped[list[str]]
+    auth_method: Mapped[str]
+    secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_by: Mapped[str]
+    created_at: Mapped[Created]
+    fetched_until: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class AuthorizationRequest(Base):
+    """What a client asked for, while its user signs in and consents. Only the HMAC of its handle is kept."""
+
+    __tablename__ = "oauth_requests"
+
+    hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    client_id: Mapped[int] = mapped_column(ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True)
+    parameters: Mapped[dict[str, Any]]
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Grant(Base):
+    """What a user allowed a client. Its tokens are for the address `resource`, and do not outlive `expires_at`."""
+
+    __tablename__ = "oauth_grants"
+    __table_args__ = (Index("ix_oauth_grants_account_id", "account_id", "id"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    client_id: Mapped[int] = mapped_column(ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True)
+    scopes: Mapped[list[str]]
+    resource: Mapped[str]
+    created_at: Mapped[Created]
+    last_used_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    revoked_because: Mapped[str] = mapped_column(server_default="")
+
+
+class AuthorizationCode(Base):
+    """A code that a client exchanges for tokens, once. Only its HMAC is kept."""
+
+    __tablename__ = "oauth_codes"
+
+    hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    grant_id: Mapped[int] = mapped_column(ForeignKey("oauth_grants.id", ondelete="CASCADE"), index=True)
+    redirect_uri: Mapped[str]
+    code_challenge: Mapped[str | None]
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    used_at: Mapped[datetime | None]
+
+
+class RefreshToken(Base):
+    """A token that new access tokens are asked with. Only its HMAC is kept; `rotated_at` is when it was first used."""
+
+    __tablename__ = "oauth_refresh_tokens"
+
+    hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    grant_id: Mapped[int] = mapped_column(ForeignKey("oauth_grants.id", ondelete="CASCADE"), index=True)
+    scopes: Mapped[list[str]]
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    rotated_at: Mapped[datetime | None]
+
+
+class SigningKey(Base):
+    """A key that signs access tokens until `retires_at`, and verifies them until `expires_at`. It is stored sealed."""
+
+    __tablename__ = "oauth_signing_keys"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    private_key: Mapped[bytes] = mapped_column(LargeBinary)
+    public_jwk: Mapped[dict[str, Any]]
+    created_at: Mapped[Created]
+    retires_at: Mapped[datetime]
+    expires_at: Mapped[datetime]

@@ -1,0 +1,1 @@
+"""Opening accounts that can send at once."""

@@ -1,0 +1,64 @@
+"""Opening an account with all it needs to send: an owner, a key, a number and credits."""
+
+import secrets
+from dataclasses import dataclass
+from decimal import Decimal
+
+from app.domain.accounts import service as accounts
+from app.domain.accounts.keys import KeyKind
+from app.domain.accounts.scopes import ALL
+from app.domain.accounts.service import NewKey
+from app.domain.billing import service as billing
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.numbers import service as numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a new account is to be. `rate` is the price of one credit, `secret` makes the keys' fingerprints."""
+
+    company_name: str
+    email: str
+    rate: Decimal
+    credits: int
+    secret: bytes
+    region: str = "US"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A new account, with its secrets, which are shown this once."""
+
+    account_id: int
+    company_name: str
+    email: str
+    password: str
+    svc_key: str
+    auto_key: str
+    phone_number_id: int
+    phone_number: str
+    credits: int
+
+
+async def open_account(unit: Unit, opening: Opening) -> Opened:
+    """Open an account, complete, in the unit's transaction. The unit's actor becomes the account itself."""
+    account = await accounts.open_account(unit, opening.company_name, opening.rate, opening.region)
+    unit.actor = Actor(account.id, ALL, "setup")
+    password = secrets.token_urlsafe(12)
+    owner = await accounts.add_user(unit, opening.email, password)
+    _, svc_key = await accounts.create_key(unit, opening.secret, NewKey("First key"))
+    _, auto_key = await accounts.create_key(unit, opening.secret, NewKey("Automation", KeyKind.auto))
+    number = await numbers.assign_sandbox_number(unit)
+    if opening.credits:
+        await billing.grant(unit, opening.credits, "Starter credits")
+    return Opened(
+        account_id=account.id,
+        company_name=account.company_name,
+        email=owner.email,
+        password=password,
+        svc_key=svc_key.text,
+        auto_key=auto_key.text,
+        phone_number_id=number.id,
+        phone_number=number.phone_number,
+        credits=opening.credits,
+    )

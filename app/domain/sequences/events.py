@@ -1,0 +1,19 @@
+"""What happens to drip sequences."""
+
+from dataclasses import dataclass
+
+from app.domain.contacts.events import ANN, AT, ContactEvent
+from app.domain.kernel.events import event
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DripCompleted(ContactEvent):
+    """A contact was sent the last text of a drip sequence."""
+
+    name = "drip_completed"
+    example = {**ANN, "sequence_id": 37, "sequence_name": "Welcome", "completed_at": AT}
+
+    sequence_id: int
+    sequence_name: str
+    completed_at: str

@@ -1,0 +1,86 @@
+"""Drip sequences, their steps and enrollments as they are stored."""
+
+import enum
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class SequenceStatus(enum.StrEnum):
+    """Whether a sequence sends. A `paused` one keeps its enrollments waiting; an `archived` one takes no more."""
+
+    active = enum.auto()
+    paused = enum.auto()
+    archived = enum.auto()
+
+
+class EnrollmentStatus(enum.StrEnum):
+    """Where an enrollment stands: under way, sent to its last step, or ended before it."""
+
+    active = enum.auto()
+    completed = enum.auto()
+    exited = enum.auto()
+
+
+class Sequence(Base):
+    """A drip sequence: texts that follow one another by themselves."""
+
+    __tablename__ = "sequences"
+    __table_args__ = (Index("ix_sequences_account_id", "account_id", "id"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    name: Mapped[str]
+    status: Mapped[str] = mapped_column(server_default=SequenceStatus.active)
+    created_at: Mapped[Created]
+
+
+class Step(Base):
+    """One text of a sequence, sent `delay_minutes` after the one before it, or after the enrollment."""
+
+    __tablename__ = "sequence_steps"
+    __table_args__ = (
+        UniqueConstraint("sequence_id", "position"),
+        CheckConstraint("delay_minutes >= 0", "delay_not_negative"),
+    )
+
+    id: Mapped[Key]
+    sequence_id: Mapped[int] = mapped_column(ForeignKey("sequences.id", ondelete="CASCADE"))
+    position: Mapped[int]
+    delay_minutes: Mapped[int]
+    message: Mapped[str]
+
+
+class Enrollment(Base):
+    """A contact on its way through a sequence. `position` is the step to send next, `next_send_at` when."""
+
+    __tablename__ = "sequence_enrollments"
+    __table_args__ = (
+        Index(
+            "uq_sequence_enrollments_active",
+            "sequence_id",
+            "contact_id",
+            unique=True,
+            postgresql_where=text("status = 'active'"),
+        ),
+        Index("ix_sequence_enrollments_due", "next_send_at", "id", postgresql_where=text("status = 'active'")),
+        Index("ix_sequence_enrollments_contact_id", "contact_id"),
+        Index("ix_sequence_enrollments_sequence_id", "sequence_id", "id"),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    sequence_id: Mapped[int] = mapped_column(ForeignKey("sequences.id", ondelete="CASCADE"))
+    contact_id: Mapped[int] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
+    status: Mapped[str] = mapped_column(server_default=EnrollmentStatus.active)
+    exit_reason: Mapped[str] = mapped_column(server_default="")
+    position: Mapped[int] = mapped_column(server_default="1")
+    next_send_at: Mapped[datetime | None]
+    claimed_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    enrolled_by: Mapped[str]
+    created_at: Mapped[Created]
+    ended_at: Mapped[datetime | None]

@@ -1,0 +1,92 @@
+"""The feed of an account: which events are shown live, and reading on from the last one seen.
+
+Ids of events are no place to read on from: they are given before the commit, so that a lower one may become
+visible after a higher one. The dispatcher therefore gives each event that is shown live a `position`, under the
+lock that lets one dispatcher work at a time. Whoever sees a position sees all positions before it.
+"""
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.db.engine import Pool
+from app.domain.conversations.events import ConversationChanged, NewConversation
+from app.domain.kernel.errors import DomainError
+from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, NewMessage
+
+MAX_MISSED = 1000
+PAGE = 100
+
+NEWEST = "SELECT coalesce(max(position), 0) FROM events WHERE account_id = $1"
+
+IS_FAR = "SELECT EXISTS (SELECT FROM events WHERE account_id = $1 AND position > $2 ORDER BY position OFFSET $3)"
+
+READ = """
+SELECT position, name, created_at, contact_id,
+  (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
+FROM events WHERE account_id = $1 AND position > $2 ORDER BY position LIMIT $3
+"""
+
+
+class UpdateKind(enum.StrEnum):
+    """What an update is about."""
+
+    new_message = enum.auto()
+    message_status = enum.auto()
+    conversation_changed = enum.auto()
+
+
+KINDS = {
+    NewMessage.name: UpdateKind.new_message,
+    MessageSent.name: UpdateKind.message_status,
+    MessageDelivered.name: UpdateKind.message_status,
+    MessageFailed.name: UpdateKind.message_status,
+    NewConversation.name: UpdateKind.conversation_changed,
+    ConversationChanged.name: UpdateKind.conversation_changed,
+}
+"""The events that are shown live."""
+
+
+class UpdatesMissed(DomainError):
+    """More than 1,000 updates followed that one, or it is unknown: load what you show again, and go on from there."""
+
+    code = "updates_missed"
+    status = 410
+    message = "Updates cannot be replayed from {after}. Load what you show again, and subscribe without `after`."
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A fact that is shown live. `id` is its position; `message_id` is None where it is about no single message."""
+
+    id: int
+    kind: UpdateKind
+    at: datetime
+    contact_id: int
+    message_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Reads what is shown live."""
+
+    pool: Pool
+
+    async def start(self, account_id: int, after: int | None) -> int:
+        """Return the position to read on from: behind the update `after`, or behind all there are.
+
+        Raises `UpdatesMissed` where `after` is too far back, or ahead of all there are.
+        """
+        newest = await self.pool.fetchval(NEWEST, account_id)
+        if after is None:
+            return newest
+        if not 0 <= after <= newest or await self.pool.fetchval(IS_FAR, account_id, after, MAX_MISSED):
+            raise UpdatesMissed(after=after)
+        return after
+
+    async def read(self, account_id: int, position: int) -> list[Update]:
+        """Return what follows a position, in order; there may be more when it is a whole `PAGE`."""
+        return [
+            Update(row["position"], KINDS[row["name"]], row["created_at"], row["contact_id"], row["message_id"])
+            for row in await self.pool.fetch(READ, account_id, position, PAGE)
+        ]

@@ -1,0 +1,1 @@
+"""Telling subscribers what happened."""

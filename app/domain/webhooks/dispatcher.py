@@ -1,0 +1,128 @@
+"""From events to deliveries: each event once for each subscription that is older than it, in the order of the facts."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.db.engine import Connection, Database
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Ring
+from app.domain.updates.feed import KINDS
+from app.domain.webhooks import payloads, signing
+from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
+
+BATCH = 500
+LOCK = 7_236_452
+"""Key of the advisory lock under which one dispatcher works at a time: a later fact never overtakes an earlier one."""
+
+FIND_EVENTS = """
+SELECT id, account_id, name, contact_id, payload, created_at FROM events
+WHERE dispatched_at IS NULL ORDER BY id LIMIT $1
+"""
+
+# Their rows are held, so that none is disabled or ended before its deliveries can be seen.
+FIND_SUBSCRIPTIONS = """
+SELECT id, account_id, kind, events, status, created_at FROM webhook_subscriptions
+WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' ORDER BY id FOR KEY SHARE
+"""
+
+ADD_DELIVERIES = """
+INSERT INTO webhook_deliveries (account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
+  next_attempt_at, created_at)
+SELECT account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
+  CASE WHEN status = 'pending' THEN $9::timestamptz END, $9
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[])
+  AS d(account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status)
+ON CONFLICT DO NOTHING
+"""
+
+WAKE = """
+UPDATE webhook_subscriptions SET wake_at = greatest($2, open_until)
+WHERE id = ANY($1::bigint[]) AND (wake_at IS NULL OR wake_at > greatest($2, open_until))
+"""
+
+# The subquery keeps the numbers in the order of the array; the lock keeps them in the order of the batches.
+MARK = """
+UPDATE events SET dispatched_at = $3, position = placed.position
+FROM (
+  SELECT id, CASE WHEN is_live THEN nextval('event_positions') END AS position
+  FROM unnest($1::bigint[], $2::boolean[]) AS event(id, is_live)
+) placed
+WHERE events.id = placed.id
+"""
+
+IS_DUE = "SELECT EXISTS (SELECT FROM events WHERE dispatched_at IS NULL)"
+
+Reaction = Callable[[Sequence[Any]], Awaitable[None]]
+"""Hears of events that were dispatched, after the commit; what it does must be safe to do twice, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """Fans events out to deliveries. `reactions` hear of each batch afterwards: live updates, and areas to come."""
+
+    database: Database
+    clock: Clock
+    ring: Ring
+    reactions: Sequence[Reaction] = ()
+
+    async def run(self) -> bool:
+        """Dispatch one batch; return True when more may wait."""
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
+            events = await connection.fetch(FIND_EVENTS, BATCH)
+            fanned_out = await self._fan_out(connection, events)
+            live = [event["name"] in KINDS for event in events]
+            await connection.execute(MARK, [event["id"] for event in events], live, self.clock.now())
+        if fanned_out:
+            self.ring("webhooks")
+        for react in self.reactions:
+            await react(events)
+        return len(events) == BATCH
+
+    async def due(self) -> bool:
+        """Tell whether an event waits."""
+        return await self.database.pool.fetchval(IS_DUE)
+
+    async def _fan_out(self, connection: Connection, events: Sequence[Any]) -> bool:
+        wanted = await self._pair(connection, events)
+        if not wanted:
+            return False
+        now = self.clock.now()
+        await connection.execute(
+            ADD_DELIVERIES,
+            [event["account_id"] for event, _ in wanted],
+            [subscription["id"] for _, subscription in wanted],
+            [event["id"] for event, _ in wanted],
+            [event["name"] for event, _ in wanted],
+            [signing.webhook_id(event["created_at"], event["id"]) for event, _ in wanted],
+            [event["contact_id"] for event, _ in wanted],
+            [_body(event, subscription) for event, subscription in wanted],
+            [_first_status(subscription) for _, subscription in wanted],
+            now,
+        )
+        await connection.execute(WAKE, sorted({subscription["id"] for _, subscription in wanted}), now)
+        return True
+
+    async def _pair(self, connection: Connection, events: Sequence[Any]) -> list[tuple[Any, Any]]:
+        accounts = list({event["account_id"] for event in events})
+        subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
+        for row in await connection.fetch(FIND_SUBSCRIPTIONS, accounts):
+            for name in row["events"]:
+                subscriptions[row["account_id"], name].append(row)
+        return [
+            (event, subscription)
+            for event in events
+            for subscription in subscriptions[event["account_id"], event["name"]]
+            if subscription["created_at"] <= event["created_at"]
+        ]
+
+
+def _body(event: Any, subscription: Any) -> bytes:
+    return payloads.serialize(subscription["kind"], event["name"], event["payload"], event["created_at"])
+
+
+def _first_status(subscription: Any) -> str:
+    disabled = subscription["status"] == SubscriptionStatus.disabled
+    return DeliveryStatus.skipped if disabled else DeliveryStatus.pending

@@ -1,0 +1,104 @@
+"""The delivery engine: one process at a time works for a subscription, many subscriptions at once."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.db.engine import UNREACHABLE
+from app.domain.webhooks.leases import Leases
+from app.domain.webhooks.pump import Desk, Means, Pump
+from app.domain.webhooks.records import Recorder
+
+PER_PROCESS, PUMPS = 200, 500
+TURN_SECONDS = 1.0
+ABANDON_SECONDS = 0.5
+
+
+@dataclass(slots=True)
+class Engine:
+    """Delivers what is due.
+
+    `run` leases the subscriptions that have work due and starts a pump for each; it does not wait for them, so that
+    a slow endpoint holds up nobody.
+    """
+
+    desk: Desk
+    _pumps: dict[Pump, asyncio.Task[None]] = field(default_factory=dict[Pump, asyncio.Task[None]])
+    _renewing: asyncio.Task[None] | None = None
+    _stopping: bool = False
+
+    @classmethod
+    def of(cls, means: Means) -> "Engine":
+        """Return an engine that works with these means."""
+        pool = means.database.pool
+        leases = Leases(pool, means.clock, means.ring, means.schedule)
+        return cls(Desk(means, leases, Recorder(pool), asyncio.Semaphore(PER_PROCESS)))
+
+    async def due(self) -> bool:
+        """Tell whether a subscription has work due that nobody does."""
+        return await self.desk.leases.due()
+
+    async def run(self) -> bool:
+        """Start working for subscriptions that have work due; return True when there may be more of them.
+
+        When there is no room for another, the one that was worked for longest makes some, once it has had its turn.
+        """
+        free = PUMPS - len(self._pumps)
+        if free <= 0:
+            longest = next(iter(self._pumps))
+            longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
+            return False
+        taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
+        for subscription in taken:
+            self._start(subscription)
+        return len(taken) == free
+
+    async def finish(self) -> None:
+        """Begin nothing more, and wait for what is under way; cancelled, abandon the posts that take too long."""
+        self._stopping = True
+        for pump in self._pumps:
+            pump.stopping = True
+        try:
+            await self._wait()
+        except asyncio.CancelledError:
+            for pump in self._pumps:
+                pump.abandon()
+            await self._wait(ABANDON_SECONDS)
+            raise
+        finally:
+            if self._renewing:
+                self._renewing.cancel()
+
+    async def _wait(self, seconds: float | None = None) -> None:
+        while self._pumps:
+            _, late = await asyncio.wait(self._pumps.values(), timeout=seconds)
+            if late:
+                return
+
+    def _start(self, subscription: Any) -> None:
+        pump = Pump(self.desk, subscription, stopping=self._stopping)
+        task = self._pumps[pump] = asyncio.create_task(self._work(pump))
+        task.add_done_callback(lambda _: self._pumps.pop(pump))
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._renew())
+
+    async def _work(self, pump: Pump) -> None:
+        try:
+            await pump.run()
+        except Exception as error:
+            context = {"message": f"deliveries of webhook {pump.id} stopped", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+
+    async def _renew(self) -> None:
+        """Hold the leases as long as there are pumps; a pump whose lease was lost stops."""
+        while self._pumps:
+            await asyncio.sleep(self.desk.means.schedule.lease / 3)
+            pumps = list(self._pumps)
+            with suppress(*UNREACHABLE):
+                renewed = await self.desk.leases.renew(
+                    [pump.subscription for pump in pumps], [pump.health.last_success_at for pump in pumps]
+                )
+                for pump in pumps:
+                    pump.leased_until = renewed.get(pump.id, pump.leased_until)
+                    pump.stopping = pump.stopping or pump.id not in renewed

@@ -1,0 +1,38 @@
+"""How deliveries are doing, for those who run the service."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from app.db.engine import Pool
+
+RECENT = timedelta(minutes=30)
+BUSIEST = 100
+
+COUNT_PENDING = """
+SELECT CASE WHEN greatest(next_attempt_at, open_until) <= $1 THEN 'due' ELSE 'waiting' END AS state,
+  count(*), extract(epoch FROM $1 - min(d.created_at)) AS oldest
+FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = subscription_id
+WHERE d.status = 'pending' AND s.status = 'active' GROUP BY state
+"""
+
+RATE = """
+SELECT subscription_id, avg((status = 'delivered')::int) AS rate FROM webhook_deliveries
+WHERE created_at >= $1 AND attempts > 0 GROUP BY subscription_id ORDER BY count(*) DESC LIMIT $2
+"""
+
+
+async def count_pending(pool: Pool, now: datetime) -> Mapping[str, float]:
+    """Return how many deliveries are due, and how many wait for their next attempt or for a breaker to close."""
+    return {"due": 0, "waiting": 0} | {row["state"]: row["count"] for row in await pool.fetch(COUNT_PENDING, now)}
+
+
+async def age_pending(pool: Pool, now: datetime) -> Mapping[str, float]:
+    """Return the age of the oldest delivery that is due, and of the oldest that waits, in seconds."""
+    found = {row["state"]: max(0.0, float(row["oldest"])) for row in await pool.fetch(COUNT_PENDING, now)}
+    return {"due": 0.0, "waiting": 0.0} | found
+
+
+async def rate_success(pool: Pool, now: datetime) -> Mapping[str, float]:
+    """Return the share of what was tried lately that was delivered, for the busiest subscriptions, by their id."""
+    rows = await pool.fetch(RATE, now - RECENT, BUSIEST)
+    return {str(row["subscription_id"]): float(row["rate"]) for row in rows}

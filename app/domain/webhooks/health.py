@@ -1,0 +1,76 @@
+"""How a subscription is doing: its circuit breaker, its notices, and when it is given up."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.domain.webhooks.schedule import Schedule, spell
+
+
+@dataclass(slots=True)
+class Health:
+    """The state of one endpoint while a process works for it.
+
+    After some failures in a row the breaker opens: no attempt is made until `open_until`, then one probe decides.
+    """
+
+    failures: int
+    trips: int
+    open_until: datetime | None
+    failing_since: datetime | None
+    noticed: int
+    last_success_at: datetime | None = None
+
+    @classmethod
+    def of(cls, subscription: Any) -> "Health":
+        """Read the state that was stored."""
+        return cls(
+            subscription["failures"],
+            subscription["trips"],
+            subscription["open_until"],
+            subscription["failing_since"],
+            subscription["noticed"],
+        )
+
+    @property
+    def is_half_open(self) -> bool:
+        """Tell whether the next attempt is a probe."""
+        return self.open_until is not None
+
+    def succeed(self, now: datetime) -> None:
+        """Note a success, which resets everything."""
+        self.failures, self.trips, self.noticed = 0, 0, 0
+        self.open_until = self.failing_since = None
+        self.last_success_at = now
+
+    def fail(self, now: datetime, schedule: Schedule) -> None:
+        """Note a failure; open the breaker where it was a probe, or one too many."""
+        self.failures += 1
+        self.failing_since = self.failing_since or now
+        if self.is_half_open or self.failures >= schedule.breaker_failures:
+            self.trip(now, schedule)
+
+    def trip(self, now: datetime, schedule: Schedule) -> None:
+        """Open the breaker, each time in a row for longer; what was under way when it opened does not count again."""
+        if not self.is_open(now):
+            self.trips += 1
+            self.open_until = now + schedule.breaker_wait(self.trips)
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether attempts have to wait."""
+        return self.open_until is not None and self.open_until > now
+
+    def due_notice(self, now: datetime, schedule: Schedule) -> str | None:
+        """Return for how long nothing has succeeded, in words, where the account should be told by now; once each."""
+        reached = sum(self._has_failed_for(seconds, now) for seconds in schedule.notice_after)
+        if reached <= self.noticed:
+            return None
+        self.noticed = reached
+        return spell(schedule.notice_after[reached - 1])
+
+    def is_failing_for_too_long(self, now: datetime, schedule: Schedule) -> bool:
+        """Tell whether nothing has succeeded for so long that the subscription may be given up."""
+        return self._has_failed_for(schedule.disable_after, now)
+
+    def _has_failed_for(self, seconds: float, now: datetime) -> bool:
+        return self.failing_since is not None and now - self.failing_since >= timedelta(seconds=seconds)

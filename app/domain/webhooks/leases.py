@@ -1,0 +1,156 @@
+"""Which process works for which subscription: taking, renewing, and giving back with what was learned."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.db.engine import Connection, Pool
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Ring
+from app.domain.webhooks.health import Health
+from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
+from app.domain.webhooks.schedule import Schedule, spell
+
+IS_DUE = """
+SELECT EXISTS (SELECT FROM webhook_subscriptions
+  WHERE status = 'active' AND wake_at <= $1 AND (leased_until IS NULL OR leased_until <= $1))
+"""
+
+# A dispatcher that holds a key of the row is no reason to skip it.
+LEASE = """
+WITH due AS (
+  SELECT id FROM webhook_subscriptions
+  WHERE status = 'active' AND wake_at <= $1 AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($4::bigint[])
+  ORDER BY wake_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id RETURNING s.*
+"""
+
+RENEW = """
+UPDATE webhook_subscriptions s
+SET leased_until = $4, last_success_at = coalesce(held.last_success_at, s.last_success_at)
+FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS held(id, lease, last_success_at)
+WHERE s.id = held.id AND s.lease = held.lease RETURNING s.id
+"""
+
+LOCK = "SELECT revision FROM webhook_subscriptions WHERE id = $1 AND lease = $2 FOR UPDATE"
+
+STORE = """
+UPDATE webhook_subscriptions SET failures = $2, trips = $3, open_until = $4, failing_since = $5, noticed = $6,
+  last_success_at = coalesce($7, last_success_at)
+WHERE id = $1
+"""
+
+FREE = """
+UPDATE webhook_subscriptions s SET leased_until = NULL,
+  wake_at = CASE WHEN due.at IS NOT NULL THEN greatest(due.at, s.open_until) END
+FROM (
+  SELECT min(next_attempt_at) AS at FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'pending'
+) AS due
+WHERE s.id = $1 RETURNING wake_at
+"""
+
+COUNT_FAILED = """
+SELECT count(*) FROM (
+  SELECT FROM webhook_deliveries
+  WHERE subscription_id = $1 AND attempts > 0 AND NOT is_test
+    AND (status = 'pending' OR status = 'failed' AND created_at >= $2)
+  LIMIT $3
+) AS failed
+"""
+
+END = """
+WITH ended AS (
+  UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1 WHERE id = $1
+)
+UPDATE webhook_deliveries SET status = $3, next_attempt_at = NULL WHERE subscription_id = $1 AND status = 'pending'
+"""
+
+NOTIFY = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VALUES ($1, $2, $3, $4)"
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """The subscriptions that this process works for; `subscription` is a row as `take` returned it."""
+
+    pool: Pool
+    clock: Clock
+    ring: Ring
+    schedule: Schedule
+
+    async def due(self) -> bool:
+        """Tell whether a subscription has work due that nobody does."""
+        return await self.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def take(self, limit: int, held: Sequence[int]) -> list[Any]:
+        """Lease subscriptions that have work due, and none of those that are held."""
+        now = self.clock.now()
+        return await self.pool.fetch(LEASE, now, now + self._time, limit, held)
+
+    async def renew(
+        self, subscriptions: Sequence[Any], last_successes: Sequence[datetime | None]
+    ) -> dict[int, datetime]:
+        """Renew leases, and note successes; return the ids of the subscriptions that are still ours, and until when."""
+        ids, numbers = [each["id"] for each in subscriptions], [each["lease"] for each in subscriptions]
+        until = self.clock.now() + self._time
+        return {row["id"]: until for row in await self.pool.fetch(RENEW, ids, numbers, last_successes, until)}
+
+    async def release(self, subscription: Any, health: Health) -> None:
+        """Give a subscription back, with its health, and say when it must be looked at next.
+
+        The row is locked before the next due time is read: a dispatcher that adds deliveries at this moment either
+        has committed, and is seen, or wakes the subscription after us. Of one that was changed since, the health is
+        no longer true.
+        """
+        now, id = self.clock.now(), subscription["id"]
+        async with self.pool.acquire() as connection, connection.transaction():
+            revision = await connection.fetchval(LOCK, id, subscription["lease"])
+            if revision is None:
+                return
+            if revision == subscription["revision"]:
+                await self._store(connection, subscription, health, now)
+            wake_at = await connection.fetchval(FREE, id)
+        if wake_at and wake_at <= now:
+            self.ring("webhooks")
+
+    async def remove(self, subscription: Any) -> bool:
+        """End a subscription that answered 410 Gone; return False where it is no longer ours, or was changed since."""
+        async with self.pool.acquire() as connection, connection.transaction():
+            revision = await connection.fetchval(LOCK, subscription["id"], subscription["lease"])
+            if revision != subscription["revision"]:
+                return False
+            await _end(connection, subscription, SubscriptionStatus.removed, "answered 410 Gone and was removed")
+        return True
+
+    async def _store(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> None:
+        notice = health.due_notice(now, self.schedule)
+        state = (health.failures, health.trips, health.open_until, health.failing_since, health.noticed)
+        await connection.execute(STORE, subscription["id"], *state, health.last_success_at)
+        without = f"{spell(self.schedule.disable_after)} without success"
+        if await self._is_hopeless(connection, subscription, health, now):
+            await _end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
+        elif notice:
+            await _notify(connection, subscription, "failing", f"has been failing for {notice}; {without} disable it")
+
+    async def _is_hopeless(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> bool:
+        if not health.is_failing_for_too_long(now, self.schedule):
+            return False
+        least = self.schedule.disable_failures
+        return await connection.fetchval(COUNT_FAILED, subscription["id"], health.failing_since, least) >= least
+
+    @property
+    def _time(self) -> timedelta:
+        return timedelta(seconds=self.schedule.lease)
+
+
+async def _end(connection: Connection, subscription: Any, status: SubscriptionStatus, why: str) -> None:
+    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account."""
+    left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
+    await connection.execute(END, subscription["id"], status.value, left.value)
+    await _notify(connection, subscription, status.value, why)
+
+
+async def _notify(connection: Connection, subscription: Any, kind: str, what: str) -> None:
+    text = f"{subscription['target_url']} {what}."
+    await connection.execute(NOTIFY, subscription["account_id"], subscription["id"], kind, text)

@@ -1,0 +1,144 @@
+"""Subscriptions, deliveries, attempts and notices as they are stored."""
+
+import enum
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, LargeBinary, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created, Key
+
+
+class SubscriptionKind(enum.StrEnum):
+    """Who made a subscription, and so what it receives: one flat event, or several in an envelope."""
+
+    hook = enum.auto()
+    endpoint = enum.auto()
+
+
+class SubscriptionStatus(enum.StrEnum):
+    """Whether a subscription receives events. A `disabled` one keeps them for replay, a `removed` one is over."""
+
+    active = enum.auto()
+    disabled = enum.auto()
+    removed = enum.auto()
+
+
+class Subscription(Base):
+    """A URL that wants to hear of events.
+
+    `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
+    until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
+    `open_until` is set while its circuit breaker is open.
+    """
+
+    __tablename__ = "webhook_subscriptions"
+    __table_args__ = (
+        Index("ix_webhook_subscriptions_account_id", "account_id", "status"),
+        Index("ix_webhook_subscriptions_wake_at", "wake_at", postgresql_where=text("status = 'active'")),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    kind: Mapped[str]
+    target_url: Mapped[str]
+    events: Mapped[list[str]]
+    description: Mapped[str] = mapped_column(server_default="")
+    status: Mapped[str] = mapped_column(server_default=SubscriptionStatus.active)
+    secret: Mapped[bytes] = mapped_column(LargeBinary)
+    old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    old_secret_until: Mapped[datetime | None]
+    wake_at: Mapped[datetime | None]
+    leased_until: Mapped[datetime | None]
+    lease: Mapped[int] = mapped_column(server_default="0")
+    revision: Mapped[int] = mapped_column(server_default="0")
+    failures: Mapped[int] = mapped_column(server_default="0")
+    trips: Mapped[int] = mapped_column(server_default="0")
+    open_until: Mapped[datetime | None]
+    failing_since: Mapped[datetime | None]
+    last_success_at: Mapped[datetime | None]
+    noticed: Mapped[int] = mapped_column(server_default="0")
+    created_at: Mapped[Created]
+
+
+class DeliveryStatus(enum.StrEnum):
+    """What became of a delivery. A `skipped` one came while its subscription was disabled, and can be replayed."""
+
+    pending = enum.auto()
+    delivered = enum.auto()
+    failed = enum.auto()
+    skipped = enum.auto()
+    canceled = enum.auto()
+
+
+class Delivery(Base):
+    """One event for one subscription. `body` is serialised once and sent unchanged, on every attempt and replay."""
+
+    __tablename__ = "webhook_deliveries"
+    __table_args__ = (
+        Index(
+            "uq_webhook_deliveries_event",
+            "event_id",
+            "subscription_id",
+            unique=True,
+            postgresql_where=text("event_id IS NOT NULL"),
+        ),
+        Index(
+            "ix_webhook_deliveries_due",
+            "subscription_id",
+            "next_attempt_at",
+            "id",
+            postgresql_where=text("status = 'pending'"),
+        ),
+        Index("ix_webhook_deliveries_subscription_id", "subscription_id", text("id DESC")),
+        Index("ix_webhook_deliveries_created_at", "created_at"),
+        Index("ix_webhook_deliveries_body", "created_at", postgresql_where=text("body IS NOT NULL")),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int]
+    subscription_id: Mapped[int] = mapped_column(ForeignKey("webhook_subscriptions.id", ondelete="CASCADE"))
+    event_id: Mapped[int | None]
+    event: Mapped[str]
+    webhook_id: Mapped[str]
+    contact_id: Mapped[int | None]
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+    is_test: Mapped[bool] = mapped_column(server_default=text("false"))
+    status: Mapped[str] = mapped_column(server_default=DeliveryStatus.pending)
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    next_attempt_at: Mapped[datetime | None]
+    delivered_at: Mapped[datetime | None]
+    created_at: Mapped[Created]
+
+
+class Attempt(Base):
+    """One POST of a delivery, how many `seconds` it took, and what came back: `body` is the first 2 KiB of it."""
+
+    __tablename__ = "webhook_attempts"
+    __table_args__ = (Index("ix_webhook_attempts_delivery_id", "delivery_id", "id"),)
+
+    id: Mapped[Key]
+    delivery_id: Mapped[int] = mapped_column(ForeignKey("webhook_deliveries.id", ondelete="CASCADE"))
+    number: Mapped[int]
+    status: Mapped[int | None]
+    error: Mapped[str]
+    address: Mapped[str]
+    seconds: Mapped[float]
+    headers: Mapped[dict[str, Any]]
+    body: Mapped[str]
+    attempted_at: Mapped[Created]
+
+
+class Notice(Base):
+    """Something that the people of an account should know of a subscription of theirs."""
+
+    __tablename__ = "webhook_notices"
+    __table_args__ = (Index("ix_webhook_notices_account_id", "account_id", text("id DESC")),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    subscription_id: Mapped[int]
+    kind: Mapped[str]
+    text: Mapped[str]
+    created_at: Mapped[Created]

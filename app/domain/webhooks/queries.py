@@ -1,0 +1,92 @@
+"""Finding subscriptions, deliveries and attempts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+from app.domain.webhooks.models import (
+    Attempt,
+    Delivery,
+    DeliveryStatus,
+    Notice,
+    Subscription,
+    SubscriptionKind,
+    SubscriptionStatus,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    """Which deliveries are wanted."""
+
+    subscription_id: int | None = None
+    status: DeliveryStatus | None = None
+
+
+async def list_subscriptions(unit: Unit, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
+    """Return the account's subscriptions that are not removed, the oldest first."""
+    statement = _own(unit).order_by(Subscription.id)
+    return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
+
+
+async def get_subscription(unit: Unit, id: int, *, lock: bool = False) -> Subscription:
+    """Return a subscription that is not removed, locked for a change when asked so; raise `NotFound`."""
+    statement = _own(unit).where(Subscription.id == id)
+    found = await unit.one(statement.with_for_update() if lock else statement)
+    if found is None:
+        raise NotFound(kind="webhook subscription", id=id)
+    return found
+
+
+async def count_subscriptions(unit: Unit) -> int:
+    """Return how many subscriptions the account has."""
+    return await unit.one(select(func.count()).select_from(_own(unit).subquery())) or 0
+
+
+async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
+    """Return one page of the account's deliveries, the newest first."""
+    statement = select(Delivery).where(Delivery.account_id == unit.actor.account_id)
+    if wanted.subscription_id is not None:
+        statement = statement.where(Delivery.subscription_id == wanted.subscription_id)
+    if wanted.status:
+        statement = statement.where(Delivery.status == wanted.status)
+
+    async def total() -> int:
+        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+
+    return await fetch(unit, statement, Order((Delivery.id,)), window, total)
+
+
+async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
+    """Return a delivery, locked for a change when asked so; raise `NotFound`."""
+    statement = select(Delivery).where(Delivery.account_id == unit.actor.account_id, Delivery.id == id)
+    found = await unit.one(statement.with_for_update() if lock else statement)
+    if found is None:
+        raise NotFound(kind="webhook delivery", id=id)
+    return found
+
+
+async def find_attempts(unit: Unit, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
+    """Return the attempts of deliveries of the account's, the first ones first."""
+    own = select(Delivery.id).where(Delivery.account_id == unit.actor.account_id, Delivery.id.in_(delivery_ids))
+    return await unit.all(select(Attempt).where(Attempt.delivery_id.in_(own)).order_by(Attempt.id))
+
+
+async def find_notices(unit: Unit, window: Window) -> Page[Notice]:
+    """Return one page of what the account should know of its subscriptions, the newest first."""
+    statement = select(Notice).where(Notice.account_id == unit.actor.account_id)
+
+    async def total() -> int:
+        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+
+    return await fetch(unit, statement, Order((Notice.id,)), window, total)
+
+
+def _own(unit: Unit) -> Select[Subscription]:
+    return select(Subscription).where(
+        Subscription.account_id == unit.actor.account_id, Subscription.status != SubscriptionStatus.removed
+    )

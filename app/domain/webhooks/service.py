@@ -1,0 +1,244 @@
+"""Subscribing, changing, rotating, testing and replaying."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypedDict
+
+from sqlalchemy import update as update_rows
+
+from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.sealing import Seal
+from app.domain.kernel.unit import Unit
+from app.domain.webhooks import payloads, queries, signing
+from app.domain.webhooks.models import (
+    Delivery,
+    DeliveryStatus,
+    Subscription,
+    SubscriptionKind,
+    SubscriptionStatus,
+)
+from app.domain.webhooks.poster import Poster
+
+MAX_SUBSCRIPTIONS = 200
+MAX_DESCRIPTION = 200
+MAX_OVERLAP_HOURS = 72
+REPLAYABLE = (DeliveryStatus.delivered, DeliveryStatus.failed, DeliveryStatus.skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What subscribing needs: a poster that refuses dangerous URLs, and a seal for secrets."""
+
+    poster: Poster
+    seal: Seal
+
+
+class SubscriptionFields(TypedDict, total=False):
+    """What of a dashboard webhook can be changed; a field that is left out stays as it is."""
+
+    target_url: str
+    events: list[str]
+    description: str
+    active: bool
+
+
+async def subscribe(unit: Unit, ports: Ports, event: str, target_url: str, secret: str | None = None) -> Subscription:
+    """Have one of the twelve events posted to a URL, as its flat payload."""
+    return await _add(unit, ports, SubscriptionKind.hook, [payloads.find_hook(event)], target_url, secret)
+
+
+async def unsubscribe(unit: Unit, id: int) -> Subscription:
+    """End a subscription at once; what has not been delivered is not delivered any more."""
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    subscription.status, subscription.wake_at = SubscriptionStatus.removed, None
+    subscription.revision += 1
+    await unit.save(subscription)
+    await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.canceled)
+    return subscription
+
+
+async def create_webhook(
+    unit: Unit, ports: Ports, target_url: str, topics: Sequence[str], description: str = ""
+) -> Subscription:
+    """Have several events, by their dotted names, posted to a URL in the Standard Webhooks envelope."""
+    subscription = await _add(unit, ports, SubscriptionKind.endpoint, _topics(topics), target_url)
+    subscription.description = _description(description)
+    await unit.save(subscription)
+    return subscription
+
+
+async def update_webhook(unit: Unit, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
+    """Change a webhook. Setting `active` to true revives a disabled one; false disables it.
+
+    What is begun from now on goes by what is new; a new URL is trusted as if it had never failed.
+    """
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    subscription.revision += 1
+    if "events" in fields:
+        subscription.events = _topics_for(subscription, fields["events"])
+    if "description" in fields:
+        subscription.description = _description(fields["description"])
+    if "target_url" in fields:
+        subscription.target_url = ports.poster.check(fields["target_url"])
+        _forgive(subscription)
+    if "active" in fields:
+        await _set_active(unit, subscription, active=fields["active"])
+    if subscription.status == SubscriptionStatus.active:
+        _wake(unit, subscription)
+    await unit.save(subscription)
+    return subscription
+
+
+async def rotate_secret(unit: Unit, ports: Ports, id: int, overlap_hours: int = 24) -> str:
+    """Give a webhook a new secret, and return it; the old one signs as well for some hours."""
+    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
+        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    secret = signing.make_secret()
+    subscription.old_secret, subscription.secret = subscription.secret, ports.seal.close(secret)
+    subscription.old_secret_until = unit.clock.now() + timedelta(hours=overlap_hours)
+    subscription.revision += 1
+    await unit.save(subscription)
+    return secret
+
+
+def reveal_secret(ports: Ports, subscription: Subscription) -> str:
+    """Return the secret that signs a webhook."""
+    return ports.seal.open(subscription.secret)
+
+
+async def send_test(unit: Unit, id: int, event: str | None = None) -> Delivery:
+    """Post the sample of an event, marked `webhook-test: true`; of the first event where none is named.
+
+    It goes before everything that waits, and is tried once.
+    """
+    subscription = await _get_active(unit, id)
+    name = event or subscription.events[0]
+    known = {**payloads.topics(), **{each: each for each in subscription.events}}
+    if known.get(name) not in subscription.events:
+        raise InvalidInput(reason=f"The webhook does not subscribe to {name}.")
+    now = unit.clock.now()
+    delivery = Delivery(
+        account_id=subscription.account_id,
+        subscription_id=subscription.id,
+        event=known[name],
+        webhook_id="",
+        body=payloads.sample(subscription.kind, known[name], now),
+        is_test=True,
+        next_attempt_at=subscription.created_at,
+        created_at=now,
+    )
+    await unit.save(delivery)
+    delivery.webhook_id = f"{signing.webhook_id(now, delivery.id)}_test"
+    _wake(unit, subscription)
+    await unit.save(subscription, delivery)
+    return delivery
+
+
+async def replay(unit: Unit, delivery_id: int) -> Delivery:
+    """Send a delivery again: the same id and body, a new timestamp."""
+    delivery = await queries.get_delivery(unit, delivery_id, lock=True)
+    if delivery.body is None:
+        raise Conflict(reason="The body of this delivery is not kept any more, so it cannot be replayed.")
+    if delivery.status not in REPLAYABLE:
+        raise Conflict(reason=f"This delivery is {delivery.status}, so there is nothing to replay.")
+    subscription = await _get_active(unit, delivery.subscription_id)
+    delivery.status, delivery.attempts = DeliveryStatus.pending, 0
+    delivery.next_attempt_at = unit.clock.now()
+    _wake(unit, subscription)
+    await unit.save(subscription, delivery)
+    return delivery
+
+
+async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datetime) -> int:
+    """Send again the events that failed, or were skipped, since an instant; return how many."""
+    if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
+        raise InvalidInput(reason="status must be failed or skipped.")
+    subscription = await _get_active(unit, id)
+    again = (
+        update_rows(Delivery)
+        .where(
+            Delivery.subscription_id == id,
+            Delivery.status == status,
+            Delivery.created_at >= since,
+            Delivery.body.is_not(None),
+            Delivery.is_test.is_(False),
+        )
+        .values(status=DeliveryStatus.pending, attempts=0, next_attempt_at=unit.clock.now())
+        .returning(Delivery.id)
+    )
+    replayed = len((await unit.execute(again)).all())
+    _wake(unit, subscription)
+    await unit.save(subscription)
+    return replayed
+
+
+async def _add(
+    unit: Unit, ports: Ports, kind: SubscriptionKind, events: list[str], target_url: str, secret: str | None = None
+) -> Subscription:
+    if await queries.count_subscriptions(unit) >= MAX_SUBSCRIPTIONS:
+        raise Conflict(reason=f"An account has at most {MAX_SUBSCRIPTIONS} webhook subscriptions. Remove one first.")
+    signed_with = signing.make_secret() if secret is None else signing.check_secret(secret)
+    subscription = Subscription(
+        account_id=unit.actor.account_id,
+        kind=kind,
+        target_url=ports.poster.check(target_url),
+        events=events,
+        secret=ports.seal.close(signed_with),
+    )
+    await unit.save(subscription)
+    return subscription
+
+
+async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -> None:
+    if active:
+        subscription.status = SubscriptionStatus.active
+        _forgive(subscription)
+        return
+    subscription.status, subscription.wake_at = SubscriptionStatus.disabled, None
+    await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.skipped)
+
+
+def _forgive(subscription: Subscription) -> None:
+    subscription.failures = subscription.trips = subscription.noticed = 0
+    subscription.open_until = subscription.failing_since = None
+
+
+async def _turn(unit: Unit, subscription: Subscription, before: DeliveryStatus, after: DeliveryStatus) -> None:
+    turned = update_rows(Delivery).where(Delivery.subscription_id == subscription.id, Delivery.status == before)
+    await unit.execute(turned.values(status=after, next_attempt_at=None))
+
+
+def _wake(unit: Unit, subscription: Subscription) -> None:
+    """Have the engine look at a subscription now; where the breaker is open, what is asked for is the next probe."""
+    subscription.wake_at = unit.clock.now()
+    if subscription.open_until:
+        subscription.open_until = subscription.wake_at
+    unit.ring("webhooks")
+
+
+async def _get_active(unit: Unit, id: int) -> Subscription:
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    if subscription.status != SubscriptionStatus.active:
+        raise Conflict(reason="The webhook is disabled. Set it active first.")
+    return subscription
+
+
+def _topics(names: Sequence[str]) -> list[str]:
+    events = payloads.find_topics(names)
+    if not events:
+        raise InvalidInput(reason="events must name at least one event.")
+    return events
+
+
+def _topics_for(subscription: Subscription, names: Sequence[str]) -> list[str]:
+    if subscription.kind == SubscriptionKind.hook:
+        raise InvalidInput(reason="A subscription keeps its one event. Subscribe to another, and unsubscribe this one.")
+    return _topics(names)
+
+
+def _description(text: str) -> str:
+    if len(text) > MAX_DESCRIPTION:
+        raise InvalidInput(reason=f"description must have at most {MAX_DESCRIPTION} characters.")
+    return text.strip()

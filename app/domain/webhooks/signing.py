@@ -1,0 +1,48 @@
+"""Signing webhooks after Standard Webhooks 1.0.0."""
+
+import base64
+import hmac
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+
+from app.domain.kernel.errors import InvalidInput
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+MIN_BYTES, MAX_BYTES = 24, 64
+
+
+def make_secret() -> str:
+    """Return a new secret: `whsec_` and the base64 of 32 random bytes."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def check_secret(secret: str) -> str:
+    """Return a secret that a subscriber chose; raise `InvalidInput` where the libraries would not take it."""
+    try:
+        size = len(_key(secret)) if secret.startswith(PREFIX) else 0
+    except ValueError:
+        size = 0
+    if not MIN_BYTES <= size <= MAX_BYTES:
+        raise InvalidInput(
+            reason=f"secret must be whsec_ followed by the base64 of {MIN_BYTES} to {MAX_BYTES} random bytes."
+        )
+    return secret
+
+
+def sign(secrets: Sequence[str], webhook_id: str, at: int, body: bytes) -> str:
+    """Return the `webhook-signature` header: one signature for each live secret, separated by spaces."""
+    signed = f"{webhook_id}.{at}.".encode() + body
+    return " ".join(f"v1,{base64.b64encode(hmac.digest(_key(each), signed, 'sha256')).decode()}" for each in secrets)
+
+
+def webhook_id(created_at: datetime, event_id: int) -> str:
+    """Return the id of an event for subscribers: a version 7 UUID (RFC 9562), the same wherever it is made."""
+    milliseconds = int(created_at.timestamp() * 1000)
+    number = (milliseconds << 80) | (0x7 << 76) | (0b10 << 62) | (event_id & (1 << 62) - 1)
+    return f"evt_{number:032x}"
+
+
+def _key(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(PREFIX), validate=True)

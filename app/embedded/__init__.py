@@ -1,0 +1,1 @@
+"""PostgreSQL and Valkey of its own, for one machine, and the processes of the service."""

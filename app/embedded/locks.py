@@ -1,0 +1,59 @@
+"""Locks that the kernel releases when their holder ends, however it ends."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from app.embedded.errors import DataInUse
+
+PATIENCE_SECONDS = 30.0
+"""How long the servers of a killed run may take to end: PostgreSQL writes a checkpoint first."""
+
+
+def lock(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """Lock `path` and return the open descriptor that holds the lock; raise `BlockingIOError` when it is taken."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def lock_data(data: Path) -> int:
+    """Claim a data folder for this process; raise `DataInUse` at once when another process has it."""
+    path = data / "lock"
+    try:
+        descriptor = lock(path)
+    except BlockingIOError:
+        raise DataInUse(
+            f"The data folder {data} is in use by process {path.read_text()}: "
+            "stop that process, or choose another folder with MESSAGING_DATA."
+        ) from None
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, str(os.getpid()).encode())
+    return descriptor
+
+
+def lock_servers(data: Path) -> int:
+    """Claim the right to run servers on a data folder, by a descriptor for the servers to inherit.
+
+    The servers of a killed run hold it until the last of their processes has ended; this waits for them.
+    """
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return lock(data / "servers.lock")
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise DataInUse(_still_running(data)) from None
+        time.sleep(0.02)
+
+
+def _still_running(data: Path) -> str:
+    return (
+        f"The PostgreSQL or the Valkey of an earlier run still works on {data}: stop it "
+        f"(PostgreSQL's process id is in the first line of {data / 'postgres' / 'postmaster.pid'})."
+    )

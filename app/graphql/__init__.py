@@ -1,0 +1,1 @@
+"""The GraphQL contract, and the one way to run an operation of it."""

@@ -1,0 +1,40 @@
+"""Message copy, as the contract shows it."""
+
+from typing import Annotated
+
+import strawberry
+
+from app.domain.agents import service
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+from app.graphql.messages import IdempotencyKey
+from app.graphql.scalars import BigInt
+
+
+@strawberry.type(description="Candidate texts for a message.")
+class GeneratedCopy:
+    """What a writer wrote."""
+
+    messages: list[str] = strawberry.field(description="The candidates, the best first; {first_name} is a placeholder.")
+    credits_remaining: BigInt = strawberry.field(description="The balance after paying for them.")
+
+
+@strawberry.type
+class AgentMutation:
+    """Writing copy."""
+
+    @strawberry.mutation(
+        graphql_type=GeneratedCopy,
+        description="Write candidate texts from a description. Costs 1 credit.",
+        directives=guarded("ai:use", "idempotency_key_reused", "insufficient_credits", "unavailable"),
+    )
+    async def generate_copy(
+        self,
+        info: Info,
+        description: Annotated[str, strawberry.argument(description="What the text is to say, 1 to 1000 characters.")],
+        idempotency_key: IdempotencyKey = None,
+    ) -> service.Copy:
+        """Write candidates."""
+        copy = await service.generate(info.context.unit, info.context.services.writer, description, idempotency_key)
+        info.context.replayed = copy.replayed
+        return copy

@@ -1,0 +1,72 @@
+"""Credits, as the contract shows them."""
+
+from datetime import datetime
+
+import strawberry
+
+from app.domain.billing import models, queries
+from app.domain.billing.models import EntryType
+from app.domain.kernel.paging import Page, Window
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+from app.graphql.enums import describe
+from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.scalars import BigInt
+
+describe(
+    EntryType,
+    "Why a balance changed.",
+    {
+        "debit": "Credits were spent.",
+        "refund": "Credits of a text that did not arrive were given back.",
+        "purchase": "Credits were bought.",
+        "adjustment": "An operator corrected the balance.",
+    },
+    name="TransactionType",
+)
+
+
+@strawberry.type(description="What the account holds, what a credit costs, and how long it lasts.")
+class Balance:
+    """A balance."""
+
+    balance: BigInt = strawberry.field(description="Credits held.")
+    rate: float = strawberry.field(description="The price of one credit, in the account's currency.")
+    account_type: str = strawberry.field(description="How the account pays: prepaid.")
+    daily_avg_send: BigInt = strawberry.field(description="Credits spent on texts per day, over the last 30 full days.")
+    estimated_days_left: BigInt = strawberry.field(description="Days until the balance is spent; 9999 for very many.")
+
+
+@strawberry.type(description="One change of the balance.")
+class Transaction:
+    """A ledger entry."""
+
+    id: BigInt = strawberry.field(description="The entry's id.")
+    type: EntryType = strawberry.field(description="Why the balance changed.")
+    amount: BigInt = strawberry.field(description="Credits; negative for a debit.")
+    balance_after: BigInt = strawberry.field(description="The balance it left.")
+    message_id: BigInt | None = strawberry.field(description="The message it was for.")
+    description: str = strawberry.field(description="What it was for, in words.")
+    actor: str = strawberry.field(description="Who caused it.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+
+
+@strawberry.type
+class BillingQuery:
+    """Reading balances and the ledger."""
+
+    @strawberry.field(graphql_type=Balance, description="The account's balance.", directives=guarded("billing:read"))
+    async def balance(self, info: Info) -> queries.Balance:
+        """Return the balance."""
+        return await queries.get_balance(info.context.unit)
+
+    @strawberry.field(
+        graphql_type=Connection[Transaction],
+        description="Every change of the balance, the newest first.",
+        directives=guarded("billing:read"),
+    )
+    async def transactions(
+        self, info: Info, first: First = 20, after: After = None, offset: Offset = 0
+    ) -> Page[models.LedgerEntry]:
+        """Return one page of the ledger."""
+        return await queries.find_transactions(info.context.unit, Window(first, after, offset))

@@ -1,0 +1,65 @@
+"""What every resolver is given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import strawberry
+from strawberry.dataloader import DataLoader
+
+from app.bootstrap import Services
+from app.domain.contacts import queries as contacts
+from app.domain.contacts.models import Contact
+from app.domain.kernel.unit import Unit
+from app.domain.webhooks import queries as webhooks
+from app.domain.webhooks.models import Attempt
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Context:
+    """One operation's unit and the services.
+
+    `replayed` is set when an idempotency key was answered before. `last_event_id` is where a client that lost its
+    stream wants to go on.
+    """
+
+    unit: Unit
+    services: Services
+    replayed: bool = False
+    last_event_id: int | None = None
+    _contacts: DataLoader[int, Contact] | None = field(default=None)
+    _attempts: DataLoader[int, list[Attempt]] | None = field(default=None)
+
+    @property
+    def contacts(self) -> DataLoader[int, Contact]:
+        """Return the loader of contacts by id, which asks once for all that one level of a query needs."""
+        if self._contacts is None:
+            self._contacts = DataLoader(load_fn=self._load_contacts)
+        return self._contacts
+
+    async def _load_contacts(self, ids: Sequence[int]) -> list[Contact | BaseException]:
+        found = await contacts.find_many(self.unit, ids)
+        return [found.get(id, LookupError(id)) for id in ids]
+
+    @property
+    def attempts(self) -> DataLoader[int, list[Attempt]]:
+        """Return the loader of the attempts of webhook deliveries, by the delivery's id."""
+        if self._attempts is None:
+            self._attempts = DataLoader(load_fn=self._load_attempts)
+        return self._attempts
+
+    async def _load_attempts(self, delivery_ids: Sequence[int]) -> list[list[Attempt]]:
+        found: dict[int, list[Attempt]] = {id: [] for id in delivery_ids}
+        for attempt in await webhooks.find_attempts(self.unit, delivery_ids):
+            found[attempt.delivery_id].append(attempt)
+        return list(found.values())
+
+
+Info = strawberry.Info[Context, None]
+
+
+def given(values: dict[str, Any], shape: type[T]) -> T:
+    """Return the fields that the caller wrote, null included, and none that were left out."""
+    return cast("T", {name: value.value for name, value in values.items() if value is not None})

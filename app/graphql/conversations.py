@@ -1,0 +1,122 @@
+"""Conversations, as the contract shows them."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+
+from app.domain.conversations import models, queries, review, service
+from app.domain.conversations.models import ConversationStatus
+from app.domain.conversations.queries import ConversationFilter
+from app.domain.conversations.service import ConversationFields
+from app.domain.kernel.paging import Page, Window
+from app.graphql.contacts import Contact
+from app.graphql.context import Info, given
+from app.graphql.directives import guarded
+from app.graphql.enums import describe
+from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.scalars import BigInt
+
+describe(
+    ConversationStatus,
+    "Whether a conversation waits for somebody.",
+    {"open": "Somebody is to take care of it.", "closed": "Done, until the contact writes again."},
+)
+
+ConversationId = Annotated[BigInt, strawberry.argument(description="The conversation's id.")]
+
+
+@strawberry.type(description="The thread of all messages with one contact.")
+class Conversation:
+    """A conversation."""
+
+    id: BigInt = strawberry.field(description="The conversation's id.")
+    contact_id: BigInt = strawberry.field(description="Whom it is with.")
+    status: ConversationStatus = strawberry.field(description="Whether it waits for somebody.")
+    assignee_id: BigInt | None = strawberry.field(description="The user who takes care of it.")
+    unread_count: BigInt = strawberry.field(description="How many inbound texts nobody has read.")
+    possible_opt_out: bool = strawberry.field(description="True while a reply may have been an opt-out.")
+    wrong_number: bool = strawberry.field(description="True when a reply said that the number is somebody else's.")
+    last_message_at: datetime = strawberry.field(description="When the latest message came or went.")
+    created_at: datetime = strawberry.field(description="When it began.")
+
+    @strawberry.field(graphql_type=Contact, description="Whom it is with.", directives=guarded("contacts:read"))
+    async def contact(self, info: Info) -> Any:
+        """Return the contact."""
+        return await info.context.contacts.load(self.contact_id)
+
+
+@strawberry.input(description="The fields to change; what is left out stays as it is.")
+class ConversationChanges:
+    """What of a conversation is to change."""
+
+    status: strawberry.Maybe[ConversationStatus] = strawberry.field(description="Close or reopen it.")
+    read: strawberry.Maybe[bool] = strawberry.field(description="True to mark every text read.")
+    assignee_id: strawberry.Maybe[BigInt | None] = strawberry.field(description="The user, or null for nobody.")
+
+
+@strawberry.type
+class ConversationQuery:
+    """Reading conversations."""
+
+    @strawberry.field(
+        graphql_type=Connection[Conversation],
+        description="The account's conversations, the one with the latest message first.",
+        directives=guarded("conversations:read"),
+    )
+    async def conversations(
+        self,
+        info: Info,
+        status: Annotated[ConversationStatus | None, strawberry.argument(description="Only this status.")] = None,
+        assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
+        contact_id: Annotated[BigInt | None, strawberry.argument(description="Only with this contact.")] = None,
+        unread_only: Annotated[bool, strawberry.argument(description="Only with unread texts.")] = False,
+        first: First = 50,
+        after: After = None,
+        offset: Offset = 0,
+    ) -> Page[models.Conversation]:
+        """Return one page of conversations."""
+        wanted = ConversationFilter(status, assignee_id, contact_id, unread_only)
+        return await queries.find_page(info.context.unit, wanted, Window(first, after, offset))
+
+    @strawberry.field(
+        graphql_type=Conversation,
+        description="One conversation.",
+        directives=guarded("conversations:read", "not_found"),
+    )
+    async def conversation(self, info: Info, id: ConversationId) -> models.Conversation:
+        """Return one conversation."""
+        return await queries.get(info.context.unit, id)
+
+
+@strawberry.type
+class ConversationMutation:
+    """Changing conversations."""
+
+    @strawberry.mutation(
+        graphql_type=Conversation,
+        description="Close or reopen a conversation, mark it read, give it to somebody.",
+        directives=guarded("conversations:write", "not_found"),
+    )
+    async def update_conversation(
+        self,
+        info: Info,
+        id: ConversationId,
+        changes: Annotated[ConversationChanges, strawberry.argument(description="What to change.")],
+    ) -> models.Conversation:
+        """Change a conversation."""
+        return await service.update(info.context.unit, id, given(vars(changes), ConversationFields))
+
+    @strawberry.mutation(
+        graphql_type=Conversation,
+        description="Decide whether an unclear reply was an opt-out. Undecided, it becomes one after 24 hours.",
+        directives=guarded("conversations:write", "not_found"),
+    )
+    async def review_opt_out(
+        self,
+        info: Info,
+        id: ConversationId,
+        opted_out: Annotated[bool, strawberry.argument(description="True if it was an opt-out.")],
+    ) -> models.Conversation:
+        """Decide on an unclear reply."""
+        return await review.decide(info.context.unit, id, opted_out=opted_out)

@@ -1,0 +1,32 @@
+"""What the contract says about a field beside its type: the scope it needs and the errors it may answer with."""
+
+from typing import Any
+
+import strawberry
+from strawberry.schema_directive import Location
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION], name="scope", description="The scope that a key must hold to use the field."
+)
+class ScopeNeeded:
+    """The scope that a field needs."""
+
+    requires: str = strawberry.field(description="The scope, such as contacts:read.")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="refuses",
+    description="The error codes that a field may answer with, beside those that every field may.",
+)
+class Refusals:
+    """The error codes of a field."""
+
+    codes: list[str] = strawberry.field(description="The codes, each explained in the error catalogue.")
+
+
+def guarded(scope: str, *codes: str) -> list[Any]:
+    """Return the directives of a root field: the scope it needs, and the codes it refuses with."""
+    directives: list[Any] = [ScopeNeeded(requires=scope)]
+    return [*directives, Refusals(codes=sorted(codes))] if codes else directives

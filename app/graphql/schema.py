@@ -1,0 +1,60 @@
+"""The whole contract: every area's queries, mutations and subscriptions, woven into one schema."""
+
+import strawberry
+from graphql import GraphQLSchema, build_schema
+from strawberry.schema.config import StrawberryConfig
+
+from app.graphql.accounts import AccountMutation, AccountQuery
+from app.graphql.agents import AgentMutation
+from app.graphql.billing import BillingQuery
+from app.graphql.contacts import ContactMutation, ContactQuery
+from app.graphql.conversations import ConversationMutation, ConversationQuery
+from app.graphql.messages import MessageMutation, MessageQuery
+from app.graphql.numbers import NumberQuery
+from app.graphql.scalars import SCALARS
+from app.graphql.updates import UpdateQuery, UpdateSubscription
+from app.graphql.webhooks import WebhookMutation, WebhookQuery
+
+
+@strawberry.type(description="What can be read.")
+class Query(
+    AccountQuery, BillingQuery, ContactQuery, ConversationQuery, MessageQuery, NumberQuery, UpdateQuery, WebhookQuery
+):
+    """Every area's queries."""
+
+
+@strawberry.type(description="What can be done. An operation has one mutation, which is one transaction.")
+class Mutation(AccountMutation, AgentMutation, ContactMutation, ConversationMutation, MessageMutation, WebhookMutation):
+    """Every area's mutations."""
+
+
+@strawberry.type(description="What can be looked on at, over a WebSocket or server-sent events.")
+class Subscription(UpdateSubscription):
+    """Every area's subscriptions."""
+
+
+schema = strawberry.Schema(
+    Query,
+    Mutation,
+    Subscription,
+    config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS, relay_max_results=200),
+)
+CORE = schema._schema
+"""The graphql-core schema that operations are run on."""
+
+
+def _describe_directives() -> None:
+    """Give the arguments of directives their descriptions, which Strawberry 0.341 leaves behind."""
+    for directive in CORE.directives:
+        definition = directive.extensions.get("strawberry-definition")
+        for field in definition.fields if definition else ():
+            directive.args[field.python_name].description = field.description
+
+
+_describe_directives()
+CONTRACT = schema.as_str() + "\n"
+
+
+def contract() -> GraphQLSchema:
+    """Return the schema as its text says it, directives included; operation documents are compiled against it."""
+    return build_schema(CONTRACT)

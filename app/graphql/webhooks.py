@@ -1,0 +1,340 @@
+"""Webhooks, as the contract shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import orjson
+import strawberry
+from strawberry.scalars import JSON
+
+from app.domain.kernel.events import EVENTS
+from app.domain.kernel.paging import Page, Window
+from app.domain.webhooks import models, payloads, queries, service
+from app.domain.webhooks.models import DeliveryStatus, SubscriptionKind, SubscriptionStatus
+from app.domain.webhooks.queries import DeliveryFilter
+from app.domain.webhooks.service import SubscriptionFields
+from app.graphql.context import Info, given
+from app.graphql.directives import guarded
+from app.graphql.enums import describe
+from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.scalars import BigInt
+
+describe(
+    SubscriptionKind,
+    "Who made a subscription, and so what it receives.",
+    {
+        "hook": "Made by subscribe: one event, posted as its flat payload.",
+        "endpoint": "Made as a webhook: several events, posted as {type, timestamp, data}.",
+    },
+    name="WebhookKind",
+)
+describe(
+    SubscriptionStatus,
+    "Whether a webhook receives events.",
+    {
+        "active": "It receives events.",
+        "disabled": "It keeps events for replay, and receives none.",
+        "removed": "It is over.",
+    },
+    name="WebhookStatus",
+)
+describe(
+    DeliveryStatus,
+    "What became of a delivery.",
+    {
+        "pending": "It waits for its first or next attempt.",
+        "delivered": "It was answered with a status from 200 to 299.",
+        "failed": "Every attempt failed.",
+        "skipped": "It came while the webhook was disabled, and can be replayed.",
+        "canceled": "Its subscription ended before it was delivered.",
+    },
+    name="WebhookDeliveryStatus",
+)
+
+WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
+TargetUrl = Annotated[str, strawberry.argument(description="The https address that events are posted to.")]
+
+
+@strawberry.type(description="One POST of a delivery, and what came back.")
+class WebhookAttempt:
+    """An attempt."""
+
+    number: BigInt = strawberry.field(description="1 for the first attempt.")
+    status: BigInt | None = strawberry.field(description="The HTTP status of the answer; null where none came.")
+    error: str = strawberry.field(description="Why no answer came, as a code; empty where one did.")
+    address: str = strawberry.field(description="The address that was connected to.")
+    seconds: float = strawberry.field(description="How long it took.")
+    body: str = strawberry.field(description="The first 2 KiB of the answer.")
+    attempted_at: datetime = strawberry.field(description="When it was made.")
+
+
+@strawberry.type(description="One event for one webhook.")
+class WebhookDelivery:
+    """A delivery."""
+
+    id: BigInt = strawberry.field(description="The delivery's id.")
+    subscription_id: BigInt = strawberry.field(description="The webhook it is for.")
+    event: str = strawberry.field(description="The event's name.")
+    webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers tell repetitions.")
+    contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
+    is_test: bool = strawberry.field(description="True for a sample sent by hand.")
+    status: DeliveryStatus = strawberry.field(description="What became of it.")
+    next_attempt_at: datetime | None = strawberry.field(description="When it is tried next.")
+    delivered_at: datetime | None = strawberry.field(description="When it was delivered.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+
+    @strawberry.field(description="The body, as it is sent; null once it is not kept any more.")
+    def body(self) -> str | None:
+        """Return the body."""
+        raw = _delivery(self).body
+        return raw.decode() if raw is not None else None
+
+    @strawberry.field(graphql_type=list[WebhookAttempt], description="Every attempt, the first one first.")
+    async def attempts(self, info: Info) -> Any:
+        """Return the attempts."""
+        return await info.context.attempts.load(_delivery(self).id)
+
+
+@strawberry.type(description="A URL that events are posted to.")
+class Webhook:
+    """A webhook."""
+
+    id: BigInt = strawberry.field(description="The webhook's id.")
+    kind: SubscriptionKind = strawberry.field(description="Who made it, and so what it receives.")
+    target_url: str = strawberry.field(description="The address that events are posted to.")
+    description: str = strawberry.field(description="What the account calls it.")
+    status: SubscriptionStatus = strawberry.field(description="Whether it receives events.")
+    failing_since: datetime | None = strawberry.field(description="Since when nothing has succeeded.")
+    last_success_at: datetime | None = strawberry.field(description="When a delivery last succeeded.")
+    created_at: datetime = strawberry.field(description="When it was made. It receives what happens from then on.")
+
+    @strawberry.field(description="The events it receives: the plain name of a hook's, the dotted names of others.")
+    def events(self) -> list[str]:
+        """Return the names that its maker used."""
+        row = _subscription(self)
+        if row.kind == SubscriptionKind.hook:
+            return list(row.events)
+        return [EVENTS[name].topic or name for name in row.events]
+
+    @strawberry.field(description="The secret that signs its deliveries, after Standard Webhooks.")
+    def secret(self, info: Info) -> str:
+        """Return the secret."""
+        return service.reveal_secret(info.context.services.webhooks, _subscription(self))
+
+
+@strawberry.type(description="Something that the account should know of a webhook.")
+class WebhookNotice:
+    """A notice."""
+
+    id: BigInt = strawberry.field(description="The notice's id.")
+    subscription_id: BigInt = strawberry.field(description="The webhook it is about.")
+    kind: str = strawberry.field(description="failing, disabled or removed.")
+    text: str = strawberry.field(description="What happened, in a sentence.")
+    created_at: datetime = strawberry.field(description="When it happened.")
+
+
+@strawberry.input(description="The fields to change; what is left out stays as it is.")
+class WebhookChanges:
+    """What of a webhook is to change."""
+
+    target_url: strawberry.Maybe[str] = strawberry.field(description="The https address.")
+    events: strawberry.Maybe[list[str]] = strawberry.field(description="All dotted names it is to receive.")
+    description: strawberry.Maybe[str] = strawberry.field(description="What to call it.")
+    active: strawberry.Maybe[bool] = strawberry.field(description="True to revive it, false to disable it.")
+
+
+@strawberry.type(description="How many deliveries are sent again.")
+class Replayed:
+    """What a replay set going."""
+
+    replayed: BigInt = strawberry.field(description="How many deliveries are sent again.")
+
+
+@strawberry.type
+class WebhookQuery:
+    """Reading webhooks."""
+
+    @strawberry.field(
+        graphql_type=list[Webhook],
+        description="The account's webhooks, the oldest first.",
+        directives=guarded("webhooks:manage"),
+    )
+    async def webhooks(
+        self,
+        info: Info,
+        kind: Annotated[SubscriptionKind | None, strawberry.argument(description="Only this kind.")] = None,
+    ) -> Sequence[models.Subscription]:
+        """Return the webhooks."""
+        return await queries.list_subscriptions(info.context.unit, kind)
+
+    @strawberry.field(
+        graphql_type=Webhook, description="One webhook.", directives=guarded("webhooks:manage", "not_found")
+    )
+    async def webhook(self, info: Info, id: WebhookId) -> models.Subscription:
+        """Return one webhook."""
+        return await queries.get_subscription(info.context.unit, id)
+
+    @strawberry.field(
+        graphql_type=Connection[WebhookDelivery],
+        description="What was and is to be delivered, the newest first.",
+        directives=guarded("webhooks:manage"),
+    )
+    async def webhook_deliveries(
+        self,
+        info: Info,
+        subscription_id: Annotated[BigInt | None, strawberry.argument(description="Only of this webhook.")] = None,
+        status: Annotated[DeliveryStatus | None, strawberry.argument(description="Only this status.")] = None,
+        first: First = 50,
+        after: After = None,
+        offset: Offset = 0,
+    ) -> Page[models.Delivery]:
+        """Return one page of deliveries."""
+        wanted = DeliveryFilter(subscription_id, status)
+        return await queries.find_deliveries(info.context.unit, wanted, Window(first, after, offset))
+
+    @strawberry.field(
+        graphql_type=Connection[WebhookNotice],
+        description="What the account should know of its webhooks, the newest first.",
+        directives=guarded("webhooks:manage"),
+    )
+    async def webhook_notices(
+        self, info: Info, first: First = 50, after: After = None, offset: Offset = 0
+    ) -> Page[models.Notice]:
+        """Return one page of notices."""
+        return await queries.find_notices(info.context.unit, Window(first, after, offset))
+
+    @strawberry.field(
+        description="A sample of one of the twelve events, in an array, as subscribers of it receive it.",
+        directives=guarded("webhooks:manage", "unknown_event"),
+    )
+    def event_samples(
+        self, info: Info, event: Annotated[str, strawberry.argument(description="The event's name.")]
+    ) -> list[JSON]:
+        """Return the sample that the serializer of live deliveries makes."""
+        name = payloads.find_hook(event)
+        return [orjson.loads(payloads.sample(SubscriptionKind.hook, name, info.context.unit.clock.now()))]
+
+
+@strawberry.type
+class WebhookMutation:
+    """Changing webhooks."""
+
+    @strawberry.mutation(
+        graphql_type=Webhook,
+        description="Have one of the twelve events posted to a URL, from now on.",
+        directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
+    )
+    async def subscribe(
+        self,
+        info: Info,
+        event: Annotated[str, strawberry.argument(description="The event's name, such as new_message.")],
+        target_url: TargetUrl,
+        secret: Annotated[
+            str | None, strawberry.argument(description="whsec_ and base64, to sign with; made for you if none.")
+        ] = None,
+    ) -> models.Subscription:
+        """Subscribe to an event."""
+        return await service.subscribe(info.context.unit, info.context.services.webhooks, event, target_url, secret)
+
+    @strawberry.mutation(
+        graphql_type=Webhook,
+        description="End a subscription. What has not been delivered is not delivered any more.",
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def unsubscribe(self, info: Info, id: WebhookId) -> models.Subscription:
+        """End a subscription."""
+        return await service.unsubscribe(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=Webhook,
+        description="Have several events posted to a URL, in the envelope {type, timestamp, data}.",
+        directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
+    )
+    async def create_webhook(
+        self,
+        info: Info,
+        target_url: TargetUrl,
+        events: Annotated[list[str], strawberry.argument(description="Dotted names, such as message.inbound.")],
+        description: Annotated[str, strawberry.argument(description="What to call it.")] = "",
+    ) -> models.Subscription:
+        """Make a webhook."""
+        ports = info.context.services.webhooks
+        return await service.create_webhook(info.context.unit, ports, target_url, events, description)
+
+    @strawberry.mutation(
+        graphql_type=Webhook,
+        description="Change a webhook.",
+        directives=guarded("webhooks:manage", "invalid_url", "not_found", "unknown_event"),
+    )
+    async def update_webhook(
+        self,
+        info: Info,
+        id: WebhookId,
+        changes: Annotated[WebhookChanges, strawberry.argument(description="What to change.")],
+    ) -> models.Subscription:
+        """Change a webhook."""
+        fields = given(vars(changes), SubscriptionFields)
+        return await service.update_webhook(info.context.unit, info.context.services.webhooks, id, fields)
+
+    @strawberry.mutation(
+        description="Give a webhook a new secret, and return it. The old one signs as well for some hours.",
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def rotate_webhook_secret(
+        self,
+        info: Info,
+        id: WebhookId,
+        overlap_hours: Annotated[int, strawberry.argument(description="0 to 72.")] = 24,
+    ) -> str:
+        """Rotate the secret."""
+        return await service.rotate_secret(info.context.unit, info.context.services.webhooks, id, overlap_hours)
+
+    @strawberry.mutation(
+        graphql_type=WebhookDelivery,
+        description="Post a sample to a webhook, marked with the header webhook-test: true.",
+        directives=guarded("webhooks:manage", "conflict", "not_found"),
+    )
+    async def send_test_webhook(
+        self,
+        info: Info,
+        id: WebhookId,
+        event: Annotated[str | None, strawberry.argument(description="Which event; its first one if none.")] = None,
+    ) -> models.Delivery:
+        """Send a test."""
+        return await service.send_test(info.context.unit, id, event)
+
+    @strawberry.mutation(
+        graphql_type=WebhookDelivery,
+        description="Send a delivery again: the same id and body, a new timestamp.",
+        directives=guarded("webhooks:manage", "conflict", "not_found"),
+    )
+    async def replay_webhook_delivery(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The delivery's id.")]
+    ) -> models.Delivery:
+        """Replay one delivery."""
+        return await service.replay(info.context.unit, id)
+
+    @strawberry.mutation(
+        description="Send again everything of a webhook that failed, or was skipped, since an instant.",
+        directives=guarded("webhooks:manage", "conflict", "not_found"),
+    )
+    async def replay_webhook_deliveries(
+        self,
+        info: Info,
+        id: WebhookId,
+        status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
+        since: Annotated[datetime, strawberry.argument(description="From when on.")],
+    ) -> Replayed:
+        """Replay many deliveries."""
+        return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))
+
+
+def _delivery(root: object) -> models.Delivery:
+    assert isinstance(root, models.Delivery)
+    return root
+
+
+def _subscription(root: object) -> models.Subscription:
+    assert isinstance(root, models.Subscription)
+    return root

@@ -1,0 +1,173 @@
+"""Operations over a WebSocket: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from typing import Any, NoReturn
+
+import orjson
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.domain.kernel.errors import DomainError, Unauthenticated
+from app.domain.kernel.unit import Actor
+from app.graphql.errors import QueryTooComplex, translate
+from app.graphql.identity import Identify
+from app.graphql.requests import Parameters, parse
+from app.graphql.streams import Refused, Streams
+from app.jobs.live import Stopping
+
+PROTOCOL = "graphql-transport-ws"
+INIT_SECONDS = 10.0
+MAX_OPERATIONS = 30
+KEY_HEADERS = frozenset({"authorization", "x-api-key"})
+"""Where a key stands; browsers cannot set headers of a WebSocket, so the payload of `connection_init` may hold them."""
+
+
+class Close(Exception):
+    """The connection is to be closed."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(code, reason)
+        self.code = code
+        self.reason = reason
+
+
+class Connection:
+    """One connection: operations side by side, each in a task of its own, under one key."""
+
+    def __init__(self, socket: WebSocket, streams: Streams, identify: Identify) -> None:
+        self._socket = socket
+        self._streams = streams
+        self._identify = identify
+        self._headers: Mapping[str, str] = {}
+        self._is_ready = False
+        self._operations: dict[str, asyncio.Task[None]] = {}
+
+    async def serve(self) -> None:
+        """Serve until either side closes."""
+        if not _is_same_origin(self._socket):
+            await self._socket.close()
+            return
+        offered = PROTOCOL in self._socket.scope["subprotocols"]
+        await self._socket.accept(PROTOCOL if offered else None)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                await self._converse(tasks, offered)
+        except* WebSocketDisconnect:
+            pass
+        except* Close as closes:
+            await self._close(closes)
+
+    async def _converse(self, tasks: asyncio.TaskGroup, offered: bool) -> NoReturn:
+        if not offered:
+            raise Close(4406, "Subprotocol not acceptable")
+        impatience = tasks.create_task(_expect_init())
+        while True:
+            message = await self._receive()
+            await self._heed(message, tasks)
+            if self._is_ready:
+                impatience.cancel()
+
+    async def _receive(self) -> dict[str, Any]:
+        received = await self._socket.receive()
+        if received["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(received["code"])
+        try:
+            message = orjson.loads(received["text"])
+        except (KeyError, orjson.JSONDecodeError):
+            raise Close(4400, "Messages are JSON in text frames") from None
+        if not isinstance(message, dict):
+            raise Close(4400, "Messages are JSON objects")
+        return message
+
+    async def _heed(self, message: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
+        match message:
+            case {"type": "connection_init"}:
+                await self._init(message.get("payload"))
+            case {"type": "ping"}:
+                await self._send(type="pong")
+            case {"type": "pong"}:
+                pass
+            case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if id:
+                self._subscribe(id, payload, tasks)
+            case {"type": "complete", "id": str(id)}:
+                if operation := self._operations.pop(id, None):
+                    operation.cancel()
+            case _:
+                raise Close(4400, "The message is of no known type, or lacks a member")
+
+    async def _init(self, payload: Any) -> None:
+        if self._is_ready:
+            raise Close(4429, "Too many initialisation requests")
+        given = payload if isinstance(payload, dict) else {}
+        keys = {name.lower(): text for name, text in given.items() if isinstance(text, str)}
+        self._headers = keys if keys.keys() & KEY_HEADERS else self._socket.headers
+        try:
+            await self._renew()
+        except Unauthenticated:
+            raise Close(4403, "Forbidden") from None
+        except Exception as cause:
+            raise Close(4500, str(translate(cause))) from cause
+        self._is_ready = True
+        await self._send(type="connection_ack")
+
+    async def _renew(self) -> Actor:
+        actor = await self._identify(self._headers)
+        if actor is None:
+            raise Unauthenticated(reason="A key is needed.")
+        return actor
+
+    def _subscribe(self, id: str, payload: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
+        if not self._is_ready:
+            raise Close(4401, "Unauthorized")
+        if id in self._operations:
+            raise Close(4409, f"Subscriber for {id[:64]} already exists")
+        has_room = len(self._operations) < MAX_OPERATIONS
+        self._operations[id] = tasks.create_task(self._operate(id, payload, has_room=has_room))
+
+    async def _operate(self, id: str, payload: dict[str, Any], *, has_room: bool) -> None:
+        try:
+            if not has_room:
+                raise QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
+            await self._run(id, parse(payload))
+            end = {"type": "complete"}
+        except Stopping:
+            raise Close(1012, "Service restart") from None
+        except Refused as refused:
+            if refused.must_leave:
+                raise Close(4403, "Forbidden") from None
+            end = {"type": "error", "payload": refused.errors}
+        except DomainError as error:
+            end = {"type": "error", "payload": [self._streams.tell(error)]}
+        del self._operations[id]
+        await self._send(id=id, **end)
+
+    async def _run(self, id: str, asked: Parameters) -> None:
+        async with aclosing(self._streams.run(asked, self._renew)) as pieces:
+            async for piece in pieces:
+                if piece:
+                    await self._send(id=id, type="next", payload=piece.result)
+
+    async def _send(self, **message: Any) -> None:
+        try:
+            await self._socket.send_text(orjson.dumps(message).decode())
+        except RuntimeError:  # the server has given the connection up, and has not said so yet
+            raise WebSocketDisconnect(1006) from None
+
+    async def _close(self, closes: BaseExceptionGroup[Close]) -> None:
+        first: Any = closes
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        with suppress(WebSocketDisconnect):
+            await self._socket.close(first.code, first.reason)
+
+
+def _is_same_origin(socket: WebSocket) -> bool:
+    """Tell whether no page of another site opened the socket; what is no browser names no origin."""
+    origin = socket.headers.get("origin")
+    return origin is None or origin.partition("://")[2] == socket.headers.get("host")
+
+
+async def _expect_init() -> NoReturn:
+    await asyncio.sleep(INIT_SECONDS)
+    raise Close(4408, "Connection initialisation timeout")

@@ -1,0 +1,26 @@
+"""What must be done about contacts later: holds that nobody decided on."""
+
+from app.db.engine import Database
+from app.domain.conversations import review
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Actor, Ring, open_unit
+from app.jobs.job import Job
+
+OVERDUE = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
+EVERY = 30.0
+
+
+def expire_holds(database: Database, clock: Clock, ring: Ring) -> Job:
+    """Return the job that turns undecided holds into opt-outs."""
+
+    async def run() -> bool:
+        expired = 0
+        for row in await database.pool.fetch(OVERDUE, clock.now()):
+            async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, ring) as unit:
+                expired += await review.expire(unit)
+        return expired > 0
+
+    async def due() -> bool:
+        return bool(await database.pool.fetch(OVERDUE, clock.now()))
+
+    return Job("holds", run, due, every=EVERY)

@@ -1,0 +1,158 @@
+"""News between processes: workers announce which accounts have updates, web processes hear it and wake their streams.
+
+Like a ring of the doorbell, a notice carries no work: what is new stands in the database, and who is woken looks there.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import orjson
+import structlog
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from app.domain.kernel.errors import DomainError
+from app.domain.updates.feed import KINDS
+from app.jobs.doorbell import NAMESPACE
+from app.telemetry.logs import Throttle
+
+CHANNEL = f"{NAMESPACE}:updates"
+MAX_STREAMS = 200
+ANNOUNCE_SECONDS = 1.0
+QUIET_SECONDS = 10.0
+"""After so long without news a stream looks for itself: a worker may have failed to announce."""
+AWAY_SECONDS = 2.0
+"""How often every stream looks for itself while Redis is away."""
+
+log = structlog.get_logger(__name__)
+
+
+class Stopping(Exception):
+    """The process stops: whoever listens is to connect again, to another one."""
+
+
+class TooManyStreams(DomainError):
+    """The account has more live streams open than it may: close some, or let pages share one."""
+
+    code = "too_many_streams"
+    status = 429
+    message = "An account has {limit} live streams to a process at most. Close some first."
+
+
+class Announcer:
+    """Tells all web processes which accounts have updates."""
+
+    def __init__(self, redis_url: str) -> None:
+        once_more = Retry(NoBackoff(), 1)
+        self._redis = Redis.from_url(redis_url, retry=once_more)
+        self._warnings = Throttle()
+
+    async def announce(self, events: Sequence[Any]) -> None:
+        """Announce a batch of dispatched events. Never fails: streams look for themselves now and then."""
+        accounts = sorted({event["account_id"] for event in events if event["name"] in KINDS})
+        if not accounts:
+            return
+        try:
+            async with asyncio.timeout(ANNOUNCE_SECONDS):
+                await self._redis.publish(CHANNEL, orjson.dumps(accounts))
+        except (RedisError, OSError) as error:
+            if self._warnings.passes():
+                log.warning("updates are not announced; streams look for themselves", error=repr(error))
+
+    async def aclose(self) -> None:
+        """Disconnect."""
+        await self._redis.aclose()
+
+
+class Watch:
+    """One stream's wait for news of its account."""
+
+    def __init__(self) -> None:
+        self._news = asyncio.Event()
+        self._stopping = False
+
+    def wake(self, *, stopping: bool = False) -> None:
+        """End the wait that is under way, or the next one."""
+        self._stopping = self._stopping or stopping
+        self._news.set()
+
+    async def wait(self) -> None:
+        """Return when there may be news, or none was heard for a while; raise `Stopping` when the process stops."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(QUIET_SECONDS):
+                await self._news.wait()
+        self._news.clear()
+        if self._stopping:
+            raise Stopping
+
+
+class Listener:
+    """Hears announcements, over one connection however many streams there are; it is made for the first of them."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._redis = Redis.from_url(
+            redis_url, socket_connect_timeout=1, health_check_interval=QUIET_SECONDS, retry=Retry(NoBackoff(), 0)
+        )
+        self._watches: dict[int, set[Watch]] = defaultdict(set)
+        self._hearing: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._warnings = Throttle()
+
+    @contextmanager
+    def watch(self, account_id: int) -> Iterator[Watch]:
+        """Give a watch for the news of an account; raise `TooManyStreams` where it has enough of them."""
+        if len(self._watches[account_id]) >= MAX_STREAMS:
+            raise TooManyStreams(limit=MAX_STREAMS)
+        if self._hearing is None and not self._stopping:
+            self._hearing = asyncio.create_task(self._hear_always())
+        watch = Watch()
+        self._watches[account_id].add(watch)
+        if self._stopping:
+            watch.wake(stopping=True)
+        try:
+            yield watch
+        finally:
+            self._watches[account_id].discard(watch)
+            if not self._watches[account_id]:
+                del self._watches[account_id]
+
+    def stop(self) -> None:
+        """End every stream, and those to come: the process stops."""
+        self._stopping = True
+        self._wake(list(self._watches), stopping=True)
+
+    async def close(self) -> None:
+        """Stop, and disconnect."""
+        self.stop()
+        while self._hearing and not self._hearing.done():
+            self._hearing.cancel()  # again: redis-py can lose one while it connects
+            await asyncio.wait({self._hearing}, timeout=0.1)
+        await self._redis.aclose()
+
+    async def _hear_always(self) -> None:
+        while True:
+            try:
+                await self._hear()
+            except Exception as error:
+                if self._warnings.passes():
+                    log.warning("updates are not heard of; streams look for themselves", error=repr(error))
+                self._wake(list(self._watches))
+                await asyncio.sleep(AWAY_SECONDS)
+
+    async def _hear(self) -> None:
+        async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
+            await channel.subscribe(CHANNEL)
+            self._wake(list(self._watches))  # for what was announced while nobody heard
+            while True:
+                if notice := await channel.get_message(timeout=QUIET_SECONDS):
+                    self._wake(orjson.loads(notice["data"]))
+
+    def _wake(self, accounts: Sequence[int], *, stopping: bool = False) -> None:
+        for account_id in accounts:
+            for watch in self._watches.get(account_id, ()):
+                watch.wake(stopping=stopping)

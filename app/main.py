@@ -1,0 +1,125 @@
+"""The web process: every surface in one ASGI application."""
+
+import gc
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from app.bootstrap import METADATA, Services, open_services
+from app.db.migrate import wait_for
+from app.domain.kernel.unit import Actor
+from app.graphql import endpoint
+from app.graphql.execute import Executor
+from app.graphql.identity import Identity
+from app.graphql.requests import MAX_BODY
+from app.graphql.schema import contract
+from app.operations.document import Operation, load
+from app.rest import envelope, health, inbound, openapi, pages, routes
+from app.settings import Settings
+from app.telemetry import logs
+from app.telemetry.requests import RequestTelemetry
+
+REST = Path(__file__).parent / "rest"
+VERSION = version("messaging")
+STOP_SECONDS = 4
+STOP_STREAMS = "stop_streams"
+
+State = Mapping[str, Any]
+"""What the application leaves with the server that started it."""
+
+
+def create_app(settings: Settings) -> RequestTelemetry:
+    """Return the application; it connects, and gets its routes, when the server starts it."""
+    operations = load(REST, contract())
+    app = FastAPI(lifespan=_lifespan(settings, operations), openapi_url=None, docs_url=None, redoc_url=None)
+    envelope.install(app, _docs(settings))
+    return RequestTelemetry(app)
+
+
+def _lifespan(
+    settings: Settings, operations: list[Operation]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[State]:
+        assert settings.database_url
+        await wait_for(settings.database_url, METADATA)
+        async with open_services(settings) as services:
+            identity = Identity(services.database.sessions, services.secret, services.clock, settings.key_cache_seconds)
+            app.router.routes.extend(_routes(services, identity, operations))
+            _settle_memory()
+            try:
+                yield {STOP_STREAMS: services.live.stop}
+            finally:
+                await identity.close()
+
+    return lifespan
+
+
+def _routes(services: Services, identity: Identity, operations: list[Operation]) -> list[BaseRoute]:
+    executor, docs = Executor(services), _docs(services.settings)
+    described = openapi.document(operations, VERSION, services.settings.public_url)
+
+    async def identify(request: Request) -> Actor | None:
+        return await identity.resolve(request.headers)
+
+    return [
+        *routes.routes(operations, executor, identify),
+        *endpoint.routes(executor, identity.resolve, docs, explorer=services.settings.in_development),
+        *inbound.routes(services),
+        *health.routes(services),
+        *pages.routes(described),
+    ]
+
+
+def _docs(settings: Settings) -> str:
+    return f"{settings.public_url}/docs/errors"
+
+
+def _settle_memory() -> None:
+    """Keep the collector from looking at what start-up made again and again: that is most of the slow tail."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
+
+
+class Server(uvicorn.Server):
+    """The server, which waits for answers that have begun when it stops; streams have no end of their own."""
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End the streams, then stop as every server does."""
+        self.lifespan.state[STOP_STREAMS]()
+        await super().shutdown(sockets)
+
+
+def run(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; requests in hand are finished."""
+    logs.configure(settings.log_format, settings.log_level)
+    with suppress(KeyboardInterrupt):
+        Server(configure(settings)).run()
+
+
+def configure(settings: Settings) -> uvicorn.Config:
+    """Return how the application is served."""
+    return uvicorn.Config(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=MAX_BODY,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )

@@ -1,0 +1,106 @@
+"""Where an operation is offered, and what each surface asks of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphql import GraphQLSchema, OperationDefinitionNode, parse
+
+from app.operations.directives import directive_values
+from app.operations.json_schema import Json
+from app.operations.unsound import Unsound
+from app.operations.variables import Variable
+
+SURFACE = parse((Path(__file__).parent / "surface.graphql").read_text("utf-8"))
+
+_PATH = re.compile(r"(/([a-z0-9._-]+|\{\w+\}))+", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_TEXTUAL = ("boolean", "integer", "number", "string")
+_COUNTED = {"total_count", "nodes"}
+_PAGED = {"limit", "offset"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """One HTTP endpoint. The path is a template of RFC 6570, level 1, such as `/contacts/{id}`.
+
+    Where `pick` names a field of the selection, that field alone is answered.
+    """
+
+    method: str
+    path: str
+    envelope: str
+    pick: str | None = None
+
+    @property
+    def placeholders(self) -> list[str]:
+        """Return the names of the variables that stand in the path."""
+        return _PLACEHOLDER.findall(self.path)
+
+    @property
+    def has_body(self) -> bool:
+        """Tell whether the variables come in a body; a GET or DELETE has them in its query string."""
+        return self.method in {"POST", "PUT", "PATCH"}
+
+    @property
+    def place(self) -> str:
+        """Return method and path, alike for paths that no request can tell apart."""
+        return f"{self.method} {_PLACEHOLDER.sub('{}', self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """How a tool is announced; its name and description are the operation's."""
+
+    title: str
+    destructive: bool
+    idempotent: bool
+
+
+def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
+    """Return the endpoints that an operation is offered as."""
+    return tuple(Rest(**values) for values in directive_values("rest", node, schema))
+
+
+def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | None:
+    """Return the tool that an operation is offered as."""
+    return next((Tool(**values) for values in directive_values("tool", node, schema)), None)
+
+
+def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:
+    """Raise `Unsound` where an endpoint cannot be served."""
+    if not _PATH.fullmatch(rest.path):
+        raise Unsound(f"the path {rest.path} must be segments such as /contacts/{{id}}")
+    if rest.method == "GET" and not reads_only:
+        raise Unsound(f"{rest.place} would change something: a GET is a query")
+    _check_path(rest, variables)
+    _check_texts(rest, variables)
+    if rest.envelope == "page":
+        _check_page(rest, variables, returns)
+    if rest.pick is not None and rest.pick not in returns.get("properties", {}):
+        raise Unsound(f"{rest.place} picks {rest.pick}, which the operation does not select")
+
+
+def _check_path(rest: Rest, variables: Mapping[str, Variable]) -> None:
+    for name in rest.placeholders:
+        if name not in variables:
+            raise Unsound(f"{rest.path} has {{{name}}}, but the operation has no variable ${name}")
+        if variables[name].many or variables[name].header:
+            raise Unsound(f"${name} stands in the path {rest.path}, so it is one value and no header")
+
+
+def _check_texts(rest: Rest, variables: Mapping[str, Variable]) -> None:
+    """Hold that what arrives as text (in path, query string or header) can be read from text."""
+    members = variables.keys() - set(rest.placeholders) if rest.has_body else set[str]()
+    for variable in variables.values():
+        in_body = variable.name in members and variable.header is None
+        if not in_body and variable.single["type"] not in _TEXTUAL:
+            raise Unsound(f"${variable.name} is an object, which {rest.place} cannot read from its query string")
+
+
+def _check_page(rest: Rest, variables: Mapping[str, Variable], returns: Json) -> None:
+    if rest.method != "GET" or not returns.get("properties", {}).keys() >= _COUNTED:
+        raise Unsound(f"{rest.place} is a page: it is a GET of a connection, with total_count and nodes")
+    if not variables.keys() >= _PAGED or "default" not in variables["limit"].schema:
+        raise Unsound(f"{rest.place} is a page: it takes $offset, and $limit with a default")

@@ -1,0 +1,105 @@
+"""The variables of an operation, as the surfaces ask for them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    SKIP,
+    ArgumentNode,
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLInputObjectType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    ObjectFieldNode,
+    OperationDefinitionNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
+    get_named_type,
+    type_from_ast,
+    value_from_ast_untyped,
+    visit,
+)
+
+from app.operations.directives import directive_values
+from app.operations.json_schema import NULL, Json, accepts
+from app.operations.unsound import Unsound
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable. `schema` is what it accepts, with description and default; `header` where REST reads it, if so."""
+
+    name: str
+    schema: Json
+    required: bool
+    header: str | None = None
+
+    @property
+    def many(self) -> Json | None:
+        """Return the array that the variable accepts, if it is a list."""
+        return next((option for option in self._options if option.get("type") == "array"), None)
+
+    @property
+    def single(self) -> Json:
+        """Return what one value of the variable is: an item of a list, or the value itself."""
+        return next(option for option in self._options if option != NULL and option.get("type") != "array")
+
+    @property
+    def _options(self) -> list[Json]:
+        return self.schema.get("anyOf", [self.schema])
+
+
+def read_variables(
+    node: OperationDefinitionNode, fragments: Iterable[FragmentDefinitionNode], schema: GraphQLSchema
+) -> dict[str, Variable]:
+    """Describe the variables of an operation; one without a description takes that of what it feeds."""
+    feeds = _Feeds(TypeInfo(schema))
+    visit(DocumentNode(definitions=(node, *fragments)), TypeInfoVisitor(feeds.types, feeds))
+    variables = [_variable(definition, feeds.descriptions, schema) for definition in node.variable_definitions or ()]
+    return {variable.name: variable for variable in variables}
+
+
+def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema: GraphQLSchema) -> Variable:
+    name = node.variable.name.value
+    kind = type_from_ast(schema, node.type)
+    if kind is None:
+        raise Unsound(f"${name} is of an unknown type")
+    described: dict[str, Any] = accepts(kind)
+    if description := node.description.value if node.description else descriptions.get(name):
+        described["description"] = description
+    if node.default_value:
+        described["default"] = value_from_ast_untyped(node.default_value)
+    required = isinstance(kind, GraphQLNonNull) and not node.default_value
+    header = next((values["name"] for values in directive_values("header", node, schema)), None)
+    return Variable(name, described, required, header)
+
+
+class _Feeds(Visitor):
+    """Collects the description of the argument or input field that each variable is first handed to."""
+
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self.types = types
+        self.descriptions: dict[str, str] = {}
+        self._latest: str | None = None
+
+    def enter_variable_definition(self, _node: VariableDefinitionNode, *_: Any) -> Any:
+        return SKIP
+
+    def enter_argument(self, _node: ArgumentNode, *_: Any) -> None:
+        argument = self.types.get_argument()
+        self._latest = argument.description if argument else None
+
+    def enter_object_field(self, node: ObjectFieldNode, *_: Any) -> None:
+        parent = get_named_type(self.types.get_parent_input_type())
+        if isinstance(parent, GraphQLInputObjectType):
+            self._latest = parent.fields[node.name.value].description
+
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        if self._latest:
+            self.descriptions.setdefault(node.name.value, self._latest)

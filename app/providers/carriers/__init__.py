@@ -1,0 +1,1 @@
+"""Carriers: who brings texts to handsets."""

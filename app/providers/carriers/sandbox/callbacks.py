@@ -1,0 +1,102 @@
+"""The callbacks of the sandbox: their JSON, how it is posted and how it is read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+import httpx2
+import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from app.domain.messages.carrier import FailureCode, InboundMessage, MalformedCallback, Receipt, ReceiptStatus
+from app.providers.carriers.sandbox.signature import HEADER, sign
+
+Kind = Literal["status", "inbound"]
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """A report of the network on what happened `at` an instant."""
+
+    kind: Kind
+    payload: Payload
+    at: datetime
+
+
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]  # PostgreSQL stores no NUL
+Name = Annotated[Text, Field(min_length=1)]
+Reference = Annotated[int, Field(ge=1, lt=2**63)]
+
+
+class _Status(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    id: Name
+    reference: Reference
+    status: ReceiptStatus
+    code: FailureCode | None
+    at: AwareDatetime
+
+    @model_validator(mode="after")
+    def _code_goes_with_failure(self) -> "_Status":
+        if (self.status is ReceiptStatus.failed) != (self.code is not None):
+            raise ValueError("a code goes with the status failed, and with no other")
+        return self
+
+
+class _Inbound(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    id: Name
+    sender: Name = Field(alias="from")
+    recipient: Name = Field(alias="to")
+    text: Text
+    at: AwareDatetime
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def provider_id(reference: int) -> str:
+    """Return the id under which the sandbox knows a message of ours."""
+    return f"sbx_{reference}"
+
+
+def status_payload(reference: int, status: ReceiptStatus, code: FailureCode | None = None) -> Payload:
+    """Return what a status callback says, without its time."""
+    return {"id": provider_id(reference), "reference": reference, "status": status, "code": code}
+
+
+def inbound_payload(id: str, from_number: str, to_number: str, text: str) -> Payload:
+    """Return what an inbound callback says, without its time; `id` tells one text from the next."""
+    return {"id": id, "from": from_number, "to": to_number, "text": text}
+
+
+async def post(
+    client: httpx2.AsyncClient, base_url: str, secret: bytes, callback: Callback, now: float
+) -> httpx2.Response:
+    """Post one callback, signed at `now`; raise `httpx2.HTTPError` where no answer came."""
+    body = orjson.dumps({**callback.payload, "at": callback.at})
+    message = f"?message={callback.payload['reference']}" if callback.kind == "status" else ""
+    headers = {"content-type": "application/json", HEADER: sign(secret, body, now)}
+    return await client.post(f"{base_url}/carriers/sandbox/{callback.kind}{message}", content=body, headers=headers)
+
+
+def read_status(body: bytes) -> Receipt:
+    """Read the body of a status callback; raise `MalformedCallback`."""
+    said = _read(_Status, body)
+    return Receipt(said.id, said.status, said.status, said.code, said.code or "", reference=said.reference, at=said.at)
+
+
+def read_inbound(body: bytes) -> InboundMessage:
+    """Read the body of an inbound callback; raise `MalformedCallback`."""
+    said = _read(_Inbound, body)
+    return InboundMessage(said.id, said.sender, said.recipient, said.text, said.at)
+
+
+def _read(model: type[M], body: bytes) -> M:
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise MalformedCallback(str(error)) from None

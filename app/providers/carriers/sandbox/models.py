@@ -1,0 +1,49 @@
+"""What the sandbox network has taken, and what it has yet to report."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Key
+
+
+class SandboxMessage(Base):
+    """A text that reached the network. `calls` counts how often it was handed over: more than once is a defect.
+
+    Only a number that refuses its first calls is called again rightly. `outcome` is `accepted` or the
+    failure code of the refusal.
+    """
+
+    __tablename__ = "sandbox_messages"
+
+    id: Mapped[Key]
+    reference: Mapped[int] = mapped_column(unique=True)
+    provider_message_id: Mapped[str]
+    from_number: Mapped[str]
+    to_number: Mapped[str]
+    body: Mapped[str]
+    outcome: Mapped[str]
+    calls: Mapped[int] = mapped_column(server_default="1")
+    accepted_at: Mapped[datetime | None]
+
+
+class SandboxCallback(Base):
+    """A report that the network owes us, `status` or `inbound`.
+
+    `due_at` is when it happened, so it never moves; an undelivered report waits for `claimed_until`,
+    whether a process has it in hand or it is to be tried again.
+    """
+
+    __tablename__ = "sandbox_callbacks"
+    __table_args__ = (Index("ix_sandbox_callbacks_due", "due_at", "id", postgresql_where="done_at IS NULL"),)
+
+    id: Mapped[Key]
+    reference: Mapped[int]
+    kind: Mapped[str]
+    payload: Mapped[dict[str, Any]]
+    due_at: Mapped[datetime]
+    claimed_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    done_at: Mapped[datetime | None]

@@ -1,0 +1,116 @@
+"""Playing back what the sandbox network owes us: callbacks over HTTP, as a real carrier makes them."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+import asyncpg
+import httpx2
+
+from app.db.engine import Pool
+from app.providers.carriers.sandbox.callbacks import Callback, post
+
+BATCH = 128
+AT_ONCE = 32
+LONGEST_PAUSE = 3600
+
+DUE = "done_at IS NULL AND due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
+
+CLAIM = f"""
+UPDATE sandbox_callbacks
+SET claimed_until = now() + $1 * interval '1 second', attempts = attempts + 1
+WHERE id IN (
+    SELECT id FROM sandbox_callbacks WHERE {DUE} ORDER BY due_at, id LIMIT {BATCH} FOR UPDATE SKIP LOCKED
+)
+RETURNING id, reference, kind, payload, due_at, attempts
+"""
+
+FINISH = "UPDATE sandbox_callbacks SET done_at = now() WHERE id = ANY($1::bigint[])"
+
+POSTPONE = f"""
+UPDATE sandbox_callbacks
+SET claimed_until = now() + least({LONGEST_PAUSE}, 2 ^ least(attempts, 30)) * interval '1 second',
+    done_at = CASE WHEN due_at < now() - interval '24 hours' THEN now() END
+WHERE id = ANY($1::bigint[])
+RETURNING reference, kind, done_at
+"""
+
+ANY_DUE = f"SELECT EXISTS (SELECT FROM sandbox_callbacks WHERE {DUE})"
+
+log = logging.getLogger(__name__)
+
+Row = asyncpg.Record
+
+
+class Playback:
+    """Delivers the callbacks that are due, from any number of processes.
+
+    A callback that is not answered with 2xx is tried again after 2, 4, 8 seconds and so on, at most an
+    hour, for 24 hours. A claim lasts `lease` seconds: what a process that died had in hand is delivered
+    by another, and so perhaps twice, as it happens with real carriers. The callbacks of one message go
+    out in the order in which they came due, one after the other.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        client: httpx2.AsyncClient,
+        callback_url: str,
+        secret: bytes,
+        lease: float = 60.0,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._pool = pool
+        self._client = client
+        self._callback_url = callback_url
+        self._secret = secret
+        self._lease = lease
+        self._now = now
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def due(self) -> bool:
+        """Tell whether any callback is due."""
+        return await self._pool.fetchval(ANY_DUE)
+
+    async def run(self) -> bool:
+        """Deliver one batch of what is due; return whether there may be more."""
+        rows = await self._pool.fetch(CLAIM, self._lease)
+        if rows:
+            delivered = set(chain.from_iterable(await asyncio.gather(*map(self._deliver, _by_message(rows)))))
+            await self._pool.execute(FINISH, list(delivered))
+            await self._postpone([row["id"] for row in rows if row["id"] not in delivered])
+        return len(rows) == BATCH
+
+    async def _deliver(self, rows: Sequence[Row]) -> list[int]:
+        delivered: list[int] = []
+        async with self._places:
+            for row in rows:
+                if not await self._post(row):
+                    break
+                delivered.append(row["id"])
+        return delivered
+
+    async def _post(self, row: Row) -> bool:
+        callback = Callback(row["kind"], row["payload"], row["due_at"])
+        try:
+            response = await post(self._client, self._callback_url, self._secret, callback, self._now())
+        except httpx2.HTTPError:
+            return False
+        return response.is_success
+
+    async def _postpone(self, ids: list[int]) -> None:
+        if not ids:
+            return
+        for row in await self._pool.fetch(POSTPONE, ids):
+            if row["done_at"] is not None:
+                log.warning("Gave up a sandbox %s callback for message %s.", row["kind"], row["reference"])
+
+
+def _by_message(rows: Sequence[Row]) -> list[list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: (row["due_at"], row["id"])):
+        found[row["reference"]].append(row)
+    return list(found.values())

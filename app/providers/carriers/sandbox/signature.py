@@ -1,0 +1,33 @@
+"""How the sandbox signs its callbacks: `X-Sandbox-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
+
+import hmac
+import re
+
+from app.domain.messages.carrier import BadSignature
+
+HEADER = "x-sandbox-signature"
+TOLERANCE = 300
+
+_FORM = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})")
+
+
+def sign(secret: bytes, body: bytes, now: float) -> str:
+    """Return the value of the header for a body sent at `now`, in seconds since 1970."""
+    moment = int(now)
+    return f"t={moment},v1={_digest(secret, moment, body)}"
+
+
+def verify(secret: bytes, body: bytes, header: str, now: float) -> None:
+    """Raise `BadSignature` unless the header signs this body, within 300 seconds of `now`."""
+    parts = _FORM.fullmatch(header)
+    if parts is None:
+        raise BadSignature("the signature is missing or not of the form t=...,v1=...")
+    moment = int(parts[1])
+    if abs(now - moment) > TOLERANCE:
+        raise BadSignature(f"the signature is more than {TOLERANCE} seconds away from the time of this machine")
+    if not hmac.compare_digest(parts[2], _digest(secret, moment, body)):
+        raise BadSignature("the signature does not fit the body")
+
+
+def _digest(secret: bytes, moment: int, body: bytes) -> str:
+    return hmac.digest(secret, b"%d.%s" % (moment, body), "sha256").hex()

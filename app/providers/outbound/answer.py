@@ -1,0 +1,146 @@
+"""Reading HTTP/1.x answers from a peer that may send anything."""
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from app.domain.webhooks.poster import PostError
+from app.providers.outbound.failure import ExchangeFailed
+
+HEAD_LIMIT = 64 * 1024
+BODY_LIMIT = 16 * 1024
+BODY_KEPT = 2 * 1024
+HEADERS_KEPT = 30
+VALUE_KEPT = 256
+LONGEST_WAIT = 10 * 3600.0
+
+SECONDS = re.compile("[0-9]+")
+KEEP_ALIVE = re.compile(rb"timeout=([0-9]{1,4})", re.IGNORECASE)
+
+
+class Answer(NamedTuple):
+    """The beginning of an answer."""
+
+    status: int
+    raw_headers: Mapping[bytes, bytes]
+    body: bytes
+    is_reusable: bool
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return what was kept of the headers; their names are lower case."""
+        kept = self.raw_headers.items()
+        return {name.decode("latin-1"): value.strip()[:VALUE_KEPT].decode("latin-1") for name, value in kept}
+
+    @property
+    def idle_limit(self) -> float | None:
+        """Return for how many seconds the peer keeps the connection, where it says so."""
+        found = KEEP_ALIVE.search(self.raw_headers.get(b"keep-alive", b""))
+        return float(found[1]) if found else None
+
+
+class AnswerReader:
+    """Reads one answer after another from what one connection brings.
+
+    Interim answers (1xx) are skipped. A body is read up to 16 KiB; what is longer is cut, and so is the connection.
+    """
+
+    def __init__(self) -> None:
+        self._parser = HttpResponseParser(self)
+        self.start()
+
+    def start(self) -> None:
+        """Expect the next answer."""
+        self.is_complete = False
+        self._status = 0
+        self._headers: dict[bytes, bytes] = {}
+        self._body = b""
+        self._body_size = 0
+        self._received = 0
+        self._is_delimited = False
+        self._is_reusable = False
+
+    def feed(self, data: bytes) -> bool:
+        """Take what came; return True when the answer is complete. Raise `ExchangeFailed` where it is none."""
+        self._received += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade):
+            self._is_reusable = False
+            if not self.is_complete:
+                raise ExchangeFailed(PostError.protocol) from None
+        if not self.is_complete:
+            self._cut_what_is_long()
+        return self.is_complete
+
+    def end(self) -> bool:
+        """Take that nothing more comes; return True when the answer is complete by that."""
+        self.is_complete = self.is_complete or (self._status > 0 and not self._is_delimited)
+        return self.is_complete
+
+    def answer(self) -> Answer:
+        """Return the answer that is complete."""
+        return Answer(self._status, self._headers, self._body, self._is_reusable)
+
+    def _cut_what_is_long(self) -> None:
+        if self._status and (self._body_size > BODY_LIMIT or self._received > HEAD_LIMIT + BODY_LIMIT):
+            self.is_complete, self._is_reusable = True, False
+        elif not self._status and self._received > HEAD_LIMIT:
+            raise ExchangeFailed(PostError.too_large)
+
+    def on_message_begin(self) -> None:
+        """Note that an answer begins; where one is complete, nobody asked for another."""
+        if self.is_complete:
+            self._is_reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; those of a trailer are dropped."""
+        if self._status:
+            return
+        name = name.lower()
+        if name == b"content-length" or (name == b"transfer-encoding" and b"chunked" in value.lower()):
+            self._is_delimited = True
+        if name in self._headers:
+            self._headers[name] += b", " + value
+        elif len(self._headers) < HEADERS_KEPT:
+            self._headers[name] = value
+
+    def on_headers_complete(self) -> None:
+        """Note the status, unless it is an interim one."""
+        status = self._parser.get_status_code()
+        if self.is_complete:
+            return
+        if status < 200:
+            self._headers, self._is_delimited = {}, False
+            return
+        self._status = status
+        self._is_reusable = self._parser.should_keep_alive()
+
+    def on_body(self, data: bytes) -> None:
+        """Keep the beginning of the body."""
+        if self.is_complete:
+            return
+        if len(self._body) < BODY_KEPT:
+            self._body += data[: BODY_KEPT - len(self._body)]
+        self._body_size += len(data)
+
+    def on_message_complete(self) -> None:
+        """Note that the answer is complete, unless it is an interim one."""
+        self.is_complete = self.is_complete or self._status > 0
+
+
+def read_retry_after(value: str) -> float | None:
+    """Read a Retry-After header, seconds or a date (RFC 9110, 10.2.3): seconds from now, at most 10 hours."""
+    if SECONDS.fullmatch(value):
+        return min(float(value), LONGEST_WAIT)
+    try:
+        at = parsedate_to_datetime(value)
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - time.time()
+    except (ValueError, OverflowError, TypeError):
+        return None
+    return min(max(seconds, 0.0), LONGEST_WAIT)

@@ -1,0 +1,144 @@
+"""Posting to URLs that users have chosen."""
+
+import asyncio
+import contextlib
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from app.domain.webhooks.errors import InvalidUrl
+from app.domain.webhooks.poster import PostError, Reply
+from app.providers.outbound.addresses import Network
+from app.providers.outbound.answer import Answer, read_retry_after
+from app.providers.outbound.connection import Connection
+from app.providers.outbound.failure import ExchangeFailed
+from app.providers.outbound.guard import Guard
+from app.providers.outbound.pool import Pool
+from app.providers.outbound.resolver import Resolver
+from app.providers.outbound.target import Target
+
+CONNECT_TIMEOUT = 5.0
+TIMEOUT = 15.0
+IDLE_LIMIT = 15.0
+IDLE_CONNECTIONS = 256
+ADDRESSES_TRIED = 3
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Looks a host up: its addresses, the best first, and none where there is no such host."""
+
+
+class WebhookPoster:
+    """Posts over HTTP/1.1 and keeps connections; the `Poster` of the worker.
+
+    A name is looked up once for a post, every address must be allowed, and the one that was checked is the one
+    connected to: Host, SNI and certificate stay those of the URL. Redirects are not followed, proxies of the
+    environment are not used, and nothing that was written is written again: the schedule of deliveries retries.
+    `connect_timeout` is for the look-up, and again for connection and handshake; `timeout` is for all of it.
+    """
+
+    def __init__(
+        self,
+        allow_http: bool,
+        allow_networks: Sequence[Network],
+        connect_timeout: float = CONNECT_TIMEOUT,
+        timeout: float = TIMEOUT,
+        resolve: Resolve | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._guard = Guard(allow_http, allow_networks)
+        self._connect_timeout = connect_timeout
+        self._timeout = timeout
+        self._resolver = Resolver()
+        self._resolve = resolve or self._resolver.look_up
+        self._ssl_context = ssl_context or ssl.create_default_context()
+        self._pool = Pool(IDLE_LIMIT, IDLE_CONNECTIONS)
+
+    def check(self, url: str) -> str:
+        """Return the URL in its normal form; raise `InvalidUrl` where it could never be posted to."""
+        return self._guard.check(url)
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        """Post the body once; raise `ValueError` for headers that are not ASCII or hold a line break."""
+        started = time.perf_counter()
+        deadline = asyncio.get_running_loop().time() + self._timeout
+        connection: Connection | None = None
+        try:
+            target = self._guard.read(url)
+            request = _request(target, headers, body)
+            connection = await self._acquire(target, deadline)
+            answer = await connection.exchange(request, deadline)
+        except (InvalidUrl, ExchangeFailed) as failure:
+            error = failure.error if isinstance(failure, ExchangeFailed) else PostError.invalid_url
+            return Reply(None, error, connection.address if connection else "", time.perf_counter() - started)
+        self._release(connection, answer)
+        return _reply(answer, connection.address, time.perf_counter() - started)
+
+    async def close(self) -> None:
+        """End every idle connection."""
+        self._pool.close()
+        self._resolver.close()
+        await asyncio.sleep(0)
+
+    async def _acquire(self, target: Target, deadline: float) -> Connection:
+        addresses = [target.host] if target.is_address else await self._look_up(target, deadline)
+        if not all(map(self._guard.allows, addresses)):
+            raise ExchangeFailed(PostError.refused_address)
+        for address in addresses:
+            if connection := self._pool.take((target.origin, address)):
+                return connection
+        return await self._connect(target, addresses[:ADDRESSES_TRIED], deadline)
+
+    def _release(self, connection: Connection, answer: Answer) -> None:
+        if answer.is_reusable:
+            self._pool.keep(connection, answer.idle_limit)
+        else:
+            connection.abort()
+
+    async def _look_up(self, target: Target, deadline: float) -> Sequence[str]:
+        try:
+            async with self._connect_time(deadline):
+                addresses = await self._resolve(target.host)
+        except OSError:
+            addresses = ()
+        if not addresses:
+            raise ExchangeFailed(PostError.dns)
+        return addresses
+
+    async def _connect(self, target: Target, addresses: Sequence[str], deadline: float) -> Connection:
+        try:
+            async with self._connect_time(deadline):
+                for address in addresses[:-1]:
+                    with contextlib.suppress(OSError):
+                        return await self._connect_to(target, address)
+                return await self._connect_to(target, addresses[-1])
+        except ssl.SSLError:
+            raise ExchangeFailed(PostError.tls) from None
+        except OSError:
+            raise ExchangeFailed(PostError.connect) from None
+
+    async def _connect_to(self, target: Target, address: str) -> Connection:
+        _, connection = await asyncio.get_running_loop().create_connection(
+            lambda: Connection((target.origin, address)),
+            address,
+            target.port,
+            ssl=self._ssl_context if target.secure else None,
+            server_hostname=target.host if target.secure else None,
+        )
+        return connection
+
+    def _connect_time(self, deadline: float) -> asyncio.Timeout:
+        return asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._connect_timeout))
+
+
+def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if not lines.count("\r") == lines.count("\n") == len(headers):
+        raise ValueError("a header holds a line break")
+    return f"{target.head}{lines}content-length: {len(body)}\r\n\r\n".encode("ascii") + body
+
+
+def _reply(answer: Answer, address: str, duration: float) -> Reply:
+    headers = answer.headers
+    retry_after = headers.get("retry-after")
+    wait = None if retry_after is None else read_retry_after(retry_after)
+    return Reply(answer.status, "", address, duration, headers, answer.body, wait)

@@ -1,0 +1,88 @@
+"""One connection to a peer."""
+
+import asyncio
+import select
+from typing import cast
+
+from app.domain.webhooks.poster import PostError
+from app.providers.outbound.answer import Answer, AnswerReader
+from app.providers.outbound.failure import ExchangeFailed
+
+Key = tuple[str, str]
+"""What a connection is good for: scheme, host and port of a URL, and the address that was checked."""
+
+
+class Connection(asyncio.Protocol):
+    """Carries one exchange after another; ends as soon as anything comes that was not asked for."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.expires_at = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._reader = AnswerReader()
+        self._waiter: asyncio.Future[Answer] | None = None
+
+    @property
+    def address(self) -> str:
+        """Return the address that is connected to."""
+        return self.key[1]
+
+    async def exchange(self, request: bytes, deadline: float) -> Answer:
+        """Send a request once and return its answer; raise `ExchangeFailed`, and end, where none comes in time."""
+        if self._transport.is_closing():
+            raise ExchangeFailed(PostError.closed)
+        self._reader.start()
+        waiter = self._waiter = self._loop.create_future()
+        timer = self._loop.call_at(deadline, self._fail, PostError.timeout)
+        self._transport.write(request)
+        try:
+            return await waiter
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            timer.cancel()
+
+    def is_fresh(self) -> bool:
+        """Tell whether an idle connection can be used again: its peer has neither closed it nor sent anything."""
+        return not self._transport.is_closing() and self._loop.time() < self.expires_at and not self._poll.poll(0)
+
+    def is_settled(self) -> bool:
+        """Tell whether everything that was asked has left, and nothing has come that was not asked for."""
+        return not self._transport.is_closing() and self._transport.get_write_buffer_size() == 0
+
+    def abort(self) -> None:
+        """End at once, without waiting for the peer."""
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._poll = select.poll()
+        self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of the answer."""
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            self.abort()
+            return
+        try:
+            if self._reader.feed(data):
+                waiter.set_result(self._reader.answer())
+        except ExchangeFailed as failure:
+            self._fail(failure.error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Complete an answer that lasts until the end of the connection; fail any other."""
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            return
+        if exc is None and self._reader.end():
+            waiter.set_result(self._reader.answer())
+        else:
+            self._fail(PostError.closed)
+
+    def _fail(self, error: PostError) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_exception(ExchangeFailed(error))

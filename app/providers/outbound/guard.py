@@ -1,0 +1,42 @@
+"""What stands between a URL that a user has chosen and our network."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from app.domain.webhooks.errors import InvalidUrl
+from app.providers.outbound.addresses import Network, is_public, is_within
+from app.providers.outbound.target import Target, read_url
+
+
+class Guard:
+    """Says which URLs and which addresses may be posted to: the public ones, and those in `allow_networks`."""
+
+    def __init__(self, allow_http: bool, allow_networks: Sequence[Network]) -> None:
+        self._allow_http = allow_http
+        self._allow_networks = tuple(allow_networks)
+        self.allows = lru_cache(maxsize=4096)(self._allows)
+
+    def read(self, url: str) -> Target:
+        """Read a URL; raise `InvalidUrl`, whose text says what is wrong."""
+        return read_url(url, self._allow_http)
+
+    def check(self, url: str) -> str:
+        """Return the URL in its normal form; raise `InvalidUrl` where it could never be posted to.
+
+        Names are not looked up here: what they stand for is checked at every post.
+        """
+        target = self.read(url)
+        if not self._may_be_allowed(target):
+            raise InvalidUrl(reason=f"The URL points to {target.host}, which is not an address on the public internet.")
+        return target.url
+
+    def _may_be_allowed(self, target: Target) -> bool:
+        if target.is_address:
+            return self.allows(target.host)
+        if target.host == "localhost" or target.host.endswith(".localhost"):  # RFC 6761: always loopback
+            return self.allows("127.0.0.1") or self.allows("::1")
+        return True
+
+    def _allows(self, address: str) -> bool:
+        """Tell whether an address may be connected to."""
+        return is_within(address, self._allow_networks) or is_public(address)

@@ -1,0 +1,30 @@
+"""The carriers that the service can use, by the name that `MESSAGING_CARRIER` takes."""
+
+from collections.abc import Callable, Mapping
+
+from app.db.engine import Pool
+from app.domain.messages.carrier import Carrier
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.settings import Settings
+
+Factory = Callable[[Settings, Pool, bytes], Carrier]
+"""Makes a carrier from the settings, the database and the secret that signs its callbacks."""
+
+CARRIERS: Mapping[str, Factory] = {
+    "sandbox": lambda settings, pool, secret: SandboxCarrier(
+        pool, secret, settings.sandbox_delay_seconds, settings.handoff_timeout_seconds
+    ),
+}
+
+
+class UnknownCarrier(Exception):
+    """The settings name a carrier that the service does not have."""
+
+
+def open_carrier(settings: Settings, pool: Pool, secret: bytes) -> Carrier:
+    """Return the carrier that the settings name; raise `UnknownCarrier` where there is none of that name."""
+    if settings.carrier not in CARRIERS:
+        raise UnknownCarrier(
+            f"There is no carrier {settings.carrier!r}. Known carriers: {', '.join(sorted(CARRIERS))}."
+        )
+    return CARRIERS[settings.carrier](settings, pool, secret)

@@ -1,0 +1,173 @@
+"""What stands around every answer, good or bad."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import structlog
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.domain.kernel.errors import (
+    BodyTooLarge,
+    Conflict,
+    DomainError,
+    InsufficientScope,
+    InvalidInput,
+    InvalidJson,
+    MethodNotAllowed,
+    NotFound,
+    RateLimited,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedMediaType,
+)
+
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS = 5
+"""What `Retry-After` says where the error does not know better."""
+
+_HEADERS = {
+    401: (("WWW-Authenticate", "scheme", "Bearer"),),
+    405: (("Allow", "allowed", ""),),
+    429: (("Retry-After", "seconds", RETRY_SECONDS),),
+    503: (("Retry-After", "seconds", RETRY_SECONDS),),
+}
+"""The headers of each status: the fact of the error that fills it, and what stands for it otherwise."""
+
+_CODES = {
+    error.status: error.code
+    for error in (
+        InvalidJson,
+        Unauthenticated,
+        InsufficientScope,
+        NotFound,
+        Conflict,
+        BodyTooLarge,
+        UnsupportedMediaType,
+        RateLimited,
+        Unavailable,
+    )
+}
+
+
+def success(value: Any, envelope: str) -> Any:
+    """Wrap the value of an operation as its endpoint declares; see `Envelope` in `surface.graphql`."""
+    match envelope:
+        case "bare":
+            return value
+        case "page":
+            return {"success": True, "data": value["nodes"]}
+        case "user":
+            return {"success": True, "user": value}
+        case _:
+            return {"success": True, "data": value}
+
+
+def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any]:
+    """Wrap an error; `docs_url` is the page that explains every code."""
+    return _failure(error.code, str(error), request_id, docs_url)
+
+
+def install(app: FastAPI, docs_url: str) -> None:
+    """Make everything that goes wrong in an application leave in the envelope.
+
+    A middleware that names requests in `scope["state"]["request_id"]` stands around this: add it afterwards.
+    """
+
+    async def refuse(request: Request, cause: Exception) -> Response:
+        status, code, text, headers = _read(request, cause)
+        body = _failure(code, text, request_id(request.scope), docs_url)
+        return Response(orjson.dumps(body), status, headers, "application/json")
+
+    app.router.redirect_slashes = False  # a redirect would answer in no envelope
+    for kind in (DomainError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, refuse)
+    app.add_middleware(LastResort, refuse=refuse)
+
+
+class LastResort:
+    """Answers and logs what nothing else caught.
+
+    Starlette raises an exception again after it has called the handler for it, and the server logs it a
+    second time; what is caught here goes no further. Once an answer has begun, only the server can break
+    it off: then the exception is left to it.
+    """
+
+    def __init__(self, app: ASGIApp, refuse: Callable[[Request, Exception], Awaitable[Response]]) -> None:
+        self._app = app
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            return  # nobody is left to answer
+        except Exception as cause:
+            if begun or scope["type"] != "http":
+                raise
+            log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
+            response = await self._refuse(Request(scope), cause)
+            await response(scope, receive, send)
+
+
+def request_id(scope: Scope) -> str:
+    """Return the id of a request; one that bears none yet is given one."""
+    return scope.setdefault("state", {}).setdefault("request_id", str(uuid4()))
+
+
+def _failure(code: str, text: str, request_id: str, docs_url: str) -> dict[str, Any]:
+    docs = f"{docs_url}#{code}"
+    return {"success": False, "error": text, "error_code": code, "docs": docs, "request_id": request_id}
+
+
+def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, str]]:
+    """Return status, code, text and headers of the answer to an exception."""
+    match cause:
+        case HTTPException(status_code=404):
+            return 404, NotFound.code, f"No endpoint stands at {request.scope['path']}.", {}
+        case HTTPException(status_code=405):
+            return _read_error(_method_not_allowed(request))
+        case HTTPException():
+            default = DomainError.code if cause.status_code >= 500 else InvalidInput.code
+            code = _CODES.get(cause.status_code, default)
+            return cause.status_code, code, cause.detail or code, dict(cause.headers or {})
+        case RequestValidationError():
+            return _read_error(_invalid(cause))
+        case DomainError():
+            return _read_error(cause)
+        case _:
+            return _read_error(DomainError())
+
+
+def _read_error(error: DomainError) -> tuple[int, str, str, dict[str, str]]:
+    headers = {name: str(error.facts.get(fact, default)) for name, fact, default in _HEADERS.get(error.status, ())}
+    return error.status, error.code, str(error), headers
+
+
+def _method_not_allowed(request: Request) -> MethodNotAllowed:
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    found = [route for route in routes if route.matches(request.scope)[0] is Match.PARTIAL]
+    methods = sorted({method for route in found for method in route.methods or ()})
+    return MethodNotAllowed(path=request.scope["path"], method=request.method, allowed=", ".join(methods))
+
+
+def _invalid(cause: RequestValidationError) -> DomainError:
+    fault = cause.errors()[0]
+    if fault["type"] == "json_invalid":
+        return InvalidJson(reason=fault["msg"])
+    return InvalidInput(reason=f"{'.'.join(str(step) for step in fault['loc'][1:])}: {fault['msg']}.")

@@ -1,0 +1,108 @@
+"""What operators and load balancers ask: is the process alive, is it ready, how is it doing."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+
+import orjson
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.bootstrap import Services
+from app.db.engine import UNREACHABLE
+from app.domain.webhooks import figures
+from app.graphql.routing import CountedRoute
+from app.telemetry.metrics import CONTENT_TYPE, Source, render
+
+OLDEST = {
+    "messages": "SELECT extract(epoch FROM $1 - min(due_at)) FROM messages"
+    " WHERE status = 'pending' AND claimed_until IS NULL",
+    "reconcile": "SELECT extract(epoch FROM $1 - min(claimed_until)) FROM messages"
+    " WHERE status = 'pending' AND claimed_until IS NOT NULL",
+    "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM receipts WHERE message_id IS NULL",
+    "sandbox": "SELECT extract(epoch FROM $1 - min(due_at)) FROM sandbox_callbacks WHERE done_at IS NULL",
+    "events": "SELECT extract(epoch FROM $1 - min(created_at)) FROM events WHERE dispatched_at IS NULL",
+    "webhooks": "SELECT extract(epoch FROM $1 - min(wake_at)) FROM webhook_subscriptions"
+    " WHERE status = 'active' AND (leased_until IS NULL OR leased_until <= $1)",
+}
+"""For each queue, how long its oldest piece of work has been due, in seconds."""
+
+
+def routes(services: Services) -> list[Route]:
+    """Return `/healthz`, `/readyz` and `/metrics`."""
+
+    async def healthz(_: Request) -> Response:
+        return _json({"status": "ok"})
+
+    async def readyz(_: Request) -> Response:
+        database, redis = await asyncio.gather(_reach_database(services), _reach_redis(services))
+        parts = {"database": "ok" if database else "unreachable", "redis": "ok" if redis else "unreachable"}
+        return _json({"status": "ok" if database else "unavailable", **parts}, 200 if database else 503)
+
+    async def metrics(_: Request) -> Response:
+        body = await render(_sources(services), os.environ.get("PROMETHEUS_MULTIPROC_DIR"))  # noqa: TID251
+        return Response(body, media_type=CONTENT_TYPE)
+
+    return [CountedRoute(f"/{probe.__name__}", probe) for probe in (healthz, readyz, metrics)]
+
+
+def _sources(services: Services) -> Sequence[Source]:
+    pool, clock = services.database.pool, services.clock
+    return [
+        Source(
+            "messaging_oldest_due_seconds",
+            "Seconds for which the oldest work of a queue has been due.",
+            "queue",
+            lambda: _ages(services),
+        ),
+        Source(
+            "messaging_webhooks_pending",
+            "Deliveries to subscribers that are due, and that wait for their next attempt.",
+            "state",
+            lambda: figures.count_pending(pool, clock.now()),
+        ),
+        Source(
+            "messaging_webhooks_oldest_seconds",
+            "Age of the oldest delivery that is due, and of the oldest that waits.",
+            "state",
+            lambda: figures.age_pending(pool, clock.now()),
+        ),
+        Source(
+            "messaging_webhooks_success_ratio",
+            "Share of the last half hour's deliveries that arrived, of the hundred busiest webhooks.",
+            "webhook",
+            lambda: figures.rate_success(pool, clock.now()),
+        ),
+    ]
+
+
+async def _ages(services: Services) -> Mapping[str, float]:
+    now = services.clock.now()
+    ages = [await services.database.pool.fetchval(statement, now) for statement in OLDEST.values()]
+    return {queue: max(0.0, float(age or 0)) for queue, age in zip(OLDEST, ages, strict=True)}
+
+
+async def _reach_database(services: Services) -> bool:
+    try:
+        async with asyncio.timeout(2):
+            return await services.database.pool.fetchval("SELECT true")
+    except UNREACHABLE:
+        return False
+
+
+async def _reach_redis(services: Services) -> bool:
+    assert services.settings.redis_url
+    redis = Redis.from_url(services.settings.redis_url, socket_connect_timeout=1, socket_timeout=1)
+    try:
+        return bool(await redis.ping())
+    except (RedisError, OSError):
+        return False
+    finally:
+        await redis.aclose()
+
+
+def _json(value: Mapping[str, str], status: int = 200) -> Response:
+    return Response(orjson.dumps(value), status, media_type="application/json")

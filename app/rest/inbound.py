@@ -1,0 +1,91 @@
+"""Callbacks of carriers: receipts, and what people text. One pair of paths for each carrier."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.bootstrap import Services
+from app.domain.kernel.errors import DomainError, NotFound
+from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
+from app.graphql.errors import translate
+from app.graphql.routing import CountedRoute
+from app.rest.accept import read_body
+
+log = structlog.get_logger(__name__)
+
+
+class UnsignedCallback(DomainError):
+    """A callback did not bear the signature of the carrier that it says it comes from."""
+
+    code = "unsigned_callback"
+    status = 403
+    message = "The callback is not signed by the carrier {carrier}."
+
+
+class UnreadableCallback(DomainError):
+    """A carrier's callback lacked what it must carry; it was kept as it came."""
+
+    code = "unreadable_callback"
+    status = 422
+    message = "The callback of the carrier {carrier} cannot be read, and was kept for people to look at: {reason}"
+
+
+def routes(services: Services) -> list[Route]:
+    """Return the routes that carriers call."""
+    callbacks = CarrierCallbacks(services)
+    return [
+        CountedRoute("/carriers/{carrier}/status", callbacks.take_receipts, methods=["POST"]),
+        CountedRoute("/carriers/{carrier}/inbound", callbacks.take_texts, methods=["POST"]),
+    ]
+
+
+class CarrierCallbacks:
+    """Takes what carriers tell us. What is signed is never lost: it is applied, parked or kept as unmatched."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def take_receipts(self, request: Request) -> Response:
+        """Take reports on messages of ours."""
+
+        async def take(carrier: Carrier, callback: CallbackRequest) -> None:
+            for receipt in carrier.parse_receipts(callback):
+                await self._services.receipts.receive(carrier.name, receipt)
+
+        return await self._take(request, "status", take)
+
+    async def take_texts(self, request: Request) -> Response:
+        """Take what people text to our numbers."""
+
+        async def take(carrier: Carrier, callback: CallbackRequest) -> None:
+            for text in carrier.parse_inbound(callback):
+                await self._services.inbox.receive(carrier.name, text)
+
+        return await self._take(request, "inbound", take)
+
+    async def _take(
+        self, request: Request, kind: str, take: Callable[[Carrier, CallbackRequest], Awaitable[None]]
+    ) -> Response:
+        """Answer 204 once what the carrier says is kept, so that it need not say it again."""
+        carrier = self._services.carriers.get(request.path_params["carrier"])
+        if carrier is None:
+            raise NotFound(kind="carrier", id=request.path_params["carrier"])
+        callback = CallbackRequest(str(request.url), dict(request.headers), bytes(await read_body(request)))
+        try:
+            await take(carrier, callback)
+        except BadSignature:
+            raise UnsignedCallback(carrier=carrier.name) from None
+        except MalformedCallback as fault:
+            await self._services.inbox.keep_unmatched(carrier.name, kind, str(fault), _payload(callback))
+            raise UnreadableCallback(carrier=carrier.name, reason=fault) from None
+        except Exception as cause:
+            raise translate(cause) from cause
+        return Response(status_code=204)
+
+
+def _payload(callback: CallbackRequest) -> dict[str, Any]:
+    return {"url": callback.url, "body": callback.body.decode("utf-8", "replace").replace("\x00", "\ufffd")}

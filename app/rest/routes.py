@@ -1,0 +1,103 @@
+"""HTTP endpoints made from operation documents."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from app.domain.kernel.errors import Unauthenticated
+from app.domain.kernel.unit import Actor
+from app.graphql.routing import CountedRoute
+from app.operations.document import Operation
+from app.operations.surface import Rest
+from app.rest.accept import Places, Reader, read_query
+from app.rest.envelope import success
+
+
+class Answer(Protocol):
+    """What an operation gave, now or before under the same idempotency key."""
+
+    @property
+    def value(self) -> Any:
+        """Return the value of the root field."""
+        ...
+
+    @property
+    def replayed(self) -> bool:
+        """Tell whether nothing was done this time."""
+        ...
+
+
+Execute = Callable[[Operation, Mapping[str, Any], Actor | None], Awaitable[Answer]]
+"""Runs an operation; raises `DomainError`."""
+
+Identify = Callable[[Request], Awaitable[Actor | None]]
+"""Tells who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
+
+
+def routes(operations: Iterable[Operation], execute: Execute, identify: Identify) -> list[Route]:
+    """Return one route for each path and method; a path that is spelled out comes before one with a placeholder."""
+    endpoints = [Endpoint(operation, rest, execute, identify) for operation in operations for rest in operation.rest]
+    endpoints.sort(key=lambda endpoint: _precedence(endpoint.rest))
+    return [
+        CountedRoute(endpoint.rest.path, endpoint, methods=[endpoint.rest.method], name=endpoint.operation.name)
+        for endpoint in endpoints
+    ]
+
+
+class Endpoint:
+    """One operation as an HTTP endpoint: an ASGI application."""
+
+    def __init__(self, operation: Operation, rest: Rest, execute: Execute, identify: Identify) -> None:
+        self.operation = operation
+        self.rest = rest
+        self._read = Reader(Places(operation, rest))
+        self._execute = execute
+        self._identify = identify
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        actor = await self._identify(request)
+        if actor is None and self.operation.scopes:
+            raise Unauthenticated(reason="No key was sent.")
+        variables = await self._read(request)
+        answer = await self._execute(self.operation, variables, actor)
+        headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
+        if self.rest.envelope == "page":
+            headers |= self._page_headers(request, variables, answer.value["total_count"])
+        value = answer.value[self.rest.pick] if self.rest.pick else answer.value
+        body = orjson.dumps(success(value, self.rest.envelope))
+        return Response(body, headers=headers, media_type="application/json")
+
+    def _page_headers(self, request: Request, variables: Mapping[str, Any], total: int) -> dict[str, str]:
+        limit, offset = (self._given(name, variables) for name in ("limit", "offset"))
+        neighbours = {}
+        if offset + limit < total:
+            neighbours["next"] = offset + limit
+        if offset > 0:
+            neighbours["prev"] = max(min(offset, total) - limit, 0)
+        query = read_query(request) | {"limit": [str(limit)]}
+        links = [_link(request.scope["path"], query, relation, start) for relation, start in neighbours.items()]
+        return {"X-Total-Count": str(total)} | ({"Link": ", ".join(links)} if links else {})
+
+    def _given(self, name: str, variables: Mapping[str, Any]) -> int:
+        return variables.get(name, self.operation.variables[name].schema.get("default", 0))
+
+
+def _link(path: str, query: Mapping[str, list[str]], relation: str, offset: int) -> str:
+    """Return a link of RFC 8288 to another page of the same list."""
+    target = f"{quote(path)}?{urlencode({**query, 'offset': [str(offset)]}, doseq=True)}"
+    return f'<{target}>; rel="{relation}"'
+
+
+def _precedence(rest: Rest) -> tuple[int, str]:
+    """Sort `/contacts/tags` before `/contacts/{id}`, which takes its requests too: a brace sorts after every letter."""
+    return rest.path.count("/"), rest.path

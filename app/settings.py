@@ -1,0 +1,135 @@
+"""Settings: every value that an operator may change, read from the environment and from `.env`."""
+
+import difflib
+import os
+from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PREFIX = "MESSAGING_"
+LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_seconds", "webhook_notice_seconds")
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class UnknownSetting(Exception):
+    """A `MESSAGING_*` name that the service does not know; it would be ignored in silence otherwise."""
+
+
+class InvalidSetting(Exception):
+    """A setting has a value that it cannot have."""
+
+
+class MissingSecretKey(Exception):
+    """A service that others can reach was given no secret key."""
+
+
+class Settings(BaseSettings):
+    """What the environment says. Durations are seconds unless the name says otherwise."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")
+
+    database_url: str | None = Field(None, validation_alias="DATABASE_URL")
+    redis_url: str | None = Field(None, validation_alias="REDIS_URL")
+    port: int = Field(8000, validation_alias="PORT", ge=1, le=65535)
+    host: str = "127.0.0.1"
+    base_url: str = ""
+    secret_key: SecretStr | None = None
+    data: Path = Path("data")
+
+    carrier: str = "sandbox"
+    rate: Decimal = Decimal("0.01")
+    starter_credits: int = Field(1_000, ge=0)
+    database_pool: int = Field(8, ge=2)
+    key_cache_seconds: float = 2.0
+
+    handoff_batch: int = Field(100, ge=1)
+    handoff_timeout_seconds: float = 10.0
+    handoff_lease_seconds: float = 30.0
+    ambiguous_wait_seconds: float = 5.0
+    sandbox_delay_seconds: float = 0.2
+
+    webhook_retry_schedule: Annotated[tuple[float, ...], NoDecode] = (
+        5,
+        60,
+        300,
+        1800,
+        7200,
+        18000,
+        36000,
+        50400,
+        72000,
+        86400,
+    )
+    webhook_allow_nets: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
+    webhook_connect_seconds: float = 5.0
+    webhook_timeout_seconds: float = 15.0
+    webhook_breaker_seconds: Annotated[tuple[float, ...], NoDecode, Field(min_length=1)] = (30, 60, 120, 300, 600)
+    webhook_notice_seconds: Annotated[tuple[float, ...], NoDecode] = (3600.0, 86400.0)
+    webhook_disable_seconds: float = 72 * 3600.0
+    webhook_lease_seconds: float = 15.0
+    webhook_payload_days: float = 30.0
+    webhook_metadata_days: float = 90.0
+
+    log_format: Literal["pretty", "json"] = "pretty"
+    log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
+
+    @field_validator(*LISTS, mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        """Read a list as people write it: separated by commas."""
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _leases_outlast_calls(self) -> Self:
+        """Refuse a lease that a single call could outlive: nothing would ever be sent under it."""
+        if self.handoff_lease_seconds <= self.handoff_timeout_seconds:
+            raise ValueError("MESSAGING_HANDOFF_LEASE_SECONDS must be more than MESSAGING_HANDOFF_TIMEOUT_SECONDS")
+        return self
+
+    @property
+    def public_url(self) -> str:
+        """Return the address clients use, without a slash at its end."""
+        return (self.base_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @property
+    def in_development(self) -> bool:
+        """Tell whether the service is reachable from this machine only."""
+        return urlsplit(self.public_url).hostname in LOOPBACK
+
+    def check_secret_key(self) -> None:
+        """Raise `MissingSecretKey` where the service needs one of its operator's and has none."""
+        if self.secret_key is None and not self.in_development:
+            raise MissingSecretKey(
+                f"MESSAGING_SECRET_KEY is not set, and {self.public_url} can be reached by others. "
+                "Set it to a long random text and keep it: API keys stop working when it changes."
+            )
+
+
+def load() -> Settings:
+    """Read the settings; raise `UnknownSetting` for a `MESSAGING_*` name that no setting bears, or `InvalidSetting`."""
+    known = names()
+    for name in sorted({*os.environ, *dotenv_values(".env")}):
+        if name.upper().startswith(PREFIX) and name.upper() not in known.values():
+            field = name.lower().removeprefix(PREFIX.lower())
+            [near] = difflib.get_close_matches(field, known, 1, 0)
+            raise UnknownSetting(f"{name} is not a setting. Did you mean {known[near]}?")
+    try:
+        return Settings()  # pyright: ignore[reportCallIssue]
+    except ValidationError as problem:
+        fault = problem.errors()[0]
+        if not fault["loc"]:
+            raise InvalidSetting(f"{fault['msg'].removeprefix('Value error, ')}.") from None
+        name = str(fault["loc"][0])
+        raise InvalidSetting(f"{known.get(name, name)} cannot be {fault['input']!r}: {fault['msg']}.") from None
+
+
+def names() -> dict[str, str]:
+    """Return the name that each setting has in the environment."""
+    fields = Settings.model_fields.items()
+    return {name: str(field.validation_alias or f"{PREFIX}{name}".upper()) for name, field in fields}

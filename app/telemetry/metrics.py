@@ -1,0 +1,117 @@
+"""Figures for Prometheus: counted where things happen, read by `GET /metrics`.
+
+Each process counts for itself. When `PROMETHEUS_MULTIPROC_DIR` names a folder before the first import of this
+module, the counts live in files there, and one process of the machine can tell the figures of all of them.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+__all__ = [
+    "CONTENT_TYPE",
+    "ERRORS",
+    "JOB_RUNS",
+    "JOB_SECONDS",
+    "REQUEST_SECONDS",
+    "RINGS",
+    "SENDS",
+    "WEBHOOKS_IN_FLIGHT",
+    "Source",
+    "render",
+]
+
+SOURCE_TIMEOUT = 5.0
+
+REGISTRY = CollectorRegistry()
+REQUEST_SECONDS = Histogram(
+    "messaging_request_seconds",
+    "Seconds from a request to the beginning of its answer.",
+    ["method", "route", "status"],
+    registry=REGISTRY,
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+)
+ERRORS = Counter("messaging_errors", "Errors answered, by code.", ["code"], registry=REGISTRY)
+SENDS = Counter("messaging_sends", "Messages handed to a carrier, by result.", ["result"], registry=REGISTRY)
+RINGS = Counter("messaging_rings", "Rings of the doorbell, by result.", ["bell", "result"], registry=REGISTRY)
+WEBHOOKS_IN_FLIGHT = Gauge(
+    "messaging_webhooks_in_flight",
+    "Posts to subscribers that are under way.",
+    registry=REGISTRY,
+    multiprocess_mode="livesum",
+)
+JOB_RUNS = Counter("messaging_job_runs", "Batches of a job, by result.", ["bell", "result"], registry=REGISTRY)
+JOB_SECONDS = Histogram(
+    "messaging_job_seconds",
+    "Seconds that one batch of a job took.",
+    ["bell"],
+    registry=REGISTRY,
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Figures that are looked up when Prometheus asks: `read` returns one for each value of `label`."""
+
+    name: str
+    documentation: str
+    label: str
+    read: Callable[[], Awaitable[Mapping[str, float]]]
+
+
+async def render(sources: Sequence[Source] = (), folder: str | None = None) -> bytes:
+    """Return all figures in Prometheus' text format; `folder` is where several processes keep their counts."""
+    counted = _counted_in(folder) if folder else REGISTRY
+    gauges = await asyncio.gather(*map(_read, sources))
+    return await asyncio.to_thread(generate_latest, counted) + generate_latest(_Gauges(gauges))
+
+
+def _counted_in(folder: str) -> MultiProcessCollector:
+    """Collect what the processes of a folder count; one that was killed has nothing under way any more."""
+    for file in Path(folder).glob("gauge_live*.db"):
+        pid = int(file.stem.rpartition("_")[2])
+        if not _is_alive(pid):
+            mark_process_dead(pid, folder)
+    return MultiProcessCollector(None, folder)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Gauges:
+    families: Sequence[GaugeMetricFamily]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        return iter(self.families)
+
+
+async def _read(source: Source) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(source.name, source.documentation, labels=[source.label])
+    try:
+        async with asyncio.timeout(SOURCE_TIMEOUT):
+            figures = await source.read()
+    except Exception:
+        log.exception("figures could not be read", source=source.name)
+        return family
+    for value, figure in figures.items():
+        family.add_metric([value], figure)
+    return family

@@ -1,0 +1,84 @@
+"""What every request gets: an id in its answer and its log lines, and its time in the figures."""
+
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import structlog
+from prometheus_client import Histogram
+
+from app.telemetry.metrics import REQUEST_SECONDS
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HEADER = b"x-request-id"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+SLOW_SECONDS = 1.0
+
+_ACCEPTABLE = re.compile(rb"[A-Za-z0-9_-]{8,64}")
+
+
+class RequestTelemetry:
+    """ASGI middleware, to be the outermost: its header is then on every answer, errors included.
+
+    The id is the client's `X-Request-Id`, if it is 8 to 64 letters, digits, `-` and `_`, else a new one that sorts
+    by time. It is left in `scope["state"]["request_id"]`.
+
+    A request is timed to the beginning of its answer, since the length of a stream says nothing about the service,
+    and under the path of `scope["route"]`. FastAPI sets that for its own routes only: a plain Starlette route has to
+    put itself there, in its `matches`.
+
+    An answer of 500 or more, or one slower than a second, is logged as a warning, any other for debugging only: an
+    access log costs several times the work of a request.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._timers: dict[tuple[str, str, int], Histogram] = {}
+        self._log = structlog.get_logger(__name__).bind()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and watch its answer go by."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        request_id = _given_id(scope["headers"]) or _new_id()
+        scope.setdefault("state", {})["request_id"] = request_id
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        echo = (HEADER, request_id.encode())
+        started = time.perf_counter()
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), echo]
+                self._record(scope, message["status"], time.perf_counter() - started)
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        key = (method, getattr(scope.get("route"), "path", "unmatched"), status)
+        timer = self._timers.get(key)
+        if timer is None:
+            timer = self._timers[key] = REQUEST_SECONDS.labels(*key)
+        timer.observe(seconds)
+        log = self._log.warning if status >= 500 or seconds > SLOW_SECONDS else self._log.debug
+        log("request", method=method, route=key[1], status=status, milliseconds=round(seconds * 1000, 1))
+
+
+def _given_id(headers: list[tuple[bytes, bytes]]) -> str | None:
+    for name, value in headers:
+        if name == HEADER:
+            return value.decode() if _ACCEPTABLE.fullmatch(value) else None
+    return None
+
+
+def _new_id() -> str:
+    return f"{time.time_ns() // 1_000_000:012x}{random.getrandbits(80):020x}"

@@ -1,0 +1,67 @@
+"""The worker process: does what is due, when a bell rings or the clock finds it."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+
+import structlog
+import uvloop
+
+from app.jobs.broker import hang_up, make_broker, make_consumer
+from app.jobs.clock import tick
+from app.jobs.job import Job, Runner
+
+STOP_SECONDS = 5.0
+BATCH_SHARE = 0.8
+
+Build = Callable[[], AbstractAsyncContextManager[Sequence[Job]]]
+"""Connects to what the jobs need, gives the jobs, and disconnects when the worker has stopped."""
+
+log = structlog.get_logger(__name__)
+
+
+class Worker:
+    """Runs jobs on the event loop that starts it, together with the connections they use."""
+
+    def __init__(self, redis_url: str, build: Build) -> None:
+        self._redis_url = redis_url
+        self._build = build
+        self._resources = AsyncExitStack()
+
+    async def start(self) -> None:
+        """Build the jobs, hear their bells and start the clock."""
+        jobs = await self._resources.enter_async_context(self._build())
+        self._runners = [Runner(job) for job in jobs]
+        self._broker = make_broker(self._redis_url, self._runners)
+        self._consumer = make_consumer(self._broker)
+        self._consumer.start()
+        self._clock = asyncio.create_task(tick(self._runners))
+        log.info("worker started", bells=[job.bell for job in jobs])
+
+    async def stop(self, grace: float = STOP_SECONDS) -> None:
+        """Take no more work, finish the batches in hand and disconnect, within `grace` seconds."""
+        self._clock.cancel()
+        await asyncio.gather(
+            asyncio.wait({self._clock}, timeout=grace * BATCH_SHARE),
+            asyncio.to_thread(hang_up, self._consumer, self._broker),
+            *(runner.stop(grace * BATCH_SHARE) for runner in self._runners),
+        )
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace * (1 - BATCH_SHARE)):
+                await self._resources.aclose()
+        log.info("worker stopped")
+
+
+def run(redis_url: str, build: Build) -> None:
+    """Work until SIGTERM or SIGINT; then stop as `Worker.stop` does."""
+    uvloop.run(_work(Worker(redis_url, build)))
+
+
+async def _work(worker: Worker) -> None:
+    told = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    await worker.start()
+    await told.wait()
+    await worker.stop()

@@ -1,0 +1,70 @@
+"""`python -m benchmarks [PROGRAM ...] [--rounds N] [--strict]`: measure, and print one table."""
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import uvloop
+
+from app.embedded.servers import Servers
+from benchmarks import contacts, handoff, send, webhooks
+from benchmarks.figures import Comparison, table
+from benchmarks.stage import Stage
+
+Program = Callable[[Stage, int], Awaitable[list[Comparison]]]
+
+PROGRAMS: dict[str, Program] = {
+    "send": send.measure,
+    "contacts": contacts.measure,
+    "handoff": handoff.measure,
+    "webhooks": webhooks.measure,
+}
+ROUNDS = 5
+
+
+def main() -> int:
+    """Measure on servers whose folder is thrown away; return 1 where a bar is missed and that was asked for."""
+    asked = _arguments()
+    with tempfile.TemporaryDirectory(prefix="benchmarks-of-messaging-") as folder:
+        servers = Servers.start(Path(folder))
+        try:
+            found = uvloop.run(_measure(Path(folder), servers, asked.programs or list(PROGRAMS), asked.rounds))
+        finally:
+            servers.stop()
+    print(table(found))
+    print(_conditions(asked.rounds))
+    return int(asked.strict and not all(comparison.is_met for comparison in found))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Measure the service against floors.")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(PROGRAMS)}; all if none is named")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"how often each is run; {ROUNDS} if not given")
+    parser.add_argument("--strict", action="store_true", help="end with exit code 1 when a bar is missed")
+    asked = parser.parse_args()
+    for name in asked.programs:
+        if name not in PROGRAMS:
+            parser.error(f"There is no program {name}. There are {', '.join(PROGRAMS)}.")
+    if asked.rounds < 1:
+        parser.error("At least one round is needed.")
+    return asked
+
+
+async def _measure(folder: Path, servers: Servers, programs: Sequence[str], rounds: int) -> list[Comparison]:
+    stage = await Stage.prepare(folder, servers)
+    return [comparison for name in programs for comparison in await PROGRAMS[name](stage, rounds)]
+
+
+def _conditions(rounds: int) -> str:
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    return (
+        f"\nMedians of {rounds} rounds on {cores} cores, load {load:.1f}; Python {platform.python_version()}, fsync on."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

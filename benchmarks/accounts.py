@@ -1,0 +1,39 @@
+"""Accounts for the programs."""
+
+from dataclasses import dataclass
+
+from app.bootstrap import Services, open_services
+from app.domain.accounts import service as accounts
+from app.domain.accounts.scopes import ALL
+from app.domain.accounts.service import NewKey
+from app.domain.billing import service as billing
+from app.domain.kernel.unit import Actor, open_unit
+from app.domain.numbers import service as numbers
+from app.settings import Settings
+
+CREDITS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An account, and a key that may do anything."""
+
+    id: int
+    key: str
+
+
+async def open_accounts(settings: Settings, count: int) -> list[Opened]:
+    """Open accounts that can send for ever. They have no owner: to hash a password takes long."""
+    async with open_services(settings) as services:
+        return [await _open(services) for _ in range(count)]
+
+
+async def _open(services: Services) -> Opened:
+    nobody = Actor(0, ALL, "benchmark")
+    async with open_unit(services.database.sessions, nobody, services.clock, services.ring) as unit:
+        account = await accounts.open_account(unit, "Blue Door", services.settings.rate)
+        unit.actor = Actor(account.id, ALL, "benchmark")
+        _, key = await accounts.create_key(unit, services.secret, NewKey("For the benchmark"))
+        await numbers.assign_sandbox_number(unit)
+        await billing.grant(unit, CREDITS, "For the benchmark")
+        return Opened(account.id, key.text)

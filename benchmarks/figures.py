@@ -1,0 +1,71 @@
+"""Figures, the ratios between them, and the bars they are held to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one program gave in each round."""
+
+    name: str
+    values: Sequence[float]
+
+    def __str__(self) -> str:
+        """Return the name and the median."""
+        return f"{self.name} {median(self.values):,.4g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a ratio has to reach, or with `is_most`, not to exceed."""
+
+    limit: float
+    is_most: bool = False
+
+    def is_met(self, ratio: float) -> bool:
+        """Tell whether a ratio is on the right side."""
+        return ratio <= self.limit if self.is_most else ratio >= self.limit
+
+    def __str__(self) -> str:
+        """Return the bar as it is read."""
+        return f"{'<=' if self.is_most else '>='} {self.limit:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A series over another of the same rounds; one without a bar is for information."""
+
+    title: str
+    unit: str
+    measured: Series
+    against: Series
+    bar: Bar | None = None
+
+    @property
+    def ratios(self) -> list[float]:
+        """Return the ratio of each round, for what slowed a round down slowed both."""
+        return [one / other for one, other in zip(self.measured.values, self.against.values, strict=True)]
+
+    @property
+    def is_met(self) -> bool:
+        """Tell whether the median of the ratios meets the bar."""
+        return self.bar is None or self.bar.is_met(median(self.ratios))
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row of the table."""
+        ratios = self.ratios
+        ratio = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        bar = (str(self.bar), "met" if self.is_met else "MISSED") if self.bar else ("", "")
+        return (self.title, self.unit, str(self.measured), str(self.against), ratio, *bar)
+
+
+HEADS = ("program", "unit", "measured", "against", "ratio (of the rounds)", "bar", "")
+
+
+def table(comparisons: Sequence[Comparison]) -> str:
+    """Return the table of all that was measured; figures are medians of the rounds."""
+    rows = [HEADS, *(comparison.cells() for comparison in comparisons)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

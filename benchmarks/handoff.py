@@ -1,0 +1,102 @@
+"""Handing messages to the sandbox, in process: the product against three statements a batch that write the same rows.
+
+Each does it alone, batch after batch, until none is due. The floor looks at no gate again, and knows every answer.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from app.bootstrap import open_handoff, open_services
+from app.db.engine import Pool
+from benchmarks import accounts
+from benchmarks.figures import Comparison, Series
+from benchmarks.stage import Stage
+
+MESSAGES = 3_000
+LEASE = timedelta(seconds=30)
+
+ADD_PEOPLE = """
+WITH added AS (
+  INSERT INTO contacts (account_id, phone, source)
+  SELECT $1, '+1212556' || lpad(n::text, 4, '0'), 'api' FROM generate_series(1, $2::int) AS n RETURNING id
+)
+INSERT INTO conversations (account_id, contact_id, last_message_at) SELECT $1, id, now() FROM added
+"""
+
+ADD_PENDING = """
+INSERT INTO messages (account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
+  segments, encoding, credits, cost, carrier, actor, due_at)
+SELECT c.account_id, c.id, t.id, 'outbound', '+15002000001', phone, 'Your appointment is confirmed.', 'pending',
+  1, 'GSM-7', 1, 0.01, 'sandbox', 'benchmark', now()
+FROM contacts c JOIN conversations t ON t.contact_id = c.id
+"""
+
+COUNT_SENT = "SELECT count(*) FROM messages WHERE status = 'sent'"
+
+CLAIM = """
+WITH due AS (
+  SELECT id FROM messages WHERE status = 'pending' AND claimed_until IS NULL AND due_at <= $1
+  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+UPDATE messages m SET claimed_until = $2, attempts = attempts + 1 FROM due WHERE m.id = due.id RETURNING m.id
+"""
+
+TAKE = """
+WITH taken AS (
+  INSERT INTO sandbox_messages (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at)
+  SELECT id, 'sbx_' || id, from_number, to_number, body, 'accepted', now() FROM messages WHERE id = ANY($1::bigint[])
+  RETURNING reference
+)
+INSERT INTO sandbox_callbacks (reference, kind, payload, due_at)
+SELECT reference, 'status', jsonb_build_object('id', 'sbx_' || reference, 'reference', reference, 'status', status),
+  now() + step * interval '0.2 seconds'
+FROM taken, (VALUES ('sent', 1), ('delivered', 2)) AS report(status, step)
+"""
+
+MARK_SENT = """
+WITH sent AS (
+  UPDATE messages SET provider_message_id = 'sbx_' || id, claimed_until = NULL, status = 'sent',
+    carrier_status = 'queued', sent_at = now()
+  WHERE id = ANY($1::bigint[]) RETURNING *
+)
+INSERT INTO events (account_id, name, contact_id, payload)
+SELECT account_id, 'message_sent', contact_id, jsonb_build_object('message_id', id, 'provider_message_id',
+  provider_message_id, 'from_number', from_number, 'to_number', to_number, 'body', body, 'status', status,
+  'segments', segments, 'cost', cost, 'contact_id', contact_id, 'sent_at', sent_at) FROM sent
+"""
+
+
+async def measure(on: Stage, rounds: int) -> list[Comparison]:
+    """Hand over the same number of messages in turns."""
+    async with on.database("handoff") as settings, open_services(settings) as services:
+        [account] = await accounts.open_accounts(settings, 1)
+        pool, ours = services.database.pool, open_handoff(services).run
+        await pool.execute(ADD_PEOPLE, account.id, MESSAGES)
+
+        async def floor() -> bool:
+            return await _hand_over(pool, settings.handoff_batch)
+
+        seen = [(await _rate(pool, ours), await _rate(pool, floor)) for _ in range(rounds)]
+    product, bare = ([pair[place] for pair in seen] for place in (0, 1))
+    return [Comparison("hand-off to the sandbox", "messages/s", Series("product", product), Series("floor", bare))]
+
+
+async def _rate(pool: Pool, run: Callable[[], Awaitable[bool]]) -> float:
+    """Return the messages per second that a program hands over; all of them have to leave."""
+    before = await pool.fetchval(COUNT_SENT)
+    await pool.execute(ADD_PENDING)
+    begun = time.perf_counter()
+    while await run():
+        pass
+    taken = time.perf_counter() - begun
+    assert await pool.fetchval(COUNT_SENT) == before + MESSAGES
+    return MESSAGES / taken
+
+
+async def _hand_over(pool: Pool, batch: int) -> bool:
+    now = datetime.now(UTC)
+    ids = [row["id"] for row in await pool.fetch(CLAIM, now, now + LEASE, batch)]
+    await pool.execute(TAKE, ids)
+    await pool.execute(MARK_SENT, ids)
+    return len(ids) == batch

@@ -1,0 +1,103 @@
+"""Sends over HTTP on 32 connections: the product's web process against one statement behind raw ASGI.
+
+The recipients are contacts with a conversation, which is the ordinary case. No worker runs: what is measured is the
+taking of a send. The load generator, both programs and PostgreSQL share the machine.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import asyncpg
+import orjson
+
+from app.settings import Settings
+from benchmarks import accounts, load, stage
+from benchmarks.accounts import Opened
+from benchmarks.figures import Bar, Comparison, Series
+from benchmarks.load import Result
+from benchmarks.stage import Process, Stage
+
+SECONDS = 2.0
+TEXT = "Your appointment is confirmed for Tuesday at 9:30. Reply C to change it."
+PHONES = [f"+1212556{number:04}" for number in range(2000)]
+BARS = {100: Bar(0.5), 1: Bar(1.3)}
+"""The least ratio, by the number of accounts that the sends are spread over."""
+
+ADD_PEOPLE = """
+WITH added AS (
+  INSERT INTO contacts (account_id, phone, source)
+  SELECT $1, phone, 'api' FROM unnest($2::text[]) AS phone RETURNING id
+)
+INSERT INTO conversations (account_id, contact_id, last_message_at) SELECT $1, id, now() FROM added
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What one program gave in each round; `cpu` is microseconds of its process for one send."""
+
+    name: str
+    results: list[Result] = field(default_factory=list[Result])
+    cpu: list[float] = field(default_factory=list[float])
+
+    def run(self, process: Process, requests: Sequence[bytes]) -> None:
+        """Measure one round."""
+        before = process.cpu_seconds()
+        result = load.run(process.port, requests, SECONDS)
+        self.results.append(result)
+        self.cpu.append(1e6 * (process.cpu_seconds() - before) / result.total)
+
+    def rate(self) -> Series:
+        """Return the sends per second."""
+        return Series(self.name, [result.rate for result in self.results])
+
+    def tail(self, title: str, bar: Bar | None = None) -> Comparison:
+        """Compare the slowest of a hundred with the one in the middle."""
+        slow = Series("p99", [result.p99 for result in self.results])
+        usual = Series("p50", [result.p50 for result in self.results])
+        return Comparison(f"{title}: tail of {self.name}", "ms", slow, usual, bar)
+
+
+async def measure(on: Stage, rounds: int) -> list[Comparison]:
+    """Measure with many accounts, and with one whose balance every send wants."""
+    async with on.database("send") as settings:
+        crowds = {count: await _open(settings, count) for count in BARS}
+        taken = {count: (Rounds("product"), Rounds("floor")) for count in BARS}
+        with stage.product(settings) as product, stage.floor("benchmarks.floor_send", settings) as floor:
+            for _ in range(rounds):
+                for count, requests in crowds.items():
+                    for each, process in zip(taken[count], (product, floor), strict=True):
+                        each.run(process, requests)
+    return [row for count, (ours, theirs) in taken.items() for row in _compare(count, ours, theirs)]
+
+
+def _compare(count: int, product: Rounds, floor: Rounds) -> list[Comparison]:
+    title = f"send, {count} account{'s' * (count > 1)}"
+    return [
+        Comparison(title, "sends/s", product.rate(), floor.rate(), BARS[count]),
+        product.tail(title, Bar(4, is_most=True)),
+        floor.tail(title),
+        Comparison(f"{title}: CPU", "us/send", Series("product", product.cpu), Series("floor", floor.cpu)),
+    ]
+
+
+async def _open(settings: Settings, count: int) -> list[bytes]:
+    """Open accounts and return a send to every phone; which account knows a phone is settled here."""
+    opened = await accounts.open_accounts(settings, count)
+    connection = await asyncpg.connect(settings.database_url)
+    requests: list[bytes] = []
+    for place, account in enumerate(opened):
+        phones = PHONES[place::count]
+        await connection.execute(ADD_PEOPLE, account.id, phones)
+        requests += [_request(account, phone) for phone in phones]
+    await connection.execute("VACUUM ANALYZE")
+    await connection.close()
+    random.Random(0).shuffle(requests)
+    return requests
+
+
+def _request(account: Opened, phone: str) -> bytes:
+    """Return a send for both programs: the floor reads no key, the product passes over the account."""
+    body = orjson.dumps({"to": phone, "message": TEXT, "consent_attested": True})
+    return load.post("/sms/send", {"X-API-Key": account.key, "X-Account-Id": str(account.id)}, body)

@@ -1,0 +1,153 @@
+"""What the programs run on: the embedded servers, a database for each, and processes on ports of their own."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import asyncpg
+import psutil
+
+from app.bootstrap import METADATA
+from app.db import migrate
+from app.embedded.processes import spawn
+from app.embedded.servers import Servers
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 60.0
+
+
+class NotReady(Exception):
+    """A process that is to be measured did not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The servers, with one database that is migrated and otherwise empty: the template of the others."""
+
+    folder: Path
+    servers: Servers
+
+    @classmethod
+    async def prepare(cls, folder: Path, servers: Servers) -> Self:
+        """Migrate the template."""
+        await migrate.upgrade(servers.database_url, METADATA)
+        return cls(folder, servers)
+
+    @asynccontextmanager
+    async def database(self, name: str) -> AsyncGenerator[Settings]:
+        """Make a database, drop it at the end, and give the settings for it, all else as it is shipped."""
+        data = self.folder / name
+        data.mkdir()
+        await self._administer(f"CREATE DATABASE {name} TEMPLATE messaging")
+        try:
+            yield Settings.model_validate(
+                {
+                    "_env_file": None,
+                    "DATABASE_URL": self._address(name),
+                    "REDIS_URL": self.servers.redis_url,
+                    "PORT": _free_port(),
+                    "secret_key": secrets.token_hex(),
+                    "data": data,
+                }
+            )
+        finally:
+            await self._administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+    async def _administer(self, statement: str) -> None:
+        connection = await asyncpg.connect(self._address("postgres"))
+        await connection.execute(statement)
+        await connection.close()
+
+    def _address(self, name: str) -> str:
+        return self.servers.database_url.replace("/messaging?", f"/{name}?")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A server that is measured."""
+
+    port: int
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time it has used so far."""
+        times = psutil.Process(self.pid).cpu_times()
+        return times.user + times.system
+
+
+@contextmanager
+def product(settings: Settings) -> Generator[Process]:
+    """Run the product's web process as `messaging serve` does. No worker stands beside it."""
+    assert settings.secret_key
+    figures = settings.data / "metrics"
+    figures.mkdir()
+    env = {
+        "PORT": str(settings.port),
+        "MESSAGING_DATA": str(settings.data),
+        "MESSAGING_SECRET_KEY": settings.secret_key.get_secret_value(),
+        "PROMETHEUS_MULTIPROC_DIR": str(figures),
+    }
+    with _running(["app", "web"], settings, env) as process:
+        yield process
+
+
+@contextmanager
+def floor(module: str, settings: Settings) -> Generator[Process]:
+    """Run `python -m MODULE POOL` on a port of its own, with the product's database and as many connections."""
+    with _running([module, str(settings.database_pool)], settings, {"PORT": str(_free_port())}) as process:
+        yield process
+
+
+@contextmanager
+def _running(arguments: Sequence[str], settings: Settings, env: Mapping[str, str]) -> Generator[Process]:
+    process = spawn(
+        [sys.executable, "-m", *arguments],
+        signal.SIGTERM,
+        cwd=settings.data,
+        env={
+            **_foreign_environment(),
+            "PYTHONPATH": str(ROOT),
+            "DATABASE_URL": settings.database_url or "",
+            "REDIS_URL": settings.redis_url or "",
+            **env,
+        },
+    )
+    port = int(env["PORT"])
+    try:
+        _wait_until_ready(process, port)
+        yield Process(port, process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _foreign_environment() -> dict[str, str]:
+    """Return the environment without settings of the service: it is measured as it is shipped."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MESSAGING_")}
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    raise NotReady(f"{process.args} does not listen on port {port}.")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,184 @@
+"""The rules of the house that no linter holds: sizes, prose, names, the error catalogue, the locks."""
+
+import ast
+import importlib
+import io
+import pkgutil
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import app
+from app.domain.kernel.errors import DomainError
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("app", "tests", "docs", "benchmarks", ".ci")
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+MIGRATIONS = "migrations"
+VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "managers", "misc"})
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file of `app`, read once."""
+
+    name: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def lines(self) -> int:
+        """Count the lines of the file."""
+        return self.text.count("\n")
+
+    def functions(self) -> Iterator[tuple[str, Function]]:
+        """Walk over every function, however deep, with the place it stands at."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, Function):
+                yield f"{self.name}:{node.lineno} {node.name}", node
+
+
+def read(path: Path) -> Module:
+    text = path.read_text()
+    return Module(str(path.relative_to(ROOT)), text, ast.parse(text))
+
+
+MODULES = [read(path) for path in sorted((ROOT / "app").rglob("*.py")) if MIGRATIONS not in path.parts]
+FUNCTIONS = [found for module in MODULES for found in module.functions()]
+
+
+def length(function: Function) -> int:
+    return (function.end_lineno or function.lineno) - function.lineno + 1
+
+
+def public(node: ast.Module | ast.ClassDef) -> Iterator[Definition]:
+    for child in node.body:
+        if isinstance(child, Definition) and not child.name.startswith("_") and not described(child):
+            yield child
+            if isinstance(child, ast.ClassDef):
+                yield from public(child)
+
+
+def described(node: Definition) -> bool:
+    """Tell whether the prose stands elsewhere: in a GraphQL description, or on the signature that is overloaded."""
+    names = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(name.startswith("strawberry.") or name in {"overload", "override"} for name in names)
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    files = [path for room in ROOMS for path in (ROOT / room).rglob("*") if "__pycache__" not in path.parts]
+    for path in [*files, *ROOT.iterdir()]:
+        if path.is_file() and path.name != ".git":
+            yield str(path.relative_to(ROOT)), path.read_bytes().decode(errors="ignore")
+
+
+def import_the_whole_app() -> None:
+    for module in pkgutil.walk_packages(app.__path__, "app."):
+        if MIGRATIONS not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def errors(root: type[DomainError]) -> Iterator[type[DomainError]]:
+    """Walk over the errors of the app; those that tests define for themselves are not in its catalogue."""
+    if root.__module__.startswith("app."):
+        yield root
+    for child in root.__subclasses__():
+        yield from errors(child)
+
+
+def test_no_file_is_longer_than_400_lines():
+    assert [module.name for module in MODULES if module.lines > 400] == []
+
+
+def test_settings_fit_on_150_lines():
+    [settings] = [module for module in MODULES if module.name == "app/settings.py"]
+
+    assert settings.lines <= 150
+
+
+def test_no_function_is_longer_than_40_lines():
+    assert [place for place, function in FUNCTIONS if length(function) > 40] == []
+
+
+def test_half_of_the_functions_are_shorter_than_10_lines():
+    assert median(length(function) for _, function in FUNCTIONS) < 10
+
+
+def test_every_function_says_what_it_returns():
+    assert [place for place, function in FUNCTIONS if function.returns is None] == []
+
+
+def test_every_module_says_in_its_first_line_what_lives_in_it():
+    first_lines = {module.name: (ast.get_docstring(module.tree) or "").partition("\n")[0] for module in MODULES}
+
+    assert [name for name, line in first_lines.items() if not line.endswith(".")] == []
+
+
+def test_every_public_class_and_function_has_a_docstring_that_ends_with_a_dot():
+    undocumented = [
+        f"{module.name}:{node.lineno} {node.name}"
+        for module in MODULES
+        for node in public(module.tree)
+        if not (ast.get_docstring(node) or "").endswith(".")
+    ]
+
+    assert undocumented == []
+
+
+def test_comments_are_rare():
+    comments = [
+        token.string
+        for module in MODULES
+        for token in tokenize.generate_tokens(io.StringIO(module.text).readline)
+        if token.type == tokenize.COMMENT
+    ]
+
+    assert 100 * len(comments) <= 5 * sum(module.lines for module in MODULES)
+
+
+def test_no_file_has_a_name_that_says_nothing():
+    files = [path for room in ("app", "tests") for path in (ROOT / room).rglob("*.py")]
+
+    assert [path for path in files if VAGUE & {path.stem, path.parent.name}] == []
+
+
+def test_every_error_has_a_code_of_its_own_and_a_docstring():
+    import_the_whole_app()
+
+    found = list(errors(DomainError))
+
+    assert [code for code, times in Counter(error.code for error in found).items() if times > 1] == []
+    assert [error.__name__ for error in found if not vars(error).get("__doc__")] == []
+
+
+def test_locks_pin_every_package_by_hash_and_name_no_host():
+    for lock in LOCKS:
+        requirements = (ROOT / lock).read_text().replace("\\\n", "").splitlines()
+
+        assert [line for line in requirements if "==" not in line or "--hash=sha256:" not in line] == []
+        assert [line for line in requirements if "://" in line or " @ " in line] == []
+
+
+def test_the_development_lock_holds_the_same_versions_as_the_lock():
+    runtime, development = ({*re.findall(r"^\S+==\S+", (ROOT / lock).read_text(), re.M)} for lock in LOCKS)
+
+    assert runtime - development == set()
+
+
+def test_no_file_points_outside_the_repository():
+    outside = "shared" + "/"
+
+    assert [name for name, text in texts() if outside in text] == []
+
+
+def test_every_test_folder_holds_tests():
+    folders = {path.parent for path in (ROOT / "tests").rglob("*.py")}
+
+    assert [path for path in folders if path.name != "factories" and not any(path.rglob("test_*.py"))] == []

@@ -1,0 +1,129 @@
+"""Texts go out while workers are killed and Valkey forgets everything; afterwards every text is counted."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+from pydantic import SecretStr
+from redis.asyncio import Redis
+
+from app.bootstrap import METADATA, open_services
+from app.cli import setup
+from app.db import migrate
+from app.db.engine import Pool
+from app.embedded.servers import Servers
+from app.settings import Settings
+from tests.domain.books import audit
+from tests.e2e.processes import Process, await_ready, free_port, starting
+
+WORKERS = 2
+AT_ONCE = 16
+SECRET = "a secret for storms"
+
+SCRIPTED = ["+15005550001", "+15005550103", "+15005550202", "+15005550203", "+15005550204", "+15005550301"]
+"""Numbers that refuse, fail, report in the wrong order or too often, or never answer; none is handed over twice."""
+
+PACE = {
+    "MESSAGING_HANDOFF_LEASE_SECONDS": 3,
+    "MESSAGING_HANDOFF_TIMEOUT_SECONDS": 1,
+    "MESSAGING_AMBIGUOUS_WAIT_SECONDS": 1,
+    "MESSAGING_SANDBOX_DELAY_SECONDS": 0.1,
+    "MESSAGING_LOG_LEVEL": "warning",
+}
+
+UNSETTLED = "SELECT count(*) FROM messages WHERE status IN ('pending', 'sent')"
+PENDING = "SELECT count(*) FROM messages WHERE status = 'pending'"
+REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL WHERE done_at IS NULL"
+"""Spares the minute for which reports stay with the worker that died with them."""
+
+
+@dataclass
+class Storm:
+    """A service with two workers, and an account on it that sends."""
+
+    pool: Pool
+    redis: Redis
+    api: httpx2.AsyncClient
+    start_worker: Callable[[], Process]
+    chance: random.Random
+    workers: list[Process] = field(default_factory=list[Process])
+    ids: list[int] = field(default_factory=list[int])
+    killed: int = 0
+
+    async def send(self, count: int) -> None:
+        """Send texts, several at a time; one in twenty goes to a number that makes trouble."""
+        left = iter(range(count))
+
+        async def post() -> None:
+            for _ in left:
+                ordinary = f"+1202555{self.chance.randrange(10_000):04d}"
+                to = self.chance.choice(SCRIPTED) if self.chance.random() < 0.05 else ordinary
+                body = {"to": to, "message": f"Text {len(self.ids)}", "consent_attested": True}
+                answer = await self.api.post("/sms/send", json=body)
+                self.ids.append(int(answer.json()["data"]["message_id"]))
+
+        await asyncio.gather(*(post() for _ in range(AT_ONCE)))
+
+    async def kill(self, times: int, pause: float) -> None:
+        """Kill a worker at random moments, `pause` seconds apart in the mean, and start another at once."""
+        for _ in range(times):
+            await asyncio.sleep(self.chance.uniform(0, 2 * pause))
+            victim = self.workers.pop(self.chance.randrange(len(self.workers)))
+            await asyncio.to_thread(victim.kill)
+            self.workers.append(self.start_worker())
+            self.killed += 1
+
+    async def forget(self, count: int) -> float:
+        """Send texts and flush Valkey while their bells ring; return the seconds until the last one was handed over."""
+        await self.settle(PENDING)
+        await self.send(count)
+        await self.redis.flushall()
+        begun = time.monotonic()
+        await self.settle(PENDING)
+        return time.monotonic() - begun
+
+    async def settle(self, unsettled: str = UNSETTLED, seconds: float = 180) -> None:
+        """Wait until nothing is unsettled any more."""
+        deadline = time.monotonic() + seconds
+        while left := await self.pool.fetchval(unsettled):
+            assert time.monotonic() < deadline, f"{left} messages are still on their way"
+            await asyncio.sleep(0.05)
+
+    async def check(self) -> None:
+        """Fail unless each text was handed over once, has come to an end, and was paid or refunded once."""
+        handed = await self.pool.fetch("SELECT reference, calls FROM sandbox_messages")
+        statuses = await self.pool.fetch("SELECT id, status FROM messages WHERE direction = 'outbound'")
+        assert len(self.ids) == len(set(self.ids))
+        assert {row["reference"]: row["calls"] for row in handed} == dict.fromkeys(self.ids, 1)
+        assert {row["id"] for row in statuses} == set(self.ids)
+        assert {row["status"] for row in statuses} == {"delivered", "failed"}
+        await audit(self.pool)
+
+
+@asynccontextmanager
+async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
+    """Start databases, a web process and two workers of their own, and open an account."""
+    servers = Servers.start(folder / "databases", durable=False)
+    with ExitStack() as stack:
+        stack.callback(servers.stop)
+        start = stack.enter_context(starting(folder))
+        addresses = {"DATABASE_URL": servers.database_url, "REDIS_URL": servers.redis_url, "PORT": free_port()}
+        settings = Settings(_env_file=None, secret_key=SecretStr(SECRET), **addresses)
+        await migrate.upgrade(servers.database_url, METADATA)
+        env = addresses | PACE | {"MESSAGING_SECRET_KEY": SECRET}
+        processes = [start(role, **env) for role in ("web", *["worker"] * WORKERS)]
+        opened = await setup.create_account(settings, "Blue Door", "ann@example.com", credits)
+        await asyncio.to_thread(await_ready, settings.public_url, *processes)
+        headers = {"X-API-Key": opened.svc_key}
+        async with (
+            open_services(settings) as services,
+            Redis.from_url(servers.redis_url) as redis,
+            httpx2.AsyncClient(base_url=settings.public_url, headers=headers, timeout=60) as api,
+        ):
+            pool = services.database.pool
+            yield Storm(pool, redis, api, lambda: start("worker", **env), random.Random(seed), processes[1:])

@@ -1,0 +1,46 @@
+"""The command line, run within the test's process, on the test's databases."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: its exit code and what it wrote."""
+
+    code: int
+    output: str
+    complaint: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Give a function that runs `messaging …` in an empty folder and environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: object, **settings: object) -> Done:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["messaging", *map(str, arguments)])
+            for name, value in settings.items():
+                patch.setenv(name, str(value))
+            with pytest.raises(SystemExit) as ended:
+                main()
+        code = ended.value.code
+        written = capsys.readouterr()
+        if isinstance(code, str):  # the interpreter writes it to standard error, and ends with 1
+            return Done(1, written.out, f"{written.err}{code}\n")
+        return Done(code or 0, written.out, written.err)
+
+    return run

@@ -1,0 +1,190 @@
+"""Commands of those who run the service: accounts, keys, credits."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from app.domain.accounts import keys
+from app.settings import Settings
+from tests.cli.conftest import Done, Run
+from tests.conftest import SECRET, TRUNCATE
+
+
+@pytest.fixture
+def ask(settings: Settings) -> Iterator[Any]:
+    """Give a function that asks the tables, which are emptied at the end."""
+
+    async def fetch(sql: str) -> list[tuple[Any, ...]]:
+        connection = await asyncpg.connect(settings.database_url)
+        try:
+            return [tuple(row) for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
+
+    yield lambda sql: asyncio.run(fetch(sql))
+    asyncio.run(fetch(TRUNCATE))
+
+
+@pytest.fixture
+def messaging(run: Run, settings: Settings) -> Run:
+    """Give a function that runs a command on the tables of the test."""
+    addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url, "MESSAGING_SECRET_KEY": SECRET}
+
+    def messaging(*arguments: object, **more: object) -> Done:
+        return run(*arguments, **addresses, **more)
+
+    return messaging
+
+
+@pytest.fixture
+def account(messaging: Run, ask: Any) -> dict[str, Any]:
+    """Give an account with 100 credits, as the command prints it."""
+    opening = ("account", "create", "Blue Door", "--email", "Ann@Example.com", "--credits", 100, "--json")
+    return json.loads(messaging(*opening).output)
+
+
+def test_migrate_says_that_the_schema_is_the_newest(messaging: Run) -> None:
+    done = messaging("migrate")
+
+    assert (done.code, done.output) == (0, "The database has the newest schema.\n")
+
+
+def test_an_account_is_opened_with_owner_keys_number_and_credits(account: dict[str, Any], ask: Any) -> None:
+    assert account == {
+        "base_url": "http://127.0.0.1:8000",
+        "account_id": account["account_id"],
+        "company_name": "Blue Door",
+        "email": "ann@example.com",
+        "password": account["password"],
+        "svc_key": account["svc_key"],
+        "auto_key": account["auto_key"],
+        "phone_number_id": account["phone_number_id"],
+        "phone_number": account["phone_number"],
+        "credits": 100,
+    }
+    assert keys.has_form(account["svc_key"])
+    assert keys.has_form(account["auto_key"])
+    assert ask("SELECT id, company_name, balance, region FROM accounts") == [
+        (account["account_id"], "Blue Door", 100, "US")
+    ]
+
+
+def test_an_account_is_printed_for_people_unless_json_is_asked_for(messaging: Run, ask: Any) -> None:
+    done = messaging("account", "create", "Blue Door", "--email", "ann@example.com")
+
+    assert re.search(r"^company_name +Blue Door$", done.output, re.M)
+    assert re.search(r"^svc_key +svc_\w{38}$", done.output, re.M)
+
+
+def test_an_address_that_is_taken_opens_no_second_account(messaging: Run, account: dict[str, Any], ask: Any) -> None:
+    done = messaging("account", "create", "Red Door", "--email", "ann@example.com")
+
+    assert done.code == 1
+    assert done.complaint.startswith("messaging: ")
+    assert "ann@example.com" in done.complaint
+    assert ask("SELECT count(*) FROM accounts") == [(1,)]
+
+
+def test_a_demo_is_another_account_with_a_million_credits_each_time(messaging: Run, ask: Any) -> None:
+    demos = [json.loads(messaging("demo", "--json").output) for _ in range(2)]
+
+    assert [demo["credits"] for demo in demos] == [1_000_000, 1_000_000]
+    assert demos[0].keys() == demos[1].keys()
+    assert [name for name in demos[0] if demos[0][name] == demos[1][name]] == ["base_url", "credits"]
+    assert ask("SELECT count(*), sum(balance) FROM accounts") == [(2, 2_000_000)]
+
+
+@pytest.mark.parametrize(("option", "prefix"), [((), "svc_"), (("--automation",), "auto_")])
+def test_a_key_is_made_for_an_account(
+    messaging: Run, account: dict[str, Any], ask: Any, option: tuple[str, ...], prefix: str
+) -> None:
+    done = messaging("key", "create", account["account_id"], "--name", "Shop", *option)
+
+    text = done.output.strip()
+    assert (done.code, text.startswith(prefix), keys.has_form(text)) == (0, True, True)
+    assert ask(f"SELECT name, account_id FROM api_keys WHERE last_four = '{text[-4:]}'") == [
+        ("Shop", account["account_id"])
+    ]
+
+
+@pytest.mark.parametrize(("amount", "left"), [(5, 105), (-100, 0)])
+def test_credits_are_granted_and_taken_back(
+    messaging: Run, account: dict[str, Any], ask: Any, amount: int, left: int
+) -> None:
+    done = messaging("credits", "grant", account["account_id"], amount, "--note", "Goodwill")
+
+    assert (done.code, done.output) == (0, f"Account {account['account_id']} holds {left} credits.\n")
+    assert ask("SELECT type, amount, balance_after, description FROM ledger_entries ORDER BY id DESC LIMIT 1") == [
+        ("adjustment", amount, left, "Goodwill")
+    ]
+
+
+@pytest.mark.parametrize("amount", [0, -101])
+def test_credits_that_cannot_be_granted_change_nothing(
+    messaging: Run, account: dict[str, Any], ask: Any, amount: int
+) -> None:
+    done = messaging("credits", "grant", account["account_id"], amount)
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint.startswith("messaging: ")
+    assert ask("SELECT balance FROM accounts") == [(100,)]
+
+
+@pytest.mark.parametrize("command", [("key", "create"), ("credits", "grant")])
+def test_an_account_that_does_not_exist_is_named(messaging: Run, ask: Any, command: tuple[str, ...]) -> None:
+    amount = (5,) if command[0] == "credits" else ()
+
+    done = messaging(*command, 4711, *amount)
+
+    assert (done.code, done.complaint) == (1, "messaging: No account with id 4711.\n")
+
+
+def test_a_service_that_others_can_reach_needs_a_secret_key(run: Run, settings: Settings, ask: Any) -> None:
+    addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
+
+    done = run("demo", **addresses, MESSAGING_BASE_URL="https://sms.example.com")
+
+    assert done.code == 1
+    assert done.complaint == (
+        "messaging: MESSAGING_SECRET_KEY is not set, and https://sms.example.com can be reached by others. "
+        "Set it to a long random text and keep it: API keys stop working when it changes.\n"
+    )
+    assert ask("SELECT count(*) FROM accounts") == [(0,)]
+
+
+@pytest.mark.parametrize("what", [("inbound", "+12025550143", "+15002000001", "Hi"), ("status", 1, "delivered")])
+def test_the_sandbox_says_when_the_service_does_not_answer(messaging: Run, what: tuple[object, ...]) -> None:
+    done = messaging("sandbox", *what, MESSAGING_BASE_URL="http://127.0.0.1:1")
+
+    assert done.code == 1
+    assert done.complaint.startswith("messaging: No answer from http://127.0.0.1:1: ")
+    assert done.complaint.endswith(" Is the service running there?\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "choices"),
+    [(("arrived",), "'delivered', 'failed'"), (("failed", "--code", "bored"), "landline"), (("sent",), "'failed'")],
+)
+def test_the_sandbox_reports_only_what_carriers_report(messaging: Run, options: tuple[str, ...], choices: str) -> None:
+    done = messaging("sandbox", "status", 1, *options)
+
+    assert done.code == 2
+    assert f"'{options[-1]}' is not one of" in done.complaint
+    assert choices in done.complaint
+
+
+@pytest.mark.parametrize("command", [("migrate",), ("demo",), ("credits", "grant", 1, 5)])
+def test_a_database_that_does_not_answer_is_told_in_a_sentence(run: Run, command: tuple[object, ...]) -> None:
+    addresses = {"DATABASE_URL": "postgresql://ann:secret@127.0.0.1:1/sms", "REDIS_URL": "redis://127.0.0.1:1"}
+
+    done = run(*command, **addresses)
+
+    assert done.code == 1
+    assert done.complaint.startswith("messaging: The database at postgresql://127.0.0.1:1/sms cannot be reached: ")
+    assert done.complaint.count("\n") == 1
+    assert "secret" not in done.complaint

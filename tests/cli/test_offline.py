@@ -1,0 +1,99 @@
+"""Commands that need no service."""
+
+from pathlib import Path
+
+import pytest
+
+from app.graphql.schema import CONTRACT
+from tests.cli.conftest import Run
+
+COMMANDS = [
+    "account",
+    "check",
+    "credits",
+    "demo",
+    "generate",
+    "key",
+    "migrate",
+    "sandbox",
+    "schema",
+    "serve",
+    "web",
+    "worker",
+]
+
+
+def test_without_a_command_the_commands_are_listed(run: Run) -> None:
+    done = run()
+
+    assert [command for command in COMMANDS if command not in done.output + done.complaint] == []
+
+
+def test_schema_prints_the_contract(run: Run) -> None:
+    done = run("schema")
+
+    assert (done.code, done.output) == (0, CONTRACT)
+
+
+def test_check_counts_what_is_sound(run: Run) -> None:
+    done = run("check")
+
+    assert done.code == 0
+    assert done.output.endswith(" errors are sound.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("MESSAGING_PORT", "PORT"),
+        ("MESSAGING_SECRET", "MESSAGING_SECRET_KEY"),
+        ("MESSAGING_DATABASE_URL", "DATABASE_URL"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused_with_the_nearest_one(run: Run, name: str, near: str) -> None:
+    done = run("serve", **{name: "1"})
+
+    assert (done.code, done.complaint) == (1, f"messaging: {name} is not a setting. Did you mean {near}?\n")
+
+
+def test_a_setting_in_a_file_is_refused_as_one_in_the_environment_is(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("MESSAGING_BASEURL=http://127.0.0.1\n")
+
+    done = run("demo")
+
+    text = "messaging: MESSAGING_BASEURL is not a setting. Did you mean MESSAGING_BASE_URL?\n"
+    assert (done.code, done.complaint) == (1, text)
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "http"), ("PORT", "0"), ("MESSAGING_RATE", "cheap")])
+def test_a_setting_of_the_wrong_kind_is_named(run: Run, name: str, value: str) -> None:
+    done = run("serve", **{name: value})
+
+    assert done.code == 1
+    assert name in done.complaint
+    assert "Traceback" not in done.complaint
+
+
+@pytest.mark.parametrize("command", [("web",), ("worker",), ("migrate",), ("demo",), ("credits", "grant", "1", "5")])
+def test_where_no_service_runs_a_command_says_how_to_start_one(
+    run: Run, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = run(*command)
+
+    assert done.code == 1
+    assert done.complaint == (
+        f"messaging: No service runs on {tmp_path / 'data'}. Start one with `messaging serve`, "
+        "or set DATABASE_URL and REDIS_URL.\n"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_service_that_others_can_reach_is_not_started_without_a_secret_key(run: Run, tmp_path: Path) -> None:
+    done = run("serve", MESSAGING_BASE_URL="https://sms.example.com")
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint == (
+        "messaging: MESSAGING_SECRET_KEY is not set, and https://sms.example.com can be reached by others. "
+        "Set it to a long random text and keep it: API keys stop working when it changes.\n"
+    )
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,197 @@
+"""Making, finding and revoking API keys."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts import keys, queries, service
+from app.domain.accounts.keys import KeyKind
+from app.domain.accounts.models import AccountStatus
+from app.domain.accounts.queries import KnownKey
+from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, Scope
+from app.domain.accounts.service import NewKey
+from app.domain.kernel.errors import InsufficientScope, InvalidInput
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.onboarding.service import Opened
+from tests.conftest import unit_of
+from tests.domain.conftest import NOON, SetClock
+
+SECRET = b"secret"
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def owner(account: Opened) -> Actor:
+    """Give an actor that may do anything."""
+    return Actor(account.account_id, ALL, "user:1")
+
+
+async def test_a_key_is_stored_as_its_fingerprint_and_shown_once(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        key, text = await service.create_key(unit, SECRET, NewKey(" Shop ", expires_at=NOON.replace(year=2999)))
+
+    row = await services.database.pool.fetchrow("SELECT * FROM api_keys WHERE id = $1", key.id)
+    assert (row["name"], row["account_id"], row["created_by"]) == ("Shop", owner.account_id, "user:1")
+    assert (row["hash"], row["prefix"], row["last_four"]) == (
+        keys.fingerprint(SECRET, text.text),
+        text.text[:8],
+        text.text[-4:],
+    )
+    assert (row["expires_at"], row["last_used_at"], row["revoked_at"]) == (NOON.replace(year=2999), None, None)
+    assert text.text not in str(dict(row))
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "given"),
+    [
+        (KeyKind.svc, ALL, GENERAL),
+        (KeyKind.auto, ALL, AUTOMATION),
+        (KeyKind.svc, {"account:write", "contacts:read"}, {"contacts:read"}),
+        (KeyKind.auto, {"ai:use", "contacts:read"}, {"contacts:read"}),
+    ],
+)
+async def test_a_key_is_given_the_usual_scopes_that_its_maker_holds(
+    services: Services, account: Opened, kind: KeyKind, held: Any, given: Any
+) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset(held))) as unit:
+        key, text = await service.create_key(unit, SECRET, NewKey("Shop", kind))
+
+    assert key.scopes == sorted(given)
+    assert text.text.startswith(f"{kind}_")
+
+
+def test_a_general_key_may_do_all_but_change_the_account_and_the_billing() -> None:
+    assert (len(ALL), ALL - GENERAL) == (20, {"account:write", "billing:write"})
+    assert AUTOMATION < GENERAL
+
+
+async def test_a_key_may_be_given_fewer_scopes_or_none(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        some, _ = await service.create_key(unit, SECRET, NewKey("Some", scopes=["ai:use", "account:write", "ai:use"]))
+        none, _ = await service.create_key(unit, SECRET, NewKey("None", scopes=[]))
+
+    assert (some.scopes, none.scopes) == (["account:write", "ai:use"], [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "scope"), [(KeyKind.svc, "contacts:paint"), (KeyKind.auto, "ai:use"), (KeyKind.auto, "contacts:delete")]
+)
+async def test_a_key_cannot_have_a_scope_beyond_its_kind(
+    services: Services, owner: Actor, kind: KeyKind, scope: str
+) -> None:
+    async with unit_of(services, owner) as unit:
+        with pytest.raises(InvalidInput, match=f"^A {kind}_ key cannot have the scope {scope}.$"):
+            await service.create_key(unit, SECRET, NewKey("Shop", kind, ["contacts:read", scope]))
+
+        assert len(await queries.list_keys(unit)) == 2
+
+
+async def test_nobody_gives_a_scope_that_they_lack(services: Services, account: Opened) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset({Scope.contacts_read}))) as unit:
+        with pytest.raises(InsufficientScope, match=r"^This key lacks the scope ai:use. Use a key that has it.$"):
+            await service.create_key(unit, SECRET, NewKey("Shop", scopes=["contacts:read", "ai:use"]))
+
+        assert len(await queries.list_keys(unit)) == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (NewKey(" "), "name must not be empty."),
+        (NewKey("Shop", expires_at=NOON), "expires_at must be in the future."),
+        (NewKey("Shop", expires_at=NOON - SECOND), "expires_at must be in the future."),
+    ],
+)
+async def test_a_key_needs_a_name_and_a_time_to_live(
+    services: Services, owner: Actor, wanted: NewKey, reason: str
+) -> None:
+    async with unit_of(services, owner) as unit:
+        unit.clock = SetClock()
+
+        with pytest.raises(InvalidInput) as refused:
+            await service.create_key(unit, SECRET, wanted)
+
+        assert (str(refused.value), len(await queries.list_keys(unit))) == (reason, 2)
+
+
+async def test_keys_are_listed_the_newest_first_with_the_revoked_ones(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        key, _ = await service.create_key(unit, SECRET, NewKey("Shop"))
+        await service.revoke_key(unit, key.id)
+
+        assert [each.name for each in await queries.list_keys(unit)] == ["Shop", "Automation", "First key"]
+
+
+async def test_a_live_key_is_found_by_its_fingerprint(services: Services, account: Opened) -> None:
+    known = await _find(services, account.auto_key)
+
+    assert known is not None
+    assert (known.account_id, known.scopes, known.expires_at) == (account.account_id, AUTOMATION, None)
+    assert await _find(services, keys.make(KeyKind.svc).text) is None
+
+
+async def test_a_revoked_key_is_not_found_and_stays_revoked_when_revoked_again(
+    services: Services, account: Opened, owner: Actor
+) -> None:
+    known = await _find(services, account.svc_key)
+    assert known is not None
+
+    times = []
+    for clock in (SetClock(), SetClock(NOON + SECOND)):
+        async with unit_of(services, owner) as unit:
+            unit.clock = clock
+            times.append((await service.revoke_key(unit, known.id)).revoked_at)
+
+    assert (await _find(services, account.svc_key), times) == (None, [NOON, NOON])
+    assert await _find(services, account.auto_key) is not None
+
+
+async def test_a_key_ends_at_the_instant_it_was_given(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        unit.clock = SetClock(NOON - SECOND)
+        _, text = await service.create_key(unit, services.secret, NewKey("Shop", expires_at=NOON))
+
+    assert await _find(services, text.text, SetClock(NOON - SECOND)) is not None
+    assert await _find(services, text.text, SetClock(NOON)) is None
+
+
+async def test_no_key_of_a_suspended_account_is_found(services: Services, account: Opened, unit: Unit) -> None:
+    own = await queries.get_own(unit)
+    own.status = AccountStatus.suspended
+    await unit.save(own)
+    await unit.session.commit()
+
+    assert await _find(services, account.svc_key) is None
+
+
+async def test_the_use_of_a_key_is_noted_once_a_minute(services: Services, account: Opened) -> None:
+    known = await _find(services, account.svc_key)
+    assert known is not None
+
+    noted = []
+    for seconds in (0, 59, 60, 61, 90):
+        async with services.database.sessions.begin() as session:
+            await service.touch_key(session, known.id, NOON + seconds * SECOND)
+        noted.append(await services.database.pool.fetchval("SELECT last_used_at FROM api_keys WHERE id = $1", known.id))
+
+    assert [(at - NOON) / SECOND for at in noted] == [0, 0, 0, 61, 61]
+    unused = await services.database.pool.fetchval("SELECT count(*) FROM api_keys WHERE last_used_at IS NULL")
+    assert unused == 1
+
+
+async def test_keys_of_another_account_are_not_listed(
+    account: Opened, new_account: Callable[..., Any], services: Services
+) -> None:
+    other = await new_account()
+
+    async with unit_of(services, Actor(other.account_id, ALL)) as unit:
+        assert {each.account_id for each in await queries.list_keys(unit)} == {other.account_id}
+
+
+async def _find(services: Services, text: str, clock: SetClock | None = None) -> KnownKey | None:
+    now = (clock or services.clock).now()
+    async with services.database.sessions() as session:
+        return await queries.find_live_key(session, keys.fingerprint(services.secret, text), now)

@@ -1,0 +1,76 @@
+"""Accounts and the people who work in them."""
+
+import asyncio
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from app.domain.accounts import queries, service
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import UnitFor
+
+
+async def test_a_person_is_added_with_a_hashed_password(unit: Unit, account: Opened) -> None:
+    user = await service.add_user(unit, " Bob@Example.COM ", "secret", "Bob", "Ray")
+
+    assert (user.email, user.first_name, user.last_name) == ("bob@example.com", "Bob", "Ray")
+    assert user.password_hash is not None
+    assert "secret" not in user.password_hash
+    assert service.PASSWORDS.verify("secret", user.password_hash)
+    assert [each.email for each in await queries.list_users(unit)] == [account.email, "bob@example.com"]
+
+
+@pytest.mark.parametrize("email", ["owner1@example.com", "OWNER1@Example.com", " owner1@example.com"])
+async def test_an_address_belongs_to_one_person_of_one_account_whatever_its_case(
+    account: Opened, new_account: Callable[..., Any], unit_for: UnitFor, email: str
+) -> None:
+    other = await new_account()
+
+    async with unit_for(other) as unit:
+        with pytest.raises(Conflict, match=r"^A user with the e-mail address owner1@example.com exists.$"):
+            await service.add_user(unit, email, "secret")
+
+        assert [each.email for each in await queries.list_users(unit)] == [other.email]
+
+
+async def test_of_two_who_add_a_person_at_once_one_is_refused(account: Opened, unit_for: UnitFor) -> None:
+    begun = asyncio.Barrier(2)
+
+    async def add(email: str) -> str:
+        async with unit_for(account) as unit:
+            await queries.list_users(unit)
+            await begun.wait()
+            return (await service.add_user(unit, email, "secret")).email
+
+    answers = await asyncio.gather(add("bob@example.com"), add("BOB@example.com"), return_exceptions=True)
+
+    assert sorted(type(answer) for answer in answers if not isinstance(answer, str)) == [Conflict]
+    assert "bob@example.com" in answers
+
+
+async def test_an_account_is_opened_empty(unit: Unit) -> None:
+    opened = await service.open_account(unit, "  Blue Door ", Decimal("0.0125"), "GB")
+    unit.actor = Actor(opened.id, frozenset())
+
+    account = await queries.get_own(unit)
+
+    await unit.session.refresh(account)
+    assert (account.company_name, account.rate, account.region) == ("Blue Door", Decimal("0.0125"), "GB")
+    assert (account.balance, account.status, account.account_type) == (0, "active", "prepaid")
+    assert await queries.list_users(unit) == []
+
+
+async def test_a_company_needs_a_name(unit: Unit) -> None:
+    with pytest.raises(InvalidInput, match=r"^The company name must not be empty.$"):
+        await service.open_account(unit, " ", Decimal("0.01"))
+
+
+async def test_an_actor_of_no_account_finds_none(unit: Unit) -> None:
+    unit.actor = Actor(0, frozenset())
+
+    with pytest.raises(NotFound, match=r"^No account with id 0.$"):
+        await queries.get_own(unit)

@@ -1,0 +1,103 @@
+"""Reading balances: how much is spent in a day, and how long the rest lasts."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.billing import queries
+from app.domain.billing.queries import Balance, daily_average, days_left
+from app.domain.kernel.unit import Unit
+from app.domain.onboarding.service import Opened
+
+
+@pytest.mark.parametrize(
+    ("balance", "average", "days"),
+    [(0, 0, 0), (1, 0, 9999), (0, 5, 0), (4, 5, 0), (5, 5, 1), (1000, 3, 333), (9999, 1, 9999), (10**12, 1, 9999)],
+)
+def test_days_are_whole_and_9999_at_most(balance: int, average: int, days: int) -> None:
+    assert days_left(balance, average) == days
+
+
+@given(st.integers(0, 10**12), st.integers(1, 10**9))
+def test_the_balance_lasts_for_the_days_that_are_left_and_not_one_more(balance: int, average: int) -> None:
+    days = days_left(balance, average)
+
+    assert days * average <= balance
+    assert days == 9999 or (days + 1) * average > balance
+
+
+@pytest.mark.parametrize(
+    ("spent", "days", "average"),
+    [(0, 10, 0), (100, 0.2, 100), (100, -0.5, 100), (100, 1, 100), (100, 4, 25), (5, 2, 3), (7, 2, 4), (3, 60, 0)],
+)
+def test_an_average_is_rounded_half_up_over_one_to_thirty_days(spent: int, days: float, average: int) -> None:
+    assert daily_average(spent, days) == average
+
+
+@given(st.integers(0, 10**12), st.floats(-10, 10**4))
+def test_an_average_lies_between_a_thirtieth_of_what_was_spent_and_all_of_it(spent: int, days: float) -> None:
+    assert (spent - 15) // 30 <= daily_average(spent, days) <= spent
+
+
+async def test_a_new_account_has_spent_nothing_and_lasts_for_ever(unit: Unit) -> None:
+    balance = await queries.get_balance(unit)
+
+    assert balance == Balance(1000, Decimal("0.0100"), "prepaid", 0, 9999)
+
+
+async def spend(
+    services: Services, account: Opened, credits: int, days_ago: float, *, for_message: bool = True
+) -> None:
+    midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    pool: Pool = services.database.pool
+    await pool.execute(
+        "INSERT INTO ledger_entries"
+        " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
+        " SELECT $1, 'debit', -$2::bigint, 0, '', '', $3, CASE WHEN $4 THEN coalesce(max(message_id), 0) + 1 END"
+        " FROM ledger_entries",
+        account.account_id,
+        credits,
+        midnight - timedelta(days=days_ago),
+        for_message,
+    )
+
+
+@pytest.mark.parametrize(
+    ("spending", "average", "days"),
+    [
+        ([(120, 3.5)], 34, 29),
+        ([(300, 29.5), (300, 0.5)], 20, 50),
+        ([(3000, 30.5), (600, 2.5)], 20, 50),
+        ([(40, 0.25)], 40, 25),
+        ([(40, -0.001)], 0, 9999),
+    ],
+    ids=["since the first debit", "30 days", "older is left out", "less than a day", "today is left out"],
+)
+async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
+    services: Services, account: Opened, unit: Unit, spending: list[tuple[int, float]], average: int, days: int
+) -> None:
+    for credits, days_ago in spending:
+        await spend(services, account, credits, days_ago)
+
+    balance = await queries.get_balance(unit)
+
+    assert (balance.daily_avg_send, balance.estimated_days_left) == (average, days)
+
+
+async def test_the_average_leaves_out_copy_and_what_others_spend(
+    services: Services, account: Opened, new_account: Callable[..., Any], unit: Unit
+) -> None:
+    await spend(services, account, 60, 2, for_message=True)
+    await spend(services, account, 600, 2, for_message=False)
+    await spend(services, await new_account(), 600, 2)
+
+    balance = await queries.get_balance(unit)
+
+    assert balance.daily_avg_send == 30

@@ -1,0 +1,193 @@
+"""Whatever happens, and however much of it at once: every credit is accounted for."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from app.bootstrap import Services, open_handoff, open_services
+from app.domain.billing import service as billing
+from app.domain.kernel.errors import DomainError, Unavailable
+from app.domain.kernel.unit import Actor, open_unit
+from app.domain.messages import erasure
+from app.domain.messages.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
+from app.domain.messages.desk import Desk, Send
+from app.domain.messages.handoff import Handoff
+from app.domain.onboarding.service import Opened, Opening, open_account
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.settings import Settings
+from tests.conftest import TRUNCATE
+from tests.domain.books import Later, audit
+
+CLIENTS = 8
+CREDITS = 30
+
+ORDINARY = ("+12025550143", "+447911123456")
+INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
+
+people = st.sampled_from([*ORDINARY, INVALID, OPTED_OUT, RATE_LIMITED])
+which = st.integers(0, CLIENTS - 1)
+sends = st.tuples(st.just("send"), which, people, st.sampled_from(["Hello", "A" * 161]), st.sampled_from([None, "key"]))
+grants = st.tuples(st.just("grant"), which, st.integers(-10, 10))
+hand_overs = st.tuples(st.just("hand_over"), st.sampled_from([0, 40]))
+reports = st.tuples(st.just("report"), st.integers(0, 20), st.sampled_from(["sent", "delivered", "failed"]))
+texts = st.tuples(st.just("text"), which, people, st.sampled_from(["STOP", "START", "Hello", "STOP what time"]))
+erasures = st.tuples(st.just("erase"), st.integers(0, 20))
+
+actions = st.one_of(sends, sends, sends, grants, hand_overs, reports, texts, erasures)
+
+
+class Clients:
+    """Clients, carrier and workers of two accounts, with two desks as two processes have them."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.pool = services.database.pool
+        self.desks = (services.desk, Desk(self.pool, services.clock, services.ring, 10))
+        handoff = open_handoff(services)
+        carriers = {"sandbox": SandboxCarrier(self.pool, b"secret", delay=0, timeout=30)}
+        self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, batch=3, timeout=30, lease=90))
+        self.accounts: list[Opened] = []
+        self.ids = count()
+
+    async def open(self) -> None:
+        """Open two accounts on an empty database."""
+        await self.pool.execute(TRUNCATE)
+        self.accounts = [await self._open_one(f"{name}@example.com") for name in ("ann", "bob")]
+
+    async def rush(self, acts: list[tuple[Any, ...]]) -> list[Any]:
+        """Do all of this at once; return what went wrong beyond what the rules refuse."""
+        answers = await asyncio.gather(*(self._do(*act) for act in acts), return_exceptions=True)
+        return [answer for answer in answers if isinstance(answer, Exception) and not is_refusal(answer)]
+
+    async def finish(self) -> None:
+        """Hand everything over that is left, however often the carrier puts it off."""
+        for hours in (1, 2, 3):
+            later = self._after(timedelta(hours=hours))
+            while await later.due() or await later.lapsed():
+                await asyncio.gather(later.run(), later.reconcile())
+
+    def _do(self, kind: str, *details: Any) -> Awaitable[Any]:
+        return getattr(self, f"_{kind}")(*details)
+
+    async def _send(self, client: int, to: str, body: str, key: str | None) -> None:
+        actor = Actor(self._account(client).account_id, frozenset(), f"client:{client}")
+        await self.desks[client // 4].accept(actor, Send(to, body, consent_attested=True, idempotency_key=key))
+
+    async def _grant(self, client: int, credits: int) -> None:
+        async with self._unit(self._account(client).account_id) as unit:
+            await billing.grant(unit, credits, "Machine")
+
+    async def _hand_over(self, seconds: int) -> None:
+        later = self._after(timedelta(seconds=seconds))
+        await asyncio.gather(later.run(), later.reconcile())
+
+    async def _report(self, place: int, status: str) -> None:
+        rows = await self.pool.fetch("SELECT reference AS id FROM sandbox_messages ORDER BY reference DESC")
+        if rows:
+            id = rows[place % len(rows)]["id"]
+            code = FailureCode.filtered if status == "failed" else None
+            receipt = Receipt(f"sbx_{id}", ReceiptStatus(status), status, code, reference=id)
+            await asyncio.gather(*(self.services.receipts.receive("sandbox", receipt) for _ in range(2)))
+
+    async def _text(self, client: int, sender: str, body: str) -> None:
+        inbound = InboundMessage(f"in-{next(self.ids)}", sender, self._account(client).phone_number, body)
+        await self.services.inbox.receive("sandbox", inbound)
+
+    async def _erase(self, place: int) -> None:
+        rows = await self.pool.fetch("SELECT id, account_id FROM contacts ORDER BY id DESC")
+        if rows:
+            row = rows[place % len(rows)]
+            async with self._unit(row["account_id"]) as unit:
+                await erasure.erase(unit, row["id"])
+
+    async def _open_one(self, email: str) -> Opened:
+        opening = Opening("Blue Door", email, Decimal("0.01"), CREDITS, b"secret")
+        async with self._unit(0) as unit:
+            return await open_account(unit, opening)
+
+    def _account(self, client: int) -> Opened:
+        return self.accounts[client % 2]
+
+    def _after(self, ahead: timedelta) -> Handoff:
+        return replace(self.handoff, clock=Later(ahead))
+
+    def _unit(self, account_id: int) -> Any:
+        actor = Actor(account_id, frozenset(), "machine")
+        return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.ring)
+
+
+def is_refusal(answer: Exception) -> bool:
+    """Tell a rule's refusal from a defect; no statement may be lost to another's locks either."""
+    return isinstance(answer, DomainError) and not isinstance(answer, Unavailable)
+
+
+class MoneyMachine(RuleBasedStateMachine):
+    """Rushes of eight clients; after each, the books are audited."""
+
+    def __init__(self, loop: asyncio.Runner, clients: Clients) -> None:
+        super().__init__()
+        self.loop = loop
+        self.clients = clients
+
+    @initialize()
+    def open(self) -> None:
+        self.loop.run(self.clients.open())
+
+    @rule(acts=st.lists(actions, min_size=1, max_size=CLIENTS))
+    def rush(self, acts: list[tuple[Any, ...]]) -> None:
+        assert self.loop.run(self.clients.rush(acts)) == []
+
+    @rule(status=st.sampled_from(["delivered", "failed"]))
+    def report_all(self, status: str) -> None:
+        assert self.loop.run(self.clients.rush([("report", place, status) for place in range(CLIENTS)])) == []
+
+    @invariant()
+    def every_credit_is_accounted_for(self) -> None:
+        self.loop.run(audit(self.clients.pool))
+
+    def teardown(self) -> None:
+        self.loop.run(self._finish())
+
+    async def _finish(self) -> None:
+        pool = self.clients.pool
+        await self.clients.finish()
+        await audit(pool)
+        assert await pool.fetchval("SELECT count(*) FROM messages WHERE status = 'pending'") == 0
+        assert (
+            await pool.fetchval(
+                "SELECT count(*) FROM sandbox_messages WHERE calls > CASE to_number WHEN $1 THEN 3 ELSE 1 END",
+                RATE_LIMITED,
+            )
+            == 0
+        )
+
+
+def test_money_is_neither_lost_nor_made_by_eight_clients_at_once(settings: Settings) -> None:
+    with asyncio.Runner() as loop:
+        opening = open_services(settings)
+        services = loop.run(opening.__aenter__())
+        try:
+            clients = Clients(services)
+            run_state_machine_as_test(
+                lambda: MoneyMachine(loop, clients),
+                settings=limits(
+                    max_examples=12,
+                    stateful_step_count=10,
+                    deadline=None,
+                    database=None,
+                    phases=[Phase.generate],
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+        finally:
+            loop.run(services.database.pool.execute(TRUNCATE))
+            loop.run(opening.__aexit__(None, None, None))

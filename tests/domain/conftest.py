@@ -1,0 +1,50 @@
+"""Units of several accounts side by side, what was told in them, and a clock that is set by hand."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.onboarding.service import Opened
+from tests.conftest import unit_of
+
+UnitFor = Callable[[Opened], AbstractAsyncContextManager[Unit]]
+"""Opens a unit of an account's, committed at the end of its block."""
+
+Told = Callable[[], Awaitable[list[tuple[str, dict[str, Any]]]]]
+"""Returns the names and payloads of all events that were committed, in order."""
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@dataclass
+class SetClock(Clock):
+    """A clock that stands where it was set."""
+
+    at: datetime = NOON
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def unit_for(services: Services) -> UnitFor:
+    """Give a function that opens units."""
+    return lambda account: unit_of(services, Actor(account.account_id, frozenset(), "test"))
+
+
+@pytest.fixture
+def told(services: Services) -> Told:
+    """Give a function that reads the events."""
+
+    async def read() -> list[tuple[str, dict[str, Any]]]:
+        rows = await services.database.pool.fetch("SELECT name, payload FROM events ORDER BY id")
+        return [(row["name"], row["payload"]) for row in rows]
+
+    return read

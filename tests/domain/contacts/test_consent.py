@@ -1,0 +1,244 @@
+"""Opting out and in, holds, and the record of all of it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.contacts import consent, queries, service
+from app.domain.contacts.consent import Evidence
+from app.domain.contacts.models import Contact
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit import Unit
+from app.domain.messages import erasure
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+
+PHONE = "+12025550143"
+DAY = timedelta(hours=24)
+
+
+@pytest.fixture
+async def contact(account: Opened, unit_for: UnitFor) -> Contact:
+    """Give a contact, committed."""
+    async with unit_for(account) as unit:
+        return await service.create(unit, {"phone": PHONE, "first_name": "Ann"})
+
+
+async def test_an_opt_out_by_keyword_suppresses_the_phone_and_is_recorded_and_told(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        unit.clock = SetClock()
+        mine = await queries.get(unit, contact.id, lock=True)
+
+        changed = await consent.opt_out(unit, mine, "STOP", "keyword", Evidence("keyword", "Stop!", 7))
+
+        assert (changed, mine.status, mine.score) == (True, "opted_out", 0)
+        suppression = await queries.find_suppression(unit, PHONE)
+        assert suppression is not None
+        assert (suppression.reason, suppression.keyword) == ("keyword", "STOP")
+        assert await _records(unit) == [("opt_out", "keyword", "Stop!", 7, "test")]
+    who = {"contact_id": contact.id, "first_name": "Ann", "last_name": "", "phone": PHONE, "email": ""}
+    event = {**who, "opted_out_at": "2026-11-21T12:00:00.000Z", "keyword": "STOP"}
+    assert (await told())[1:] == [("new_opt_out", event)]
+
+
+async def test_a_second_opt_out_is_recorded_but_not_told_again(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        mine = await queries.get(unit, contact.id, lock=True)
+        answers = [await consent.opt_out(unit, mine, word, "keyword", Evidence("keyword")) for word in ("STOP", "END")]
+
+        suppression = await queries.find_suppression(unit, PHONE)
+        assert suppression is not None
+        assert (answers, suppression.keyword, len(await _records(unit))) == ([True, False], "STOP", 2)
+    assert [name for name, _ in await told()] == ["new_contact", "new_opt_out"]
+
+
+async def test_an_opt_out_can_be_recorded_by_hand(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        mine = await consent.record_opt_out(unit, contact.id, " letter ", " Please take me off your list for good ")
+
+        assert mine.status == "opted_out"
+        suppression = await queries.find_suppression(unit, PHONE)
+        assert suppression is not None
+        assert (suppression.reason, suppression.keyword) == ("recorded", "Please take me off your list for")
+        text = " Please take me off your list for good "
+        assert await _records(unit) == [("revoked_other", "letter", text, None, "test")]
+    assert (await told())[-1][1]["keyword"] == "Please take me off your list for"
+
+
+async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: Unit, contact: Contact) -> None:
+    with pytest.raises(InvalidInput, match=r"^method must not be empty.$"):
+        await consent.record_opt_out(unit, contact.id, " ", "Stop")
+
+    assert (await consent.record_opt_out(unit, contact.id, "verbal", "")).status == "opted_out"
+
+
+@pytest.mark.parametrize(("method", "text", "missing"), [("", "I agree.", "method"), ("web_form", " \n", "text")])
+async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
+    unit: Unit, contact: Contact, method: str, text: str, missing: str
+) -> None:
+    await consent.record_opt_out(unit, contact.id, "verbal", "")
+
+    with pytest.raises(InvalidInput, match=f"^{missing} must not be empty.$"):
+        await consent.record_opt_in(unit, contact.id, method, text)
+
+    assert (await queries.get(unit, contact.id)).status == "opted_out"
+    assert await queries.find_suppression(unit, PHONE) is not None
+    assert len(await _records(unit)) == 1
+
+
+async def test_a_recorded_opt_in_lifts_an_opt_out(unit: Unit, contact: Contact) -> None:
+    await consent.record_opt_out(unit, contact.id, "verbal", "Stop")
+
+    mine = await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+
+    assert (mine.status, mine.score) == ("active", 15)
+    assert await queries.find_suppression(unit, PHONE) is None
+    assert await _records(unit) == [
+        ("revoked_other", "verbal", "Stop", None, "test"),
+        ("re_opt_in", "web_form", "I agree to texts.", None, "test"),
+    ]
+
+
+async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(unit: Unit, contact: Contact) -> None:
+    await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+
+    assert await _records(unit) == [("opt_in", "web_form", "I agree to texts.", None, "test")]
+
+
+async def test_a_suppression_outlives_the_contact(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        await consent.record_opt_out(unit, contact.id, "verbal", "Stop")
+        await erasure.erase(unit, contact.id)
+
+    async with unit_for(account) as unit:
+        again = await service.create(unit, {"phone": PHONE})
+
+        assert (again.id != contact.id, again.status, again.score) == (True, "opted_out", 0)
+        assert len(await _records(unit)) == 1
+    names = [(name, payload.get("status")) for name, payload in await told()]
+    assert names == [("new_contact", "active"), ("new_opt_out", None), ("new_contact", "opted_out")]
+
+
+async def test_an_opt_out_holds_in_its_own_account_only(
+    contact: Contact, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
+) -> None:
+    async with unit_for(account) as unit:
+        await consent.record_opt_out(unit, contact.id, "verbal", "")
+
+    async with unit_for(await new_account()) as other:
+        theirs = await service.create(other, {"phone": PHONE})
+
+        assert (theirs.status, await queries.find_suppression(other, PHONE)) == ("active", None)
+        assert await queries.find_consents(other, PHONE) == []
+
+
+async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: Unit, contact: Contact) -> None:
+    await consent.record_opt_out(unit, contact.id, "verbal", "")
+
+    mine = await service.update(unit, contact.id, {"dnd_sms": True})
+    assert (mine.status, mine.dnd_sms) == ("opted_out", True)
+
+    mine = await consent.record_opt_in(unit, contact.id, "verbal", "Yes, again.")
+    assert (mine.status, mine.dnd_sms) == ("active", True)
+
+
+async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: Unit, contact: Contact) -> None:
+    clock = unit.clock = SetClock()
+    mine = await queries.get(unit, contact.id, lock=True)
+
+    await consent.hold(unit, mine)
+    clock.at += DAY / 2
+    await consent.hold(unit, mine)
+
+    assert mine.held_until == NOON + DAY
+
+
+async def test_who_has_opted_out_is_not_held(unit: Unit, contact: Contact) -> None:
+    mine = await consent.record_opt_out(unit, contact.id, "verbal", "")
+
+    await consent.hold(unit, mine)
+
+    assert mine.held_until is None
+
+
+async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: Unit, contact: Contact) -> None:
+    mine = await queries.get(unit, contact.id, lock=True)
+
+    await consent.hold(unit, mine)
+    await consent.record_opt_in(unit, contact.id, "verbal", "Go on.")
+    assert mine.held_until is None
+
+    await consent.hold(unit, mine)
+    await consent.record_opt_out(unit, contact.id, "verbal", "")
+    assert mine.held_until is None
+
+
+async def test_a_hold_that_was_no_opt_out_is_lifted_without_a_trace(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+        mine = await consent.release_hold(unit, contact.id, opted_out=False)
+
+        assert (mine.held_until, mine.status, await _records(unit)) == (None, "active", [])
+    assert [name for name, _ in await told()] == ["new_contact"]
+
+
+async def test_a_hold_that_was_an_opt_out_becomes_one(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+        mine = await consent.release_hold(unit, contact.id, opted_out=True)
+
+        assert (mine.held_until, mine.status) == (None, "opted_out")
+        assert await _records(unit) == [("revoked_other", "review", "", None, "test")]
+    assert [name for name, _ in await told()] == ["new_contact", "new_opt_out"]
+
+
+async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_when_its_time_is_up(
+    account: Opened, unit_for: UnitFor, contact: Contact
+) -> None:
+    async with unit_for(account) as unit:
+        unit.clock = SetClock()
+        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+
+    async with unit_for(account) as unit:
+        unit.clock = SetClock(NOON + DAY - timedelta(microseconds=1))
+        assert await consent.expire_holds(unit) == []
+        unit.clock = SetClock(NOON + DAY)
+        assert await consent.expire_holds(unit) == [contact.id]
+        assert await consent.expire_holds(unit) == []
+
+        mine = await queries.get(unit, contact.id)
+        assert (mine.status, mine.held_until) == ("opted_out", None)
+        assert await _records(unit) == [("revoked_other", "review_expired", "", None, "test")]
+
+
+async def test_a_hold_that_somebody_is_deciding_on_is_left_alone(
+    account: Opened, unit_for: UnitFor, contact: Contact
+) -> None:
+    async with unit_for(account) as unit:
+        unit.clock = SetClock()
+        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+
+    async with unit_for(account) as person, unit_for(account) as clock:
+        clock.clock = SetClock(NOON + DAY)
+        await consent.release_hold(person, contact.id, opted_out=False)
+
+        assert await consent.expire_holds(clock) == []
+
+
+async def _records(unit: Unit) -> list[tuple[str, str, str, int | None, str]]:
+    found = await queries.find_consents(unit, PHONE)
+    return [(each.kind, each.method, each.text, each.message_id, each.actor) for each in found]

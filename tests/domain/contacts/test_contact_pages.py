@@ -1,0 +1,202 @@
+"""Lists of contacts in pages, their totals, and what reading them costs."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+from app.bootstrap import Services
+from app.domain.contacts import queries, service
+from app.domain.contacts.models import ContactFields, PipelineStage
+from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.kernel.paging import Window
+from app.domain.kernel.unit import Unit
+from app.domain.messages import erasure
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import UnitFor
+
+EVERYONE = ContactFilter()
+NAMES = st.sampled_from(["", "Ann", "ann", "Bob", "2026-11-21", "20261121T120000", "Zoë"])
+PEOPLE = st.lists(st.tuples(NAMES, st.sampled_from(PipelineStage)), max_size=6)
+KEYS: dict[ContactSort, Callable[[Any], Any]] = {
+    ContactSort.name_asc: lambda contact: (contact.first_name.lower(), contact.last_name.lower(), contact.id),
+    ContactSort.name_desc: lambda contact: (contact.first_name.lower(), contact.last_name.lower(), contact.id),
+    ContactSort.score_high: lambda contact: (contact.score, contact.id),
+    ContactSort.date_added: lambda contact: (contact.created_at, contact.id),
+}
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sort=st.sampled_from(ContactSort), size=st.integers(1, 3), waves=st.lists(PEOPLE, min_size=1, max_size=4))
+async def test_pages_show_each_contact_once_and_in_order_while_others_are_added(
+    new_account: Callable[..., Any],
+    unit_for: UnitFor,
+    sort: ContactSort,
+    size: int,
+    waves: list[list[tuple[str, PipelineStage]]],
+) -> None:
+    account, phones = await new_account(), iter(range(12025550100, 12025550200))
+    at_first = [(await _add(unit_for, account, next(phones), *person)).id for person in waves[0]]
+
+    shown: list[Any] = []
+    cursor, more = None, True
+    while more:
+        async with unit_for(account) as unit:
+            page = await queries.find_page(unit, EVERYONE, sort, Window(size, cursor))
+        shown += page.nodes
+        cursor, more = page.end_cursor, page.has_next_page
+        for person in waves.pop() if len(waves) > 1 else []:
+            await _add(unit_for, account, next(phones), *person)
+
+    ids = [contact.id for contact in shown]
+    assert len(ids) == len(set(ids))
+    assert set(at_first) <= set(ids)
+    assert shown == sorted(shown, key=KEYS[sort], reverse=sort is not ContactSort.name_asc)
+
+
+@pytest.mark.parametrize("sort", ContactSort)
+async def test_offsets_and_cursors_show_the_same_pages(unit: Unit, sort: ContactSort) -> None:
+    for number, name in enumerate(["b", "a", "", "B", "c"]):
+        await service.create(unit, {"phone": f"+1202555010{number}", "first_name": name})
+    whole = await queries.find_page(unit, EVERYONE, sort, Window())
+
+    by_offset = [await queries.find_page(unit, EVERYONE, sort, Window(2, offset=offset)) for offset in (0, 2, 4, 6)]
+    second = await queries.find_page(unit, EVERYONE, sort, Window(2, by_offset[0].end_cursor))
+    third = await queries.find_page(unit, EVERYONE, sort, Window(2, second.end_cursor))
+    skipped = await queries.find_page(unit, EVERYONE, sort, Window(2, by_offset[0].end_cursor, offset=2))
+
+    assert [list(page.nodes) for page in by_offset] == [whole.nodes[:2], whole.nodes[2:4], whole.nodes[4:], []]
+    assert [page.has_next_page for page in by_offset] == [True, True, False, False]
+    assert (second.nodes, third.nodes, skipped.nodes) == (whole.nodes[2:4], whole.nodes[4:], whole.nodes[4:])
+    assert by_offset[3].end_cursor is None
+
+
+async def test_the_total_is_right_after_each_contact_that_comes_or_goes(account: Opened, unit_for: UnitFor) -> None:
+    totals = []
+    for number in range(3):
+        contact = await _add(unit_for, account, 12025550100 + number)
+        totals.append(await _total(unit_for, account))
+    async with unit_for(account) as unit:
+        await erasure.erase(unit, contact.id)
+        totals.append(await (await _first_page(unit)).total())
+
+    assert totals == [1, 2, 3, 2]
+
+
+async def test_an_account_without_contacts_has_a_total_of_0(account: Opened, unit_for: UnitFor) -> None:
+    assert await _total(unit_for, account) == 0
+
+
+async def test_the_total_is_right_when_contacts_come_and_go_at_once(account: Opened, unit_for: UnitFor) -> None:
+    there = [await _add(unit_for, account, 12025550100 + number) for number in range(3)]
+
+    async def erase(id: int) -> None:
+        async with unit_for(account) as unit:
+            await erasure.erase(unit, id)
+
+    async def fail(phone: int) -> None:
+        async with unit_for(account) as unit:
+            await service.create(unit, {"phone": f"+{phone}"})
+            raise InterruptedError
+
+    await asyncio.gather(
+        *(_add(unit_for, account, 12025550110 + number) for number in range(6)),
+        *(erase(contact.id) for contact in there),
+        *(fail(12025550120 + number) for number in range(2)),
+        return_exceptions=True,
+    )
+
+    async with unit_for(account) as unit:
+        page = await _first_page(unit)
+        assert (len(page.nodes), await page.total()) == (6, 6)
+
+
+async def test_the_total_counts_many_rows_of_one_statement(services: Services, account: Opened) -> None:
+    await _fill(services, account, 50)
+    await services.database.pool.execute("DELETE FROM contacts WHERE phone < '+10000000020'")
+
+    assert await services.database.pool.fetchval("SELECT total FROM contact_totals") == 31
+
+
+async def test_the_total_is_of_the_own_account(
+    account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
+) -> None:
+    other = await new_account()
+    await _add(unit_for, account, 12025550100)
+    await _add(unit_for, other, 12025550100)
+    await _add(unit_for, other, 12025550101)
+
+    assert (await _total(unit_for, account), await _total(unit_for, other)) == (1, 2)
+
+
+async def test_no_list_of_contacts_reads_the_whole_table(services: Services, account: Opened, unit: Unit) -> None:
+    await _fill(services, account, 20_000)
+    await services.database.pool.execute("ANALYZE contacts")
+    lists = {
+        **{sort.value: (EVERYONE, sort) for sort in ContactSort},
+        "search": (ContactFilter(search="son 777"), ContactSort.date_added),
+        "stage": (ContactFilter(stage=PipelineStage.won), ContactSort.date_added),
+        "tag": (ContactFilter(tag="tag 77"), ContactSort.date_added),
+    }
+
+    plans = {name: await _plan(services, unit, *wanted) for name, wanted in lists.items()}
+
+    assert {name: plan for name, plan in plans.items() if "Seq Scan" in plan} == {}
+    indexes = {
+        "name_asc": "ix_contacts_name",
+        "name_desc": "ix_contacts_name",
+        "score_high": "ix_contacts_score",
+        "date_added": "ix_contacts_date_added",
+        "search": "ix_contacts_searched",
+        "stage": "ix_contacts_date_added",
+        "tag": "ix_contacts_tags",
+    }
+    assert {name: index for name, index in indexes.items() if index not in plans[name]} == {}
+
+
+async def _add(
+    unit_for: UnitFor, account: Opened, phone: int, name: str = "", stage: PipelineStage = PipelineStage.new_lead
+) -> Any:
+    async with unit_for(account) as unit:
+        fields = ContactFields(phone=f"+{phone}", first_name=name, pipeline_stage=stage)
+        return await service.create(unit, fields)
+
+
+async def _first_page(unit: Unit) -> Any:
+    return await queries.find_page(unit, EVERYONE, ContactSort.date_added, Window())
+
+
+async def _total(unit_for: UnitFor, account: Opened) -> int:
+    async with unit_for(account) as unit:
+        return await (await _first_page(unit)).total()
+
+
+async def _fill(services: Services, account: Opened, count: int) -> None:
+    await services.database.pool.execute(
+        "INSERT INTO contacts (account_id, phone, first_name, last_name, tags, pipeline_stage, created_at)"
+        " SELECT $1, '+1' || lpad(n::text, 10, '0'), 'Ann ' || n % 97, 'Jackson ' || n,"
+        " ARRAY['tag ' || n % 1000], CASE n % 6 WHEN 0 THEN 'won' ELSE 'contacted' END, now() - n * interval '1 s'"
+        " FROM generate_series(1, $2::int) AS n",
+        account.account_id,
+        count,
+    )
+
+
+async def _plan(services: Services, unit: Unit, wanted: ContactFilter, sort: ContactSort) -> str:
+    """Return how PostgreSQL runs the very statement that reads the first page of a list."""
+    sent: list[tuple[str, tuple[Any, ...]]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: tuple[Any, ...], *_: Any) -> None:
+        sent.append((statement, parameters))
+
+    engine = services.database.engine.sync_engine
+    event.listen(engine, "before_cursor_execute", note)
+    await queries.find_page(unit, wanted, sort, Window())
+    event.remove(engine, "before_cursor_execute", note)
+    [(statement, parameters)] = sent
+    lines = await services.database.pool.fetch(f"EXPLAIN {statement}", *parameters)
+    return "\n".join(line["QUERY PLAN"] for line in lines)

@@ -1,0 +1,88 @@
+"""What is told of a conversation's changes: each one, and nothing where nothing changed."""
+
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.conversations import review, service
+from app.domain.conversations.models import ConversationStatus
+from app.domain.conversations.service import ConversationFields
+from app.domain.messages.carrier import InboundMessage
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import Told, UnitFor
+
+PHONE = "+12025550143"
+UNCLEAR = "stop what time is the showing"
+
+
+async def text_in(services: Services, account: Opened, body: str, number: int = 1) -> Any:
+    """Have a contact text in; return the conversation."""
+    inbound = InboundMessage(f"in-{number}", PHONE, account.phone_number, body)
+    await services.inbox.receive("sandbox", inbound)
+    return await services.database.pool.fetchrow("SELECT * FROM conversations")
+
+
+async def changes(told: Told) -> list[dict[str, Any]]:
+    return [payload for name, payload in await told() if name == "conversation_changed"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "changed"),
+    [
+        ({"status": ConversationStatus.closed}, {"status": "closed"}),
+        ({"read": True}, {"unread_count": 0}),
+        ({"status": ConversationStatus.open, "read": False, "assignee_id": None}, None),
+        ({}, None),
+    ],
+)
+async def test_an_update_that_changes_something_is_told(
+    services: Services,
+    account: Opened,
+    unit_for: UnitFor,
+    told: Told,
+    fields: ConversationFields,
+    changed: dict[str, Any] | None,
+) -> None:
+    conversation = await text_in(services, account, "Hello")
+
+    async with unit_for(account) as unit:
+        await service.update(unit, conversation["id"], fields)
+
+    before = {
+        "conversation_id": conversation["id"],
+        "contact_id": conversation["contact_id"],
+        "status": "open",
+        "assignee_id": None,
+        "unread_count": 1,
+        "possible_opt_out": False,
+    }
+    assert await changes(told) == ([] if changed is None else [before | changed])
+
+
+async def test_a_decision_on_an_unclear_reply_is_told_once(
+    services: Services, account: Opened, unit_for: UnitFor, told: Told
+) -> None:
+    conversation = await text_in(services, account, UNCLEAR)
+    assert conversation["possible_opt_out"]
+
+    for _ in range(2):
+        async with unit_for(account) as unit:
+            await review.decide(unit, conversation["id"], opted_out=False)
+
+    assert [payload["possible_opt_out"] for payload in await changes(told)] == [False]
+
+
+async def test_a_text_that_reopens_a_conversation_is_told_as_a_change_and_any_other_is_not(
+    services: Services, account: Opened, unit_for: UnitFor, told: Told
+) -> None:
+    conversation = await text_in(services, account, "Hello")
+    await text_in(services, account, "Hello again", 2)
+    async with unit_for(account) as unit:
+        await service.update(unit, conversation["id"], {"status": ConversationStatus.closed})
+
+    await text_in(services, account, UNCLEAR, 3)
+
+    closed, reopened = await changes(told)
+    assert (closed["status"], closed["unread_count"]) == ("closed", 2)
+    assert (reopened["status"], reopened["unread_count"], reopened["possible_opt_out"]) == ("open", 3, True)

@@ -1,0 +1,212 @@
+"""Opening, reading, assigning, closing and deciding on conversations."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.accounts import queries as accounts
+from app.domain.contacts import consent
+from app.domain.contacts import queries as contacts
+from app.domain.contacts import service as people
+from app.domain.conversations import queries, review, service
+from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.conversations.queries import ConversationFilter
+from app.domain.conversations.service import FirstMessage
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Window
+from app.domain.kernel.unit import Unit
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+
+PHONE = "+12025550143"
+FIRST = FirstMessage(first_message="Hello", from_number=PHONE, to_number="+15002000001")
+
+
+@pytest.fixture
+async def conversation(account: Opened, unit_for: UnitFor) -> Conversation:
+    """Give a conversation with an unread text, committed."""
+    async with unit_for(account) as unit:
+        conversation = await _open(unit)
+        conversation.unread_count = 2
+        await unit.save(conversation)
+        return conversation
+
+
+async def test_the_first_message_opens_a_conversation_and_is_told(
+    account: Opened, unit_for: UnitFor, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        unit.clock = SetClock()
+        contact = await people.create(unit, {"phone": PHONE, "first_name": "Ann", "email": "ann@example.com"})
+
+        conversation = await service.find_or_open(unit, contact, FIRST)
+
+        assert (conversation.contact_id, conversation.status, conversation.assignee_id) == (contact.id, "open", None)
+        assert (conversation.unread_count, conversation.possible_opt_out) == (0, False)
+        assert (conversation.last_message_at, conversation.created_at) == (NOON, NOON)
+    event = {
+        "conversation_id": conversation.id,
+        "contact_id": contact.id,
+        "first_name": "Ann",
+        "last_name": "",
+        "phone": PHONE,
+        "email": "ann@example.com",
+        **FIRST,
+        "started_at": "2026-11-21T12:00:00.000Z",
+    }
+    assert (await told())[1:] == [("new_conversation", event)]
+
+
+async def test_the_second_message_finds_the_conversation_and_tells_nothing(
+    account: Opened, unit_for: UnitFor, conversation: Conversation, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        assert (await _open(unit)).id == conversation.id
+
+    assert [name for name, _ in await told()] == ["new_contact", "new_conversation"]
+
+
+async def test_two_first_messages_at_once_open_one_conversation(account: Opened, unit_for: UnitFor, told: Told) -> None:
+    begun = asyncio.Barrier(2)
+
+    async def open_one() -> int:
+        async with unit_for(account) as unit:
+            await contacts.find_by_phone(unit, PHONE)
+            await begun.wait()
+            return (await _open(unit)).id
+
+    first, second = await asyncio.gather(open_one(), open_one())
+
+    assert first == second
+    assert [name for name, _ in await told()] == ["new_contact", "new_conversation"]
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        ({}, ("open", 2)),
+        ({"status": ConversationStatus.closed}, ("closed", 2)),
+        ({"status": None}, ("open", 2)),
+        ({"read": True}, ("open", 0)),
+        ({"read": False}, ("open", 2)),
+        ({"read": None}, ("open", 2)),
+        ({"status": ConversationStatus.closed, "read": True}, ("closed", 0)),
+    ],
+)
+async def test_only_the_given_fields_are_changed(
+    unit: Unit, conversation: Conversation, change: Any, after: tuple[str, int]
+) -> None:
+    updated = await service.update(unit, conversation.id, change)
+
+    assert (updated.status, updated.unread_count) == after
+    assert (updated.assignee_id, updated.last_message_at) == (None, conversation.last_message_at)
+
+
+async def test_a_closed_conversation_can_be_opened_again(unit: Unit, conversation: Conversation) -> None:
+    await service.update(unit, conversation.id, {"status": ConversationStatus.closed})
+
+    assert (await service.update(unit, conversation.id, {"status": ConversationStatus.open})).status == "open"
+
+
+async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: Unit, conversation: Conversation) -> None:
+    [owner] = await accounts.list_users(unit)
+
+    given = await service.update(unit, conversation.id, {"assignee_id": owner.id})
+    assert given.assignee_id == owner.id
+
+    kept = await service.update(unit, conversation.id, {"read": True})
+    assert kept.assignee_id == owner.id
+
+    taken = await service.update(unit, conversation.id, {"assignee_id": None})
+    assert taken.assignee_id is None
+
+
+async def test_a_conversation_cannot_be_given_to_a_person_of_another_account(
+    account: Opened, new_account: Callable[..., Any], unit_for: UnitFor, conversation: Conversation
+) -> None:
+    async with unit_for(await new_account()) as other:
+        [stranger] = await accounts.list_users(other)
+
+    with pytest.raises(NotFound, match=f"^No user with id {stranger.id}.$"):
+        async with unit_for(account) as unit:
+            await service.update(unit, conversation.id, {"read": True, "assignee_id": stranger.id})
+
+    async with unit_for(account) as unit:
+        same = await queries.get(unit, conversation.id)
+        assert (same.assignee_id, same.unread_count) == (None, 2)
+
+
+async def test_marking_a_conversation_read_sees_what_came_in_since_it_was_looked_at(
+    account: Opened, unit_for: UnitFor, conversation: Conversation
+) -> None:
+    async with unit_for(account) as reader:
+        await service.update(reader, conversation.id, {"read": True})
+    async with unit_for(account) as reader:
+        looked_at = await queries.get(reader, conversation.id)
+        async with unit_for(account) as sender:
+            arrived = await queries.get(sender, conversation.id, lock=True)
+            arrived.unread_count += 1
+            await sender.save(arrived)
+
+        assert looked_at.unread_count == 0
+        await service.update(reader, conversation.id, {"read": True})
+
+    async with unit_for(account) as unit:
+        assert (await queries.get(unit, conversation.id)).unread_count == 0
+
+
+async def test_conversations_are_listed_by_their_latest_message(unit: Unit) -> None:
+    ids = []
+    for number in range(3):
+        unit.clock = SetClock(NOON + timedelta(minutes=number % 2))
+        ids.append((await _open(unit, f"+1202555010{number}")).id)
+
+    first = await queries.find_page(unit, ConversationFilter(), Window(2))
+    second = await queries.find_page(unit, ConversationFilter(), Window(2, first.end_cursor))
+
+    assert [each.id for each in [*first.nodes, *second.nodes]] == [ids[1], ids[2], ids[0]]
+    assert (first.has_next_page, second.has_next_page, await first.total()) == (True, False, 3)
+
+
+async def test_conversations_are_found_by_status_person_contact_and_unread_texts(unit: Unit) -> None:
+    [owner] = await accounts.list_users(unit)
+    closed, given, unread = [await _open(unit, f"+1202555010{number}") for number in range(3)]
+    await service.update(unit, closed.id, {"status": ConversationStatus.closed})
+    await service.update(unit, given.id, {"assignee_id": owner.id})
+    unread.unread_count = 1
+    await unit.save(unread)
+
+    async def found(**wanted: Any) -> list[int]:
+        page = await queries.find_page(unit, ConversationFilter(**wanted), Window())
+        assert await page.total() == len(page.nodes)
+        return [each.id for each in page.nodes]
+
+    assert await found(status=ConversationStatus.closed) == [closed.id]
+    assert sorted(await found(status=ConversationStatus.open)) == [given.id, unread.id]
+    assert await found(assignee_id=owner.id) == [given.id]
+    assert await found(contact_id=unread.contact_id) == [unread.id]
+    assert await found(unread_only=True) == [unread.id]
+    assert await found(unread_only=True, status=ConversationStatus.closed) == []
+
+
+@pytest.mark.parametrize(("opted_out", "status"), [(True, "opted_out"), (False, "active")])
+async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
+    unit: Unit, conversation: Conversation, opted_out: bool, status: str
+) -> None:
+    mine = await queries.get(unit, conversation.id, lock=True)
+    mine.possible_opt_out = True
+    await unit.save(mine)
+    await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+
+    decided = await review.decide(unit, conversation.id, opted_out=opted_out)
+
+    contact = await contacts.get(unit, mine.contact_id)
+    assert (decided.possible_opt_out, contact.held_until, contact.status) == (False, None, status)
+
+
+async def _open(unit: Unit, phone: str = PHONE) -> Conversation:
+    contact = await people.find_or_create(unit, phone, "inbound_sms")
+    return await service.find_or_open(unit, contact, FIRST)

@@ -1,0 +1,158 @@
+"""The register of events, their payloads, and how instants are written."""
+
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, cast, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.contacts.events import NewContact
+from app.domain.conversations.events import NewConversation
+from app.domain.kernel.errors import Conflict, DomainError, NotFound, catalogue
+from app.domain.kernel.events import EVENTS, Event, event, timestamp
+from app.domain.messages.events import NewMessage
+
+INSTANTS = st.datetimes(timezones=st.timezones()).filter(lambda instant: 1970 <= instant.year <= 2200)
+WHO = "contact_id first_name last_name phone email"
+OUTBOUND = (
+    "message_id provider_message_id from_number to_number body status segments cost delivered_at contact_id"
+    " contact_first_name contact_last_name"
+)
+SPECIFIED = {
+    "new_message": "id direction from_number to_number body status contact_id contact_first_name contact_last_name"
+    " contact_phone contact_email conversation_id segments sent_at",
+    "new_contact": "id first_name last_name phone email tags pipeline_stage source status created_at",
+    "new_conversation": f"conversation_id {WHO} first_message from_number to_number started_at",
+    "new_opt_out": f"{WHO} opted_out_at keyword",
+    "message_delivered": OUTBOUND,
+    "message_failed": f"{OUTBOUND} status_description",
+    "pipeline_stage_changed": f"{WHO} old_stage new_stage changed_at",
+    "contact_tag_added": f"{WHO} tag all_tags added_at",
+    "contact_tag_removed": f"{WHO} tag all_tags removed_at",
+    "contact_dnd_changed": f"{WHO} dnd_sms changed_at",
+}
+TOPICS = {
+    "message_sent": "message.sent",
+    "message_delivered": "message.delivered",
+    "message_failed": "message.failed",
+    "new_message": "message.inbound",
+    "new_contact": "contact.created",
+    "new_opt_out": "contact.opted_out",
+}
+
+
+@pytest.mark.parametrize("name", SPECIFIED)
+def test_a_payload_has_the_keys_that_the_specification_lists(name: str) -> None:
+    payload = EVENTS[name](**EVENTS[name].example).payload()
+
+    assert sorted(payload) == sorted(SPECIFIED[name].split())
+    assert EVENTS[name].subscribable
+
+
+def test_dotted_names_are_those_of_the_specification() -> None:
+    assert {name: each.topic for name, each in EVENTS.items() if each.topic} == TOPICS
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_example_has_a_value_of_the_right_type_for_every_field(name: str) -> None:
+    example, types = EVENTS[name].example, get_type_hints(EVENTS[name])
+
+    assert example.keys() == {field.name for field in fields(EVENTS[name])}
+    assert [field for field, value in example.items() if not _fits(value, types[field])] == []
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_names_phones_and_addresses_in_an_example_are_texts(name: str) -> None:
+    texts = {
+        field: value
+        for field, value in EVENTS[name].example.items()
+        if field.endswith(("_name", "phone", "email", "_number", "_at")) and field != "delivered_at"
+    }
+
+    assert [field for field, value in texts.items() if not isinstance(value, str)] == []
+
+
+def test_a_failed_message_was_never_delivered_and_costs_nothing() -> None:
+    example = EVENTS["message_failed"].example
+
+    assert (example["status"], example["delivered_at"], example["cost"]) == ("failed", None, 0)
+
+
+def test_an_event_bears_the_name_under_which_it_is_registered() -> None:
+    assert {name: each.name for name, each in EVENTS.items()} == {name: name for name in EVENTS}
+    assert {NewContact.name, NewMessage.name, NewConversation.name} <= EVENTS.keys()
+
+
+def test_an_event_whose_name_is_taken_is_refused() -> None:
+    class Imposter(Event):
+        name = "new_contact"
+        example: Any = {}  # noqa: RUF012
+
+    with pytest.raises(LookupError, match=r"^Imposter and NewContact share the name new_contact$"):
+        event(Imposter)
+
+    assert EVENTS["new_contact"] is NewContact
+
+
+def test_an_event_whose_example_does_not_fit_is_refused() -> None:
+    class Unfit(Event):
+        name = "unfit"
+        example: Any = {"no_such_field": 1}  # noqa: RUF012
+
+    with pytest.raises(TypeError):
+        event(Unfit)
+
+    assert "unfit" not in EVENTS
+
+
+@pytest.mark.parametrize(
+    ("instant", "written"),
+    [
+        (datetime(2026, 11, 21, 9, 30, tzinfo=UTC), "2026-11-21T09:30:00.000Z"),
+        (datetime(2026, 11, 21, 9, 30, 0, 999_999, tzinfo=UTC), "2026-11-21T09:30:00.999Z"),
+        (datetime(2026, 11, 21, 1, 0, tzinfo=timezone(timedelta(hours=2))), "2026-11-20T23:00:00.000Z"),
+    ],
+)
+def test_an_instant_is_written_in_utc_to_the_millisecond(instant: datetime, written: str) -> None:
+    assert timestamp(instant) == written
+
+
+@settings(deadline=None)
+@given(INSTANTS)
+def test_a_written_instant_is_the_same_instant_to_the_millisecond(instant: datetime) -> None:
+    read = datetime.fromisoformat(timestamp(instant))
+
+    assert timedelta(0) <= instant - read < timedelta(milliseconds=1)
+
+
+def test_errors_are_found_by_their_code() -> None:
+    known = catalogue()
+
+    assert (known["internal_error"], known["not_found"], known["conflict"]) == (DomainError, NotFound, Conflict)
+    assert {code: error.code for code, error in known.items()} == {code: code for code in known}
+
+
+def test_two_errors_with_one_code_are_refused() -> None:
+    class Root:
+        code = "root"
+
+    class First(Root):
+        code = "twin"
+
+    class Second(Root):
+        code = "twin"
+
+    with pytest.raises(LookupError, match=r"^Second and First share the code twin$"):
+        catalogue(cast(Any, Root))
+
+    assert (First.code, Second.code) == ("twin", "twin")
+
+
+def _fits(value: Any, type: Any) -> bool:
+    if type == list[str]:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if type in (int, float):
+        return isinstance(value, type) and not isinstance(value, bool)
+    return isinstance(value, type)

@@ -1,0 +1,115 @@
+"""Windows and cursors of long lists."""
+
+import base64
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.domain.contacts import queries, service
+from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.paging import Window
+from app.domain.kernel.unit import Unit
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import UnitFor
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
+INTEGERS = st.integers(-(2**63), 2**64 - 1)
+INSTANTS = st.datetimes().map(datetime.isoformat)
+JSON = st.recursive(
+    st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False) | TEXTS | INSTANTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=4,
+)
+CURSORS = JSON | st.tuples(JSON, INTEGERS) | st.tuples(TEXTS, TEXTS, INTEGERS) | st.tuples(INSTANTS, INTEGERS)
+
+
+@pytest.mark.parametrize("first", [0, -1, 201])
+def test_a_page_has_1_to_200_rows(first: int) -> None:
+    with pytest.raises(InvalidInput, match=r"^limit must be from 1 to 200.$"):
+        Window(first)
+
+
+@pytest.mark.parametrize("offset", [-1, 2**31])
+def test_an_offset_is_not_negative(offset: int) -> None:
+    with pytest.raises(InvalidInput, match=r"^offset must be 0 or more.$"):
+        Window(offset=offset)
+
+
+def test_a_window_is_50_rows_from_the_beginning_unless_said_otherwise() -> None:
+    assert Window() == Window(first=50, after=None, offset=0)
+    assert (Window(1).first, Window(200).first, Window(offset=2**31 - 1).offset) == (1, 200, 2**31 - 1)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "",
+        "nonsense!",
+        "é",
+        base64.urlsafe_b64encode(b"not json").decode(),
+        *(
+            base64.urlsafe_b64encode(orjson.dumps(value)).decode()
+            for value in (
+                7,
+                "2026-11-21T09:30:00+00:00",
+                {},
+                [],
+                [7],
+                ["2026-11-21T09:30:00+00:00"],
+                ["2026-11-21T09:30:00+00:00", "7"],
+                ["2026-11-21T09:30:00+00:00", None],
+                ["2026-11-21T09:30:00+00:00", True],
+                ["2026-11-21T09:30:00+00:00", 7.0],
+                ["2026-11-21T09:30:00+00:00", 2**63],
+                ["2026-11-21T09:30:00+00:00", 7, 7],
+                [None, 7],
+                ["today", 7],
+                ["0001-01-01T00:00:00+14:00", 7],
+                [60, 7],
+                ["ann", "lee", 7],
+            )
+        ),
+    ],
+)
+async def test_what_is_no_cursor_of_the_list_is_refused(unit: Unit, after: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^after is not a cursor of this list.$"):
+        await queries.find_page(unit, ContactFilter(), ContactSort.date_added, Window(after=after))
+
+
+async def test_a_cursor_of_another_order_is_refused(unit: Unit) -> None:
+    await service.create(unit, {"phone": "+12025550143"})
+    by_score = await queries.find_page(unit, ContactFilter(), ContactSort.score_high, Window(1))
+
+    with pytest.raises(InvalidInput, match=r"^after is not a cursor of this list.$"):
+        await queries.find_page(unit, ContactFilter(), ContactSort.date_added, Window(1, by_score.end_cursor))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sort=st.sampled_from(ContactSort), values=CURSORS)
+async def test_whatever_a_cursor_says_is_a_page_or_a_refusal(
+    account: Opened, unit_for: UnitFor, sort: ContactSort, values: Any
+) -> None:
+    after = base64.urlsafe_b64encode(orjson.dumps(values)).decode()
+    async with unit_for(account) as unit:
+        try:
+            page = await queries.find_page(unit, ContactFilter(), sort, Window(after=after))
+        except InvalidInput:
+            return
+
+        assert page.nodes == []
+
+
+@pytest.mark.parametrize("name", ["2026-11-21", "20261121", "2026-11-21T09:30:00Z", "7", "null", '"', "\\", "é"])
+async def test_a_name_that_looks_like_something_else_is_a_name_in_a_cursor(unit: Unit, name: str) -> None:
+    for number in range(2):
+        await service.create(unit, {"phone": f"+1202555010{number}", "first_name": name})
+    first = await queries.find_page(unit, ContactFilter(), ContactSort.name_asc, Window(1))
+
+    second = await queries.find_page(unit, ContactFilter(), ContactSort.name_asc, Window(1, first.end_cursor))
+
+    assert [contact.phone for contact in [*first.nodes, *second.nodes]] == ["+12025550100", "+12025550101"]

@@ -1,0 +1,173 @@
+"""One transaction on behalf of one actor."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
+
+from app.bootstrap import Services
+from app.domain.contacts.events import ANN, AT, ContactDndChanged, ContactTagAdded
+from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.numbers.models import PhoneNumber
+from app.domain.onboarding.service import Opened
+
+DND = ContactDndChanged(**ANN, dnd_sms=True, changed_at=AT)
+
+
+class Bells(list[str]):
+    """What was rung, in order."""
+
+    @asynccontextmanager
+    async def unit(self, services: Services, account: Opened) -> AsyncGenerator[Unit]:
+        """Open a unit that rings here."""
+        actor = Actor(account.account_id, frozenset(), "test", "request-7")
+        async with open_unit(services.database.sessions, actor, services.clock, self.append) as unit:
+            yield unit
+
+
+@pytest.fixture
+def bells() -> Bells:
+    return Bells()
+
+
+async def test_a_unit_commits_what_was_written_and_told(services: Services, account: Opened, bells: Bells) -> None:
+    async with bells.unit(services, account) as unit:
+        await unit.save(_number(account))
+        unit.tell(DND, contact_id=4821)
+
+        assert await _counts(services) == (1, 0)
+
+    assert await _counts(services) == (2, 1)
+
+
+async def test_a_unit_that_fails_leaves_nothing_and_rings_nothing(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    async def fail() -> None:
+        async with bells.unit(services, account) as unit:
+            await unit.save(_number(account))
+            unit.tell(DND)
+            unit.ring("messages")
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        await fail()
+
+    assert (await _counts(services), bells) == ((1, 0), [])
+
+
+async def test_a_unit_that_is_cancelled_leaves_nothing_and_rings_nothing(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    reached = asyncio.Event()
+
+    async def wait() -> None:
+        async with bells.unit(services, account) as unit:
+            await unit.save(_number(account))
+            unit.ring("messages")
+            reached.set()
+            await unit.execute(text("SELECT pg_sleep(60)"))
+
+    waiting = asyncio.create_task(wait())
+    await reached.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+
+    assert (waiting.cancelled(), await _counts(services), bells) == (True, (1, 0), [])
+
+
+async def test_a_unit_rings_once_it_is_committed_and_not_before(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    async with bells.unit(services, account) as unit:
+        unit.ring("messages")
+        unit.ring("messages")
+        unit.tell(DND)
+
+        assert bells == []
+
+    assert sorted(bells) == ["events", "messages"]
+
+
+async def test_a_commit_that_fails_rings_nothing(services: Services, account: Opened, bells: Bells) -> None:
+    async def fail() -> None:
+        async with bells.unit(services, account) as unit:
+            unit.session.add(PhoneNumber(account_id=0, phone_number="", label="", carrier=""))
+            unit.ring("messages")
+
+    with pytest.raises(IntegrityError):
+        await fail()
+
+    assert (await _counts(services), bells) == ((1, 0), [])
+
+
+async def test_a_unit_that_asks_nothing_opens_no_session(services: Services, account: Opened, bells: Bells) -> None:
+    async with bells.unit(services, account) as unit:
+        pass
+
+    assert unit._session is None
+
+
+async def test_statements_of_one_unit_that_run_side_by_side_take_turns(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    async with bells.unit(services, account) as unit:
+        answers = await asyncio.gather(
+            unit.all(select(func.generate_series(1, 2))),
+            unit.one(select(func.count()).select_from(PhoneNumber)),
+            unit.rows(select(PhoneNumber.id, PhoneNumber.label)),
+            unit.save(_number(account)),
+            unit.execute(text("SELECT pg_sleep(0)")),
+            unit.one(select(PhoneNumber.label).where(PhoneNumber.label == "Second")),
+        )
+
+    assert answers[:3] == [[1, 2], 1, [(account.phone_number_id, "Sandbox")]]
+    assert answers[5] == "Second"
+
+
+async def test_a_deleted_row_is_gone(services: Services, account: Opened, bells: Bells) -> None:
+    async with bells.unit(services, account) as unit:
+        number = await unit.one(select(PhoneNumber))
+        await unit.delete(number)
+
+        assert await unit.one(select(PhoneNumber)) is None
+
+
+async def test_events_stand_in_the_order_in_which_they_were_told(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    tags = [f"tag {number}" for number in range(300)]
+    async with bells.unit(services, account) as unit:
+        for tag in tags[:150]:
+            unit.tell(ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
+        await unit.save(_number(account))
+        for tag in tags[150:]:
+            unit.tell(ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
+
+    rows = await services.database.pool.fetch("SELECT payload FROM events ORDER BY id")
+    assert [row["payload"]["tag"] for row in rows] == tags
+
+
+async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
+    services: Services, account: Opened, bells: Bells
+) -> None:
+    async with bells.unit(services, account) as unit:
+        unit.tell(DND, contact_id=4821)
+
+    row = await services.database.pool.fetchrow("SELECT * FROM events")
+    assert (row["account_id"], row["contact_id"], row["request_id"]) == (account.account_id, 4821, "request-7")
+    assert (row["name"], row["payload"]) == ("contact_dnd_changed", {**ANN, "dnd_sms": True, "changed_at": AT})
+    assert row["dispatched_at"] is None
+
+
+def _number(account: Opened) -> PhoneNumber:
+    return PhoneNumber(account_id=account.account_id, phone_number="+15009999999", label="Second", carrier="sandbox")
+
+
+async def _counts(services: Services) -> tuple[int, int]:
+    """Return how many numbers and events are committed."""
+    pool = services.database.pool
+    return await pool.fetchval("SELECT count(*) FROM phone_numbers"), await pool.fetchval("SELECT count(*) FROM events")

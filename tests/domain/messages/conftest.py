@@ -1,0 +1,68 @@
+"""Sending, as the tests of messages do it."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services, open_handoff
+from app.db.engine import Pool
+from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.messages.acceptance import Acceptance
+from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.desk import Send
+from app.domain.messages.handoff import Handoff
+from app.domain.onboarding.service import Opened
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+
+TO = "+12025550143"
+
+
+@pytest.fixture
+def pool(services: Services) -> Pool:
+    """Give the database."""
+    return services.database.pool
+
+
+@pytest.fixture
+def actor(account: Opened) -> Actor:
+    """Give the account's actor."""
+    return Actor(account.account_id, frozenset(), "key:1", "request-1")
+
+
+@pytest.fixture
+def act(services: Services, actor: Actor) -> Callable[[], AbstractAsyncContextManager[Unit]]:
+    """Give a function that opens a unit of the account's."""
+    return lambda: open_unit(services.database.sessions, actor, services.clock, services.ring)
+
+
+@pytest.fixture
+def send(services: Services, actor: Actor) -> Callable[..., Awaitable[Acceptance]]:
+    """Give a function that sends a text."""
+
+    async def send(to: str = TO, body: str = "Hello", **wishes: Any) -> Acceptance:
+        return await services.desk.accept(actor, Send(to, body, consent_attested=True, **wishes))
+
+    return send
+
+
+@pytest.fixture
+def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
+    """Give a function with which a person texts to the account's number."""
+    ids = iter(range(1, 1000))
+
+    async def text(body: str, sender: str = TO, id: str | None = None) -> None:
+        inbound = InboundMessage(id or f"in-{next(ids)}", sender, account.phone_number, body)
+        await services.inbox.receive("sandbox", inbound)
+
+    return text
+
+
+@pytest.fixture
+def handoff(services: Services, pool: Pool) -> Handoff:
+    """Give what hands messages over, patient enough for a busy machine."""
+    handoff = open_handoff(services)
+    carriers = {"sandbox": SandboxCarrier(pool, b"secret", delay=0, timeout=10)}
+    return replace(handoff, carriers=carriers, pace=replace(handoff.pace, timeout=10, lease=30))

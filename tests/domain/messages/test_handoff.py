@@ -1,0 +1,421 @@
+"""Handing messages to carriers."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.messages import outcome
+from app.domain.messages.carrier import Accepted, Answer, Capabilities, FailureCode, OutboundMessage, Rejected
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.models import Purpose
+from app.domain.messages.outcome import Report
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.books import Later, audit, calls, entries, payloads, states, told, until_blocked
+
+TO = "+12025550143"
+INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
+UNANSWERED, UNHEARD = "+15005550301", "+15005550302"
+
+
+class Absorbed(SandboxCarrier):
+    """A carrier that thinks until it is told its answer; asked later, it has nothing."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.asked = asyncio.Event()
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        self.asked.set()
+        return await self.answer
+
+
+class Unreachable(SandboxCarrier):
+    """A carrier that cannot be asked."""
+
+    name: ClassVar[str] = "sandbox"
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    async def find(self, reference: int) -> Any:
+        raise ConnectionError("no route to the carrier")
+
+
+def after(handoff: Handoff, **ahead: float) -> Handoff:
+    return replace(handoff, clock=Later(timedelta(**ahead)))
+
+
+def through(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
+    return replace(handoff, carriers={"sandbox": carrier})
+
+
+async def test_an_accepted_text_is_sent_and_told_once(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
+    id = (await send()).message_id
+
+    await handoff.run()
+    await handoff.run()
+
+    [sent] = await payloads(pool, "message_sent")
+    assert (sent["message_id"], sent["provider_message_id"], sent["status"], sent["cost"]) == (
+        id,
+        f"sbx_{id}",
+        "sent",
+        0.01,
+    )
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+    assert not await handoff.due()
+    assert not await handoff.lapsed()
+    await audit(pool)
+
+
+async def test_a_rejected_text_fails_and_is_refunded(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
+    await send(INVALID, "A" * 161)
+
+    await handoff.run()
+
+    [failed] = await payloads(pool, "message_failed")
+    assert (failed["status"], failed["cost"], failed["delivered_at"]) == ("failed", 0.0, None)
+    assert failed["status_description"].startswith("The number does not exist")
+    assert await states(pool) == [("failed", "invalid_number")]
+    assert await entries(pool) == [("debit", -2, 998), ("refund", 2, 1000)]
+    assert await told(pool, "message_sent") == []
+    await audit(pool)
+
+
+async def test_a_carrier_that_is_not_set_up_fails_its_texts(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+
+    await replace(handoff, carriers={}).run()
+
+    assert await states(pool) == [("failed", "account_problem")]
+    await audit(pool)
+
+
+async def test_a_text_that_the_carrier_takes_later_waits_longer_each_time_and_is_sent_once(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(RATE_LIMITED)
+
+    await handoff.run()
+    early = await after(handoff, seconds=1.9).due()
+    await after(handoff, seconds=2).run()
+    still_early = await after(handoff, seconds=5.9).due()
+    await after(handoff, seconds=6.5).run()
+
+    assert (early, still_early) == (False, False)
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 3)]
+    assert await entries(pool) == [("debit", -1, 999)]
+    assert await told(pool, "message_sent", "message_failed") == ["message_sent"]
+
+
+async def test_a_text_that_the_carrier_puts_off_for_a_day_expires_and_is_refunded(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(RATE_LIMITED)
+
+    await after(handoff, hours=24).run()
+
+    assert await states(pool) == [("failed", "expired")]
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_not_sent_again(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(UNANSWERED)
+    dying = asyncio.create_task(handoff.run())
+    while not await calls(pool):  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
+        await asyncio.sleep(0.01)
+    dying.cancel()
+    await asyncio.wait([dying])
+
+    assert not await handoff.due()
+    assert not await handoff.lapsed()
+    assert await after(handoff, seconds=31).lapsed()
+    await after(handoff, seconds=31).reconcile()
+
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+    assert await told(pool, "message_sent") == ["message_sent"]
+    assert not await after(handoff, hours=1).lapsed()
+
+
+async def test_a_text_whose_worker_died_before_the_call_is_sent_exactly_once(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second', attempts = 1")
+    again = after(handoff, seconds=3)
+
+    await asyncio.gather(handoff.reconcile(), handoff.reconcile())
+    states_between = await states(pool), await entries(pool)
+    await asyncio.gather(again.run(), again.run())
+
+    assert states_between == ([("pending", None)], [("debit", -1, 999)])
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+    await audit(pool)
+
+
+async def test_a_text_that_the_carrier_refused_before_its_worker_died_fails_and_is_refunded(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    accepted = await send(INVALID)
+    carrier = handoff.carriers["sandbox"]
+    await carrier.send(OutboundMessage(accepted.message_id, "+15002000001", INVALID, "Hello", 1))
+    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second'")
+
+    await handoff.reconcile()
+
+    assert await states(pool) == [("failed", "invalid_number")]
+    await audit(pool)
+
+
+async def test_a_text_that_was_not_answered_stays_paid_and_pending_until_the_carrier_is_asked(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(UNHEARD)
+    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=5))
+
+    await impatient.run()
+
+    assert await states(pool) == [("pending", None)]
+    assert await entries(pool) == [("debit", -1, 999)]
+    assert not await impatient.due()
+    assert not await impatient.lapsed()
+    assert await after(impatient, seconds=6).lapsed()
+
+
+async def test_a_text_that_never_reaches_the_carrier_expires_after_a_day_and_is_refunded_once(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(UNHEARD)
+    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=0))
+
+    await impatient.run()
+    await after(handoff, seconds=1).reconcile()
+    between = await states(pool), await handoff.due(), await after(handoff, seconds=4).due()
+    await after(impatient, hours=23).run()
+    await after(handoff, hours=25).reconcile()
+
+    assert between == ([("pending", None)], False, True)
+    assert await states(pool) == [("failed", "expired")]
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_carrier_that_cannot_be_asked_is_asked_later(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool, gone: bool
+) -> None:
+    await send()
+    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second'")
+    carriers = {} if gone else {"sandbox": Unreachable(pool, b"", 0, 10)}
+    deaf = replace(handoff, carriers=carriers, pace=replace(handoff.pace, ambiguous_wait=5))
+
+    await deaf.reconcile()
+
+    assert await states(pool) == [("pending", None)]
+    assert not await handoff.due()
+    assert not await handoff.lapsed()
+    assert await after(handoff, seconds=6).lapsed()
+    assert await calls(pool) == []
+
+
+@pytest.mark.parametrize(
+    "answer", [Rejected(FailureCode.rate_limited, retryable=True), None], ids=["refused for now", "no answer"]
+)
+async def test_a_worker_that_slept_past_its_lease_does_not_free_the_claim_of_the_next(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool, answer: Answer | None
+) -> None:
+    await send()
+    slow, second = Absorbed(pool), Absorbed(pool)
+    patience = 10 if answer else 0.2
+    sleeper = through(replace(handoff, pace=replace(handoff.pace, timeout=patience, ambiguous_wait=0)), slow)
+    sleeping = asyncio.create_task(sleeper.run())
+    await slow.asked.wait()
+    await after(handoff, seconds=31).reconcile()
+    next_one = asyncio.create_task(through(after(handoff, seconds=34), second).run())
+    await second.asked.wait()
+
+    if answer:
+        slow.answer.set_result(answer)
+    await sleeping
+
+    assert not await after(handoff, seconds=35).due()
+    assert not await after(handoff, seconds=35).lapsed()
+    second.answer.set_result(Accepted("sbx_second"))
+    await next_one
+    assert await states(pool) == [("sent", None)]
+    assert await told(pool, "message_sent") == ["message_sent"]
+
+
+async def test_a_lease_that_is_too_short_for_the_call_is_given_back_unsent(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    hasty = replace(handoff, pace=replace(handoff.pace, timeout=10, lease=5))
+
+    await hasty.run()
+
+    assert await calls(pool) == []
+    assert await states(pool) == [("pending", None)]
+    assert await after(handoff, seconds=3).due()
+
+
+async def test_many_workers_hand_each_text_over_once(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
+    bodies = [f"Text {number:02}" for number in range(40)]
+    await asyncio.gather(*(send(body=body) for body in bodies))
+    small = replace(handoff, pace=replace(handoff.pace, batch=7))
+
+    while await small.due():
+        await asyncio.gather(*(small.run() for _ in range(4)))
+
+    assert await calls(pool) == [(body, 1) for body in bodies]
+    assert await states(pool) == [("sent", None)] * 40
+    assert len(await told(pool, "message_sent")) == 40
+    await audit(pool)
+
+
+async def test_a_full_batch_says_that_there_may_be_more(send: Callable[..., Any], handoff: Handoff) -> None:
+    await asyncio.gather(send(), send(), send())
+    pairs = replace(handoff, pace=replace(handoff.pace, batch=2))
+
+    assert [await pairs.run(), await pairs.run(), await pairs.run()] == [True, False, False]
+
+
+async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await consent.record_opt_out(unit, contact_id, "mail", "Please stop.")
+
+
+async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await contacts.update(unit, contact_id, {"dnd_sms": True})
+
+
+async def hold(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await consent.hold(unit, await contacts.find_or_create(unit, TO, ""))
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"),
+    [(opt_out, "contact_opted_out"), (disturb_not, "contact_dnd"), (hold, "contact_held")],
+    ids=["opted out", "do not disturb", "held"],
+)
+async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_never_reaches_the_carrier(
+    send: Callable[..., Any],
+    act: Callable[..., Any],
+    handoff: Handoff,
+    pool: Pool,
+    stop: Callable[..., Any],
+    code: str,
+) -> None:
+    await send()
+    await send("+12025550144", "To another")
+    await stop(act, await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", TO))
+
+    await handoff.run()
+
+    assert await states(pool) == [("failed", code), ("sent", None)]
+    assert await calls(pool) == [("To another", 1)]
+    assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
+    assert await told(pool, "message_failed") == ["message_failed"]
+    await audit(pool)
+
+
+async def test_a_hold_lets_the_answer_of_a_person_through(
+    send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(purpose=Purpose.conversational)
+    await hold(act, 0)
+
+    await handoff.run()
+
+    assert await states(pool) == [("sent", None)]
+
+
+async def test_a_text_to_a_phone_that_its_contact_no_longer_has_is_stopped_by_that_phones_opt_out(
+    send: Callable[..., Any], act: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    async with act() as unit:
+        await contacts.update(unit, await pool.fetchval("SELECT id FROM contacts"), {"phone": "+12025550144"})
+    await text("STOP", sender=TO)
+
+    await handoff.run()
+
+    assert ("failed", "contact_opted_out") in await states(pool)
+    assert [body for body, _ in await calls(pool) if body == "Hello"] == []
+    await audit(pool)
+
+
+async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
+    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    carrier = Absorbed(pool)
+    calling = asyncio.create_task(through(handoff, carrier).run())
+    await carrier.asked.wait()
+    await text("STOP")
+    before = (await states(pool))[0]
+
+    carrier.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True))
+    await calling
+    await after(handoff, seconds=3).run()
+
+    assert before == ("pending", None)
+    assert (await states(pool))[0] == ("failed", "contact_opted_out")
+    assert await pool.fetchval("SELECT count(*) FROM sandbox_messages WHERE body = 'Hello'") == 0
+    await audit(pool)
+
+
+async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(OPTED_OUT)
+    await send(OPTED_OUT, "Again")
+    one_by_one = replace(handoff, pace=replace(handoff.pace, batch=1))
+
+    await one_by_one.run()
+    await one_by_one.run()
+
+    assert await states(pool) == [("failed", "opted_out"), ("failed", "contact_opted_out")]
+    assert await calls(pool) == [("Hello", 1)]
+    assert [tuple(row) for row in await pool.fetch("SELECT phone, reason FROM suppressions")] == [
+        (OPTED_OUT, "carrier")
+    ]
+    assert [tuple(row) for row in await pool.fetch("SELECT kind, method FROM consents ORDER BY id DESC LIMIT 1")] == [
+        ("revoked_other", "carrier")
+    ]
+    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    await audit(pool)
+
+
+async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone(
+    send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send()).message_id
+    carrier = Absorbed(pool)
+    calling = asyncio.create_task(through(handoff, carrier).run())
+    await carrier.asked.wait()
+
+    async with act() as unit:
+        await outcome.deliver(unit, id, Report("sbx_receipt", "delivered"))
+        carrier.answer.set_result(Accepted("sbx_answer"))
+        await until_blocked(pool)
+    await calling
+
+    assert await states(pool) == [("delivered", None)]
+    assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
+    assert await pool.fetchval("SELECT carrier_status FROM messages WHERE claimed_until IS NULL") == "delivered"

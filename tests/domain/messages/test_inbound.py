@@ -1,0 +1,319 @@
+"""Taking in what people text to our numbers."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
+from app.domain.kernel.unit import Actor
+from app.domain.messages.acceptance import Acceptance
+from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.desk import Send
+from app.domain.messages.handoff import Handoff
+from app.domain.onboarding.service import Opened
+from tests.domain.books import Later, audit, calls, entries, payloads, states, told, until_blocked
+
+TO = "+12025550143"
+STOPPED = "Blue Door: you are unsubscribed and will get no more messages. Reply START to resubscribe."
+STARTED = "Blue Door: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
+HELP = "Blue Door: for help contact Blue Door. Msg&data rates may apply. Reply STOP to unsubscribe."
+UNCLEAR = "STOP what time is the showing"
+
+
+async def replies(pool: Pool) -> list[str]:
+    rows = await pool.fetch("SELECT body FROM messages WHERE purpose = 'compliance' ORDER BY id")
+    return [row["body"] for row in rows]
+
+
+async def consents(pool: Pool) -> list[tuple[str, str, str]]:
+    rows = await pool.fetch("SELECT kind, method, text FROM consents WHERE kind <> 'attested' ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+async def contact(pool: Pool) -> Any:
+    return await pool.fetchrow("SELECT * FROM contacts WHERE phone = $1", TO)
+
+
+async def conversation(pool: Pool) -> Any:
+    return await pool.fetchrow("SELECT * FROM conversations")
+
+
+async def may_be_texted(send: Callable[..., Any]) -> bool:
+    [answer] = await asyncio.gather(send(), return_exceptions=True)
+    return not isinstance(answer, Exception)
+
+
+async def test_a_text_is_kept_and_told_with_its_contact_and_conversation(
+    text: Callable[..., Any], account: Opened, pool: Pool
+) -> None:
+    await text("Do you have a table for two tonight?")
+
+    [message] = await pool.fetch("SELECT direction, from_number, to_number, status, credits, segments FROM messages")
+    assert tuple(message) == ("inbound", TO, account.phone_number, "received", 0, 1)
+    assert await told(pool, "new_contact", "new_conversation", "new_message", "new_opt_out") == [
+        "new_contact",
+        "new_conversation",
+        "new_message",
+    ]
+    [new_message] = await payloads(pool, "new_message")
+    assert (new_message["body"], new_message["contact_phone"]) == ("Do you have a table for two tonight?", TO)
+    assert ((await contact(pool))["replies"], (await contact(pool))["source"]) == (1, "inbound_sms")
+    assert (await conversation(pool))["unread_count"] == 1
+    assert await replies(pool) == []
+
+
+async def test_a_text_opens_its_conversation_again(text: Callable[..., Any], pool: Pool) -> None:
+    await text("Hello")
+    await pool.execute("UPDATE conversations SET status = 'closed'")
+
+    await text("Are you there?")
+
+    assert ((await conversation(pool))["status"], (await conversation(pool))["unread_count"]) == ("open", 2)
+    assert await told(pool, "new_contact", "new_conversation") == ["new_contact", "new_conversation"]
+
+
+async def test_a_text_that_the_carrier_brings_many_times_is_kept_once(text: Callable[..., Any], pool: Pool) -> None:
+    await asyncio.gather(*(text("STOP", id="in-1") for _ in range(6)))
+    await text("STOP", id="in-1")
+
+    assert await told(pool, "new_message", "new_opt_out") == ["new_message", "new_opt_out"]
+    assert await replies(pool) == [STOPPED]
+    assert await consents(pool) == [("opt_out", "keyword", "STOP")]
+
+
+async def test_a_text_to_a_number_that_nobody_holds_is_kept_as_unmatched(services: Services, pool: Pool) -> None:
+    await services.inbox.receive("sandbox", InboundMessage("in-1", TO, "+15009999999", "STOP"))
+
+    [kept] = await pool.fetch("SELECT carrier, kind, problem, payload FROM unmatched_callbacks")
+    assert tuple(kept) == (
+        "sandbox",
+        "inbound",
+        "no account holds the number",
+        {"provider_message_id": "in-1", "from_number": TO, "to_number": "+15009999999", "body": "STOP"},
+    )
+    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await contact(pool) is None
+
+
+async def test_a_text_from_a_short_code_is_kept_as_it_came_and_never_answered(
+    text: Callable[..., Any], pool: Pool
+) -> None:
+    await text("STOP", sender="72345")
+
+    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM suppressions")] == ["72345"]
+    assert await replies(pool) == []
+
+
+async def test_stop_opts_out_and_is_confirmed_once(
+    text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await text("Stop.")
+    await text("STOP")
+    await handoff.run()
+
+    [suppression] = await pool.fetch("SELECT phone, scope_type, reason, keyword FROM suppressions")
+    [opted_out] = await payloads(pool, "new_opt_out")
+    assert tuple(suppression) == (TO, "account", "keyword", "STOP")
+    assert opted_out["keyword"] == "STOP"
+    assert (await contact(pool))["status"] == "opted_out"
+    assert (await contact(pool))["replies"] == 0
+    assert await consents(pool) == [("opt_out", "keyword", "Stop."), ("opt_out", "keyword", "STOP")]
+    assert await calls(pool) == [(STOPPED, 1)]
+    assert not await may_be_texted(send)
+
+
+async def test_a_confirmation_is_free_even_for_an_account_without_credits(
+    services: Services, new_account: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    poor = await new_account(credits=0)
+
+    await services.inbox.receive("sandbox", InboundMessage("in-1", TO, poor.phone_number, "STOP"))
+    await handoff.run()
+
+    assert await calls(pool) == [(STOPPED, 1)]
+    assert await entries(pool) == []
+    await audit(pool)
+
+
+async def test_stop_fails_and_refunds_what_has_not_left(
+    text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(body="Gone")
+    await handoff.run()
+    await send(body="A" * 161)
+    await send("+12025550144", "To another")
+
+    await text("STOP")
+    await handoff.run()
+
+    assert await states(pool) == [
+        ("sent", None),
+        ("failed", "contact_opted_out"),
+        ("sent", None),
+        ("sent", None),
+    ]
+    assert await calls(pool) == [("Gone", 1), ("To another", 1), (STOPPED, 1)]
+    assert (await entries(pool))[-1] == ("refund", 2, 998)
+    assert [failed["segments"] for failed in await payloads(pool, "message_failed")] == [2]
+    await audit(pool)
+
+
+async def test_a_stop_waits_for_a_send_under_way_and_stops_it(
+    services: Services, account: Opened, text: Callable[..., Any], pool: Pool
+) -> None:
+    actor = Actor(account.account_id, frozenset())
+    async with pool.acquire() as other, other.transaction():
+        await other.execute("SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE", account.account_id)
+        sending = asyncio.create_task(services.desk.accept(actor, Send(TO, "Hello", consent_attested=True)))
+        await until_blocked(pool)
+        stopping = asyncio.create_task(text("STOP"))
+        await until_blocked(pool, 2)
+    await asyncio.gather(sending, stopping)
+
+    assert await states(pool) == [("failed", "contact_opted_out"), ("pending", None)]
+    await audit(pool)
+
+
+@pytest.mark.parametrize("word", ["START", "unstop", "YES"])
+async def test_start_restores_what_stop_stopped_and_is_answered_once(
+    text: Callable[..., Any], send: Callable[..., Any], pool: Pool, word: str
+) -> None:
+    await text("STOP")
+
+    await text(word)
+    await text("START")
+
+    assert await replies(pool) == [STOPPED, STARTED]
+    assert await pool.fetchval("SELECT count(*) FROM suppressions") == 0
+    assert await consents(pool) == [
+        ("opt_out", "keyword", "STOP"),
+        ("re_opt_in", "keyword", word),
+        ("opt_in", "keyword", "START"),
+    ]
+    assert await may_be_texted(send)
+
+
+async def test_stop_after_start_is_confirmed_again(text: Callable[..., Any], pool: Pool) -> None:
+    for word in ("STOP", "START", "STOP"):
+        await text(word)
+
+    assert await replies(pool) == [STOPPED, STARTED, STOPPED]
+    assert await told(pool, "new_opt_out") == ["new_opt_out"] * 2
+    assert (await contact(pool))["status"] == "opted_out"
+
+
+async def test_yes_of_a_subscriber_is_an_answer_and_no_consent(text: Callable[..., Any], pool: Pool) -> None:
+    await text("YES")
+
+    assert await consents(pool) == []
+    assert await replies(pool) == []
+    assert (await contact(pool))["replies"] == 1
+
+
+async def test_help_is_answered_at_most_once_in_24_hours(
+    services: Services, account: Opened, text: Callable[..., Any], pool: Pool
+) -> None:
+    async def ask(id: str, ahead: timedelta) -> None:
+        inbox = replace(services.inbox, clock=Later(ahead))
+        await inbox.receive("sandbox", InboundMessage(id, TO, account.phone_number, "HELP"))
+
+    await asyncio.gather(*(text("help") for _ in range(3)))
+    await ask("later", timedelta(hours=23, minutes=59))
+    within_a_day = await replies(pool)
+    await ask("next day", timedelta(hours=24, minutes=1))
+
+    assert within_a_day == [HELP]
+    assert await replies(pool) == [HELP, HELP]
+
+
+async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
+    text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await pool.execute("UPDATE accounts SET support_contact = 'help@bluedoor.example'")
+    await text("STOP")
+
+    await text("HELP")
+    await handoff.run()
+
+    assert await calls(pool) == [(STOPPED, 1), (HELP.replace("contact Blue Door", "contact help@bluedoor.example"), 1)]
+    assert (await contact(pool))["status"] == "opted_out"
+
+
+async def test_an_unclear_reply_is_held_and_flagged_for_a_person(text: Callable[..., Any], pool: Pool) -> None:
+    await text(UNCLEAR)
+    until = (await contact(pool))["held_until"]
+    await text(UNCLEAR)
+
+    received = await pool.fetchval("SELECT min(created_at) FROM messages")
+    assert timedelta(hours=23, minutes=59) < until - received < timedelta(hours=24, minutes=1)
+    assert (await contact(pool))["held_until"] == until
+    assert (await contact(pool))["status"] == "active"
+    assert (await conversation(pool))["possible_opt_out"]
+    assert (await consents(pool), await replies(pool), await told(pool, "new_opt_out")) == ([], [], [])
+
+
+@pytest.mark.parametrize(("word", "status"), [("STOP", "opted_out"), ("START", "active")])
+async def test_a_clear_word_settles_an_unclear_one(
+    text: Callable[..., Any], pool: Pool, word: str, status: str
+) -> None:
+    await text(UNCLEAR)
+
+    await text(word)
+
+    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, status)
+    assert not (await conversation(pool))["possible_opt_out"]
+
+
+async def test_an_unclear_reply_of_who_opted_out_changes_nothing(text: Callable[..., Any], pool: Pool) -> None:
+    await text("STOP")
+
+    await text(UNCLEAR)
+
+    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
+
+
+async def test_a_wrong_number_is_disturbed_no_more(
+    text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+
+    await text("You have the wrong number")
+    await handoff.run()
+
+    [changed] = await payloads(pool, "contact_dnd_changed")
+    assert changed["dnd_sms"] is True
+    assert ((await contact(pool))["dnd_sms"], (await contact(pool))["status"]) == (True, "active")
+    assert (await contact(pool))["replies"] == 1
+    assert (await conversation(pool))["wrong_number"]
+    assert await states(pool) == [("failed", "contact_dnd")]
+    assert await calls(pool) == []
+    assert (await consents(pool), await replies(pool)) == ([], [])
+    await audit(pool)
+
+
+async def test_texts_of_many_people_at_once_are_all_kept(
+    text: Callable[..., Any], send: Callable[..., Any], pool: Pool
+) -> None:
+    people = [f"+1202555{1000 + number}" for number in range(12)]
+    words = ["STOP", "Hello", "HELP", UNCLEAR, "START", "You have the wrong number"] * 2
+
+    answers = await asyncio.gather(
+        *(text(word, sender=person) for person, word in zip(people, words, strict=True)),
+        *(send(person) for person in people[6:] + people[:6]),
+        return_exceptions=True,
+    )
+
+    refusals = ContactOptedOut | ContactHeld | ContactDnd
+    assert [answer for answer in answers if not isinstance(answer, Acceptance | refusals | None)] == []
+    assert await pool.fetchval("SELECT count(*) FROM messages WHERE direction = 'inbound'") == 12
+    assert await pool.fetchval("SELECT count(*) FROM contacts") == 12
+    assert await pool.fetchval("SELECT total FROM contact_totals") == 12
+    assert len(await told(pool, "new_contact")) == 12
+    assert len(await told(pool, "new_conversation")) == 12
+    await audit(pool)

@@ -1,0 +1,214 @@
+"""Carriers' reports, in any order and any number of times."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.messages.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.receipts import Receipts
+from app.jobs import retention
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.books import Later, audit, entries, states, told
+
+ANSWER = "answer"
+MONTH = timedelta(days=30)
+REPORTS = ("sent", "delivered", "failed", "unconfirmed")
+FINAL = ("delivered", "failed")
+
+
+def report(id: str, status: str, reference: int | None = None, **words: Any) -> Receipt:
+    code = FailureCode.carrier_error if status == "failed" else None
+    return Receipt(id, ReceiptStatus(status), words.pop("raw", status), code, reference=reference, **words)
+
+
+class Hurried(SandboxCarrier):
+    """A carrier whose reports on a text overtake its answer: those that its plan has before the answer."""
+
+    def __init__(self, receipts: Receipts, pool: Pool, plans: dict[str, Sequence[str]]) -> None:
+        super().__init__(pool, b"secret", 0, 60)
+        self._receipts = receipts
+        self._plans = plans
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        plan = self._plans[message.body]
+        await self.tell(message.reference, plan[: plan.index(ANSWER)])
+        return Accepted(f"sbx_{message.reference}")
+
+    async def finish(self, reference: int, body: str) -> None:
+        plan = self._plans[body]
+        await self.tell(reference, plan[plan.index(ANSWER) + 1 :])
+
+    async def tell(self, reference: int, reports: Sequence[str]) -> None:
+        for status in reports:
+            for _ in range(1 + (status in FINAL)):
+                await self._receipts.receive("sandbox", report(f"sbx_{reference}", status, reference))
+
+
+async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_ones_count_once(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    plans = {str(number): order for number, order in enumerate(permutations((ANSWER, *REPORTS)))}
+    sent = await asyncio.gather(*(send(body=body) for body in plans))
+    references = {accepted.message_id: body for accepted, body in zip(sent, plans, strict=True)}
+    carrier = Hurried(services.receipts, pool, plans)
+    pace = replace(handoff.pace, batch=len(plans), timeout=60, lease=120)
+
+    await replace(handoff, carriers={"sandbox": carrier}, pace=pace).run()
+    await asyncio.gather(*(carrier.finish(reference, body) for reference, body in references.items()))
+
+    for reference, body in references.items():
+        order = plans[body]
+        [first, second] = sorted(FINAL, key=order.index)
+        message = await pool.fetchrow("SELECT * FROM messages WHERE id = $1", reference)
+        journal = await pool.fetch("SELECT status, contradicts FROM receipts WHERE message_id = $1", reference)
+        events = await pool.fetch(
+            "SELECT name FROM events WHERE payload ->> 'message_id' = $1 ORDER BY id", str(reference)
+        )
+        left = [name for name in ("answer", "sent", "delivered") if order.index(name) <= order.index(first)]
+        assert (message["status"], message["carrier_status"], message["unconfirmed"]) == (first, first, False)
+        assert (message["provider_message_id"], message["claimed_until"]) == (f"sbx_{reference}", None)
+        assert {row["status"]: row["contradicts"] for row in journal} == {name: name == second for name in REPORTS}
+        assert [row["name"] for row in events] == ["message_sent"] * bool(left) + [f"message_{first}"]
+    assert len(await pool.fetch("SELECT FROM receipts")) == len(plans) * len(REPORTS)
+    await audit(pool)
+
+
+@pytest.fixture
+async def reference(send: Callable[..., Any], handoff: Handoff) -> int:
+    """Give the id of a text that a carrier has taken."""
+    accepted = await send()
+    await handoff.run()
+    return accepted.message_id
+
+
+async def journal(pool: Pool) -> list[tuple[str, bool]]:
+    rows = await pool.fetch("SELECT raw_status, contradicts FROM receipts ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+async def test_a_report_many_times_at_once_is_applied_once(services: Services, reference: int, pool: Pool) -> None:
+    failed = report(f"sbx_{reference}", "failed", reference)
+
+    await asyncio.gather(*(services.receipts.receive("sandbox", failed) for _ in range(8)))
+
+    assert await journal(pool) == [("failed", False)]
+    assert await told(pool, "message_failed") == ["message_failed"]
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+async def test_reports_that_say_the_same_in_other_words_do_not_contradict(
+    services: Services, reference: int, pool: Pool
+) -> None:
+    for raw in ("delivered", "read"):
+        await services.receipts.receive("sandbox", report(f"sbx_{reference}", "delivered", raw=raw))
+
+    assert await journal(pool) == [("delivered", False), ("read", False)]
+    assert await told(pool, "message_delivered") == ["message_delivered"]
+
+
+async def test_failures_that_name_two_reasons_are_one_failure(services: Services, reference: int, pool: Pool) -> None:
+    for error in ("30003", "30008"):
+        await services.receipts.receive("sandbox", report(f"sbx_{reference}", "failed", carrier_error=error))
+
+    assert await journal(pool) == [("failed", False), ("failed", False)]
+    assert await pool.fetchval("SELECT carrier_error FROM messages") == "30003"
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+async def test_a_failure_after_the_delivery_is_kept_as_a_contradiction_and_changes_nothing(
+    services: Services, reference: int, pool: Pool
+) -> None:
+    for status in ("delivered", "failed"):
+        await services.receipts.receive("sandbox", report(f"sbx_{reference}", status))
+
+    assert await journal(pool) == [("delivered", False), ("failed", True)]
+    assert await states(pool) == [("delivered", None)]
+    assert await entries(pool) == [("debit", -1, 999)]
+
+
+async def test_a_text_that_the_network_cannot_confirm_stays_sent_and_may_still_be_delivered(
+    services: Services, reference: int, pool: Pool
+) -> None:
+    await services.receipts.receive("sandbox", report(f"sbx_{reference}", "unconfirmed"))
+    unsure = await states(pool), await pool.fetchval("SELECT unconfirmed FROM messages")
+
+    await services.receipts.receive("sandbox", report(f"sbx_{reference}", "delivered"))
+
+    assert unsure == ([("sent", None)], True)
+    assert await states(pool) == [("delivered", None)]
+    assert not await pool.fetchval("SELECT unconfirmed FROM messages")
+
+
+async def test_a_report_on_a_text_without_an_answer_is_parked_and_matched_once_the_answer_is_there(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send()).message_id
+    delivered = report(f"sbx_{id}", "delivered")
+    for _ in range(2):
+        await services.receipts.receive("sandbox", delivered)
+    parked = await states(pool), await services.receipts.due(), await services.receipts.match()
+
+    await handoff.run()
+    due = await services.receipts.due()
+    matched = await asyncio.gather(services.receipts.match(), services.receipts.match())
+    await services.receipts.receive("sandbox", delivered)
+
+    assert parked == ([("pending", None)], False, False)
+    assert (due, matched) == (True, [True, True])
+    assert not await services.receipts.due()
+    assert await states(pool) == [("delivered", None)]
+    assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
+    assert await pool.fetch("SELECT message_id, contradicts FROM receipts") == [(id, False)]
+
+
+async def test_a_parked_failure_is_refunded_once_when_it_is_matched(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send()).message_id
+    for status in ("failed", "delivered"):
+        await services.receipts.receive("sandbox", report(f"sbx_{id}", status))
+    await handoff.run()
+
+    await asyncio.gather(*(services.receipts.match() for _ in range(4)))
+
+    assert await states(pool) == [("failed", "carrier_error")]
+    assert await journal(pool) == [("failed", False), ("delivered", True)]
+    await audit(pool)
+
+
+async def test_a_report_that_no_text_was_found_for_is_forgotten_after_a_day(services: Services, pool: Pool) -> None:
+    await services.receipts.receive("sandbox", report("sbx_unknown", "delivered", 2**62))
+    await retention.purge(services.database, Later(timedelta(hours=23)), MONTH, MONTH).run()
+    kept = await journal(pool)
+
+    await retention.purge(services.database, Later(timedelta(hours=25)), MONTH, MONTH).run()
+
+    assert kept == [("delivered", False)]
+    assert await journal(pool) == []
+
+
+async def test_a_report_of_another_carrier_is_not_about_our_text(
+    services: Services, reference: int, pool: Pool
+) -> None:
+    await services.receipts.receive("other", report(f"sbx_{reference}", "failed", reference))
+
+    assert await states(pool) == [("sent", None)]
+    assert await entries(pool) == [("debit", -1, 999)]
+
+
+async def test_the_carriers_id_counts_more_than_our_reference(
+    services: Services, reference: int, send: Callable[..., Any], pool: Pool
+) -> None:
+    unsent = (await send("+12025550144")).message_id
+
+    await services.receipts.receive("sandbox", report(f"sbx_{reference}", "delivered", unsent))
+
+    assert await states(pool) == [("delivered", None), ("pending", None)]

@@ -1,0 +1,96 @@
+"""Opening accounts that can send at once."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts import keys, queries
+from app.domain.accounts import service as accounts
+from app.domain.accounts.scopes import AUTOMATION, GENERAL
+from app.domain.contacts import service as contacts
+from app.domain.kernel.errors import Conflict
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.numbers import queries as numbers
+from app.domain.onboarding.service import Opened, Opening, open_account
+from tests.conftest import unit_of
+
+OPENING = Opening(" Blue Door ", "Owner@Example.com", Decimal("0.0125"), 500, b"secret", "GB")
+
+
+async def test_an_opened_account_has_all_it_needs_to_send(services: Services) -> None:
+    async with _unit(services) as unit:
+        opened = await open_account(unit, OPENING)
+
+        account, [owner] = await queries.get_own(unit), await queries.list_users(unit)
+        await unit.session.refresh(account)
+        number = await numbers.find_primary(unit)
+        assert number is not None
+        ends = opened.account_id, opened.company_name, opened.email, opened.phone_number_id, opened.phone_number
+        assert ends == (account.id, "Blue Door", "owner@example.com", number.id, number.phone_number)
+        assert (account.rate, account.balance, account.region, opened.credits) == (Decimal("0.0125"), 500, "GB", 500)
+        assert owner.password_hash is not None
+        assert accounts.PASSWORDS.verify(opened.password, owner.password_hash)
+
+
+async def test_the_keys_of_an_opened_account_work(services: Services) -> None:
+    async with _unit(services) as unit:
+        opened = await open_account(unit, OPENING)
+        found = [
+            await queries.find_live_key(unit.session, keys.fingerprint(b"secret", text), unit.clock.now())
+            for text in (opened.svc_key, opened.auto_key)
+        ]
+
+    assert [key and (key.account_id, key.scopes) for key in found] == [
+        (opened.account_id, GENERAL),
+        (opened.account_id, AUTOMATION),
+    ]
+
+
+async def test_starter_credits_stand_in_the_ledger(services: Services) -> None:
+    async with _unit(services) as unit:
+        opened = await open_account(unit, OPENING)
+
+    rows = await services.database.pool.fetch("SELECT * FROM ledger_entries")
+    entries = [(row["account_id"], row["type"], row["amount"], row["balance_after"], row["actor"]) for row in rows]
+    assert entries == [(opened.account_id, "adjustment", 500, 500, "setup")]
+
+
+async def test_an_account_without_starter_credits_has_an_empty_ledger(services: Services) -> None:
+    async with _unit(services) as unit:
+        await open_account(unit, Opening("Blue Door", "owner@example.com", Decimal("0.01"), 0, b"secret"))
+
+    assert await services.database.pool.fetchval("SELECT count(*) FROM ledger_entries") == 0
+    assert await services.database.pool.fetchval("SELECT balance FROM accounts") == 0
+
+
+async def test_the_region_of_an_account_reads_its_national_phones(services: Services) -> None:
+    async with _unit(services) as unit:
+        await open_account(unit, OPENING)
+
+        assert (await contacts.create(unit, {"phone": "07911 123456"})).phone == "+447911123456"
+
+
+async def test_an_account_whose_owner_is_known_is_not_opened_at_all(services: Services, account: Opened) -> None:
+    async def open_another() -> None:
+        async with _unit(services) as unit:
+            await open_account(unit, Opening("Copy", account.email.upper(), Decimal("0.01"), 7, b"secret"))
+
+    with pytest.raises(Conflict):
+        await open_another()
+
+    pool = services.database.pool
+    assert [row["id"] for row in await pool.fetch("SELECT id FROM accounts")] == [account.account_id]
+    assert await pool.fetchval("SELECT count(*) FROM phone_numbers") == 1
+
+
+async def test_the_actor_of_the_unit_becomes_the_account(unit: Unit, account: Opened) -> None:
+    opened = await open_account(unit, OPENING)
+
+    assert (unit.actor.account_id, unit.actor.label) == (opened.account_id, "setup")
+    assert opened.account_id != account.account_id
+
+
+def _unit(services: Services) -> Any:
+    return unit_of(services, Actor(0, frozenset()))

@@ -1,0 +1,46 @@
+"""A stage on which subscribers are tried again soon, and given up soon."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from app.bootstrap import Services, open_engine
+from app.domain.onboarding.service import Opened
+from app.domain.webhooks.dispatcher import Dispatcher
+from app.settings import Settings
+from tests.domain.webhooks.receivers import Receiver, receiving
+from tests.domain.webhooks.stages import Stage
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Return settings that are as quick for webhooks as for the rest."""
+    quick = {
+        "webhook_retry_schedule": (0.05, 0.05, 0.05, 0.05, 0.05, 0.05),
+        "webhook_breaker_seconds": (0.3, 0.6),
+        "webhook_lease_seconds": 1.0,
+        "webhook_connect_seconds": 5.0,
+        "webhook_timeout_seconds": 60.0,
+    }
+    return settings.model_copy(update=quick)
+
+
+@pytest.fixture
+async def receiver() -> AsyncGenerator[Receiver]:
+    """Give a subscriber."""
+    async with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
+    """Give a stage on which nobody works yet."""
+    dispatcher = Dispatcher(services.database, services.clock, services.ring)
+    return Stage(services, account, receiver, dispatcher, open_engine(services))
+
+
+@pytest.fixture
+async def working(stage: Stage) -> AsyncGenerator[Stage]:
+    """Give a stage on which a worker dispatches and delivers until the test ends."""
+    async with stage.at_work():
+        yield stage

@@ -1,0 +1,109 @@
+"""A subscriber on this machine: it keeps what it is posted, and answers as it is told."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+PATIENCE_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Post:
+    """A request that came; header names are lower case."""
+
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+    at: float
+
+    @property
+    def id(self) -> str:
+        """Return the webhook-id."""
+        return self.headers["webhook-id"]
+
+    @property
+    def attempt(self) -> int:
+        """Return the number of the attempt."""
+        return int(self.headers["webhook-attempt"])
+
+    @property
+    def body(self) -> Any:
+        """Return the body, read as JSON."""
+        return orjson.loads(self.raw)
+
+
+Respond = Callable[[Post], web.Response | Awaitable[web.Response]]
+
+
+def ok(_: Post) -> web.Response:
+    """Answer as a subscriber does that is well."""
+    return web.Response(text="ok")
+
+
+def status(code: int, **headers: str) -> Respond:
+    """Return what answers with a status."""
+    return lambda _: web.Response(status=code, headers=headers)
+
+
+@dataclass
+class Receiver:
+    """A subscriber. `posts` came, `most` of them at the same time; `respond` says what the next ones are answered."""
+
+    url: str = ""
+    respond: Respond = ok
+    posts: list[Post] = field(default_factory=list[Post])
+    busy: int = 0
+    most: int = 0
+
+    def to(self, path: str) -> list[Post]:
+        """Return what came to one path."""
+        return [post for post in self.posts if post.path == path]
+
+    async def expect(self, count: int, path: str | None = None) -> list[Post]:
+        """Wait until so many posts have come, and return all."""
+        await until(lambda: len(self.posts if path is None else self.to(path)) >= count)
+        return self.posts if path is None else self.to(path)
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Keep a request and answer it."""
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        post = Post(request.path, headers, await request.read(), asyncio.get_running_loop().time())
+        self.posts.append(post)
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            answer = self.respond(post)
+            return answer if isinstance(answer, web.Response) else await answer
+        finally:
+            self.busy -= 1
+
+
+@asynccontextmanager
+async def receiving() -> AsyncGenerator[Receiver]:
+    """Listen on a port of this machine."""
+    receiver = Receiver()
+    server = web.Server(receiver.handle)
+    runner = web.ServerRunner(server, shutdown_timeout=0.01)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        receiver.url = site.name
+        yield receiver
+    finally:
+        await runner.cleanup()
+
+
+async def until(condition: Callable[[], bool | Awaitable[Any]]) -> None:
+    """Wait until a condition holds; fail when it does not in time."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
+                return
+            await asyncio.sleep(0.005)

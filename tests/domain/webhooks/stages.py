@@ -1,0 +1,114 @@
+"""Deliveries as a worker makes them, to a subscriber on this machine."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.contacts.events import ANN, AT, PipelineStageChanged
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.onboarding.service import Opened
+from app.domain.webhooks import service
+from app.domain.webhooks.dispatcher import Dispatcher
+from app.domain.webhooks.engine import Engine
+from app.domain.webhooks.models import Subscription
+from app.domain.webhooks.service import SubscriptionFields
+from app.jobs.clock import tick
+from app.jobs.job import Job, Runner
+from tests.conftest import unit_of
+from tests.domain.webhooks.receivers import Receiver
+
+EVENT = "pipeline_stage_changed"
+
+
+@dataclass
+class Stage:
+    """An account that tells, a subscriber that hears, and what is between them."""
+
+    services: Services
+    account: Opened
+    receiver: Receiver
+    dispatcher: Dispatcher
+    engine: Engine
+
+    @property
+    def pool(self) -> Pool:
+        return self.services.database.pool
+
+    def act(self) -> AbstractAsyncContextManager[Unit]:
+        """Open a unit of the account's."""
+        return unit_of(self.services, Actor(self.account.account_id, frozenset(), "test"))
+
+    async def subscribe(self, path: str = "/hook", event: str = EVENT) -> Subscription:
+        """Subscribe a path of the receiver to an event."""
+        async with self.act() as unit:
+            return await service.subscribe(unit, self.services.webhooks, event, self.receiver.url + path)
+
+    async def update(self, id: int, **fields: Any) -> None:
+        """Change a webhook."""
+        async with self.act() as unit:
+            await service.update_webhook(unit, self.services.webhooks, id, SubscriptionFields(**fields))
+
+    async def unsubscribe(self, id: int) -> None:
+        """End a subscription."""
+        async with self.act() as unit:
+            await service.unsubscribe(unit, id)
+
+    async def tell(self, *stages: str, contact_id: int | None = 1) -> None:
+        """Tell that a contact moved to stages, all in one transaction."""
+        async with self.act() as unit:
+            for stage in stages:
+                whom = ANN | {"contact_id": contact_id or 0}
+                event = PipelineStageChanged(**whom, old_stage="new_lead", new_stage=stage, changed_at=AT)
+                unit.tell(event, contact_id)
+
+    def pace(self, **schedule: Any) -> None:
+        """Have the engine keep another schedule."""
+        means = self.engine.desk.means
+        self.engine = Engine.of(replace(means, schedule=replace(means.schedule, **schedule)))
+
+    def another(self) -> Engine:
+        """Return an engine as another process has it."""
+        return Engine.of(self.engine.desk.means)
+
+    @asynccontextmanager
+    async def at_work(self, engine: Engine | None = None, grace: float = 10) -> AsyncGenerator[None]:
+        """Dispatch and deliver within a block; stop as a worker does, which has `grace` seconds for it."""
+        engine = engine or self.engine
+        runners = [
+            Runner(Job("events", self.dispatcher.run, self.dispatcher.due, every=0.01)),
+            Runner(Job("webhooks", engine.run, engine.due, every=0.01, finish=engine.finish)),
+        ]
+        clock = asyncio.create_task(tick(runners))
+        try:
+            yield
+        finally:
+            clock.cancel()
+            await asyncio.wait({clock})
+            for runner in runners:
+                await runner.stop(grace)
+
+    async def states(self) -> list[tuple[str, int]]:
+        """Return the status of every delivery and how often it was tried, in their order."""
+        rows = await self.pool.fetch("SELECT status, attempts FROM webhook_deliveries ORDER BY id")
+        return [tuple(row) for row in rows]
+
+    async def are_all(self, status: str) -> bool:
+        """Tell whether everything was dispatched, and every delivery has a status."""
+        return not await self.dispatcher.due() and {each for each, _ in await self.states()} == {status}
+
+    async def is_at_rest(self) -> bool:
+        """Tell whether no process works for a subscription."""
+        leased = "SELECT count(*) FROM webhook_subscriptions WHERE leased_until IS NOT NULL"
+        return await self.pool.fetchval(leased) == 0
+
+    async def subscription(self, id: int) -> Any:
+        """Return a subscription as it stands in the table."""
+        return await self.pool.fetchrow("SELECT * FROM webhook_subscriptions WHERE id = $1", id)
+
+    async def notices(self) -> list[tuple[str, str]]:
+        """Return what the account was told: kind and text, in order."""
+        return [tuple(row) for row in await self.pool.fetch("SELECT kind, text FROM webhook_notices ORDER BY id")]

@@ -1,0 +1,154 @@
+"""From events to deliveries."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from app.db.engine import Pool
+from app.domain.kernel.unit import Actor
+from app.domain.onboarding.service import Opened
+from app.domain.webhooks import dispatcher as dispatching
+from app.domain.webhooks import service
+from tests.conftest import unit_of
+from tests.domain.books import until_blocked
+from tests.domain.webhooks.stages import EVENT, Stage
+
+DELIVERIES = """
+SELECT subscription_id, payload ->> 'new_stage', status FROM webhook_deliveries d JOIN events e ON e.id = event_id
+ORDER BY d.id
+"""
+
+
+async def deliveries(pool: Pool) -> list[tuple[int, str, str]]:
+    return [tuple(row) for row in await pool.fetch(DELIVERIES)]
+
+
+async def wake_at(pool: Pool, id: int) -> datetime | None:
+    return await pool.fetchval("SELECT wake_at FROM webhook_subscriptions WHERE id = $1", id)
+
+
+async def test_each_event_becomes_one_delivery_for_each_subscription_in_order(stage: Stage) -> None:
+    first, second, _ = await stage.subscribe(), await stage.subscribe(), await stage.subscribe(event="new_contact")
+    await stage.tell("contacted", "qualified")
+    await stage.tell("won")
+
+    await stage.dispatcher.run()
+    await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [
+        (subscription.id, stage, "pending")
+        for stage in ("contacted", "qualified", "won")
+        for subscription in (first, second)
+    ]
+    assert not await stage.dispatcher.due()
+
+
+async def test_dispatchers_side_by_side_dispatch_each_event_once(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    stages = [f"stage {number}" for number in range(20)]
+    await stage.tell(*stages)
+
+    await asyncio.gather(*(stage.dispatcher.run() for _ in range(4)))
+
+    assert await deliveries(stage.pool) == [(subscription.id, stage, "pending") for stage in stages]
+
+
+async def test_a_full_batch_says_that_there_may_be_more(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell(*["won"] * (dispatching.BATCH + 1))
+
+    more = [await stage.dispatcher.run(), await stage.dispatcher.run()]
+
+    assert more == [True, False]
+    assert len(await deliveries(stage.pool)) == dispatching.BATCH + 1
+
+
+async def test_a_subscription_hears_only_of_what_happened_after_it(stage: Stage) -> None:
+    await stage.tell("before")
+    subscription = await stage.subscribe()
+    await stage.tell("after")
+
+    await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [(subscription.id, "after", "pending")]
+
+
+async def test_no_account_hears_of_another(stage: Stage, new_account: Callable[..., Any]) -> None:
+    mine = await stage.subscribe()
+    stranger: Opened = await new_account()
+    async with unit_of(stage.services, Actor(stranger.account_id, frozenset())) as unit:
+        await service.subscribe(unit, stage.services.webhooks, EVENT, stage.receiver.url)
+    await stage.tell("won")
+
+    await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [(mine.id, "won", "pending")]
+
+
+async def test_what_comes_for_a_disabled_webhook_is_kept_and_does_not_wake_the_engine(stage: Stage) -> None:
+    async with stage.act() as unit:
+        webhook = await service.create_webhook(unit, stage.services.webhooks, stage.receiver.url, ["contact.created"])
+        await service.update_webhook(unit, stage.services.webhooks, webhook.id, {"active": False})
+    await stage.pool.execute("UPDATE webhook_subscriptions SET events = $1", [EVENT])
+    await stage.tell("won")
+
+    await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [(webhook.id, "won", "skipped")]
+
+
+async def test_the_engine_is_woken_at_once_or_when_the_breaker_closes(stage: Stage) -> None:
+    healthy, open = await stage.subscribe(), await stage.subscribe()
+    until = datetime.fromisoformat("2099-01-01T00:00:00Z")
+    await stage.pool.execute("UPDATE webhook_subscriptions SET open_until = $1 WHERE id = $2", until, open.id)
+    rung: list[str] = []
+    await stage.tell("won")
+
+    await replace(stage.dispatcher, ring=rung.append).run()
+
+    woken = await wake_at(stage.pool, healthy.id)
+    assert woken
+    assert woken <= stage.dispatcher.clock.now()
+    assert await wake_at(stage.pool, open.id) == until
+    assert rung == ["webhooks"]
+
+
+async def test_reactions_hear_of_each_batch_after_the_commit(stage: Stage) -> None:
+    heard: list[tuple[str, bool]] = []
+
+    async def react(events: Any) -> None:
+        for event in events:
+            done = await stage.pool.fetchval("SELECT dispatched_at IS NOT NULL FROM events WHERE id = $1", event["id"])
+            heard.append((event["payload"]["new_stage"], done))
+
+    await stage.tell("contacted", "won")
+
+    await replace(stage.dispatcher, reactions=[react]).run()
+
+    assert heard == [("contacted", True), ("won", True)]
+
+
+async def test_what_is_dispatched_while_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    async with stage.act() as unit:
+        await service.unsubscribe(unit, subscription.id)
+        dispatching_now = asyncio.create_task(stage.dispatcher.run())
+        await until_blocked(stage.pool)
+    await dispatching_now
+
+    assert await deliveries(stage.pool) == []
+
+
+async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    async with stage.pool.acquire() as connection, connection.transaction():
+        await stage.dispatcher._fan_out(connection, await connection.fetch(dispatching.FIND_EVENTS, 1))
+        ending = asyncio.create_task(stage.unsubscribe(subscription.id))
+        await until_blocked(stage.pool)
+    await ending
+
+    assert await deliveries(stage.pool) == [(subscription.id, "won", "canceled")]

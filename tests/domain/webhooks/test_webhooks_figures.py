@@ -1,0 +1,87 @@
+"""Figures of deliveries, for those who run the service."""
+
+from datetime import timedelta
+
+import httpx2
+
+from app.domain.webhooks import figures
+from tests.domain.webhooks.receivers import status, until
+from tests.domain.webhooks.stages import Stage
+
+COPY = """
+INSERT INTO webhook_subscriptions (account_id, kind, target_url, events, secret)
+SELECT account_id, kind, target_url, events, secret FROM webhook_subscriptions, generate_series(2, $1::int)
+"""
+DELIVER = """
+INSERT INTO webhook_deliveries (account_id, subscription_id, event, webhook_id, status, attempts)
+SELECT account_id, id, '', '', 'delivered', 1 FROM webhook_subscriptions
+"""
+
+
+async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Stage) -> None:
+    first, second = await stage.subscribe("/1"), await stage.subscribe("/2")
+    await stage.tell("contacted", "qualified", "won")
+    await stage.dispatcher.run()
+    now = stage.services.clock.now()
+    for statement in (
+        "UPDATE webhook_deliveries SET created_at = $1::timestamptz - interval '1 hour'",
+        "UPDATE webhook_deliveries SET next_attempt_at = $1::timestamptz + interval '1 hour',"
+        " created_at = $1::timestamptz - interval '2 hours' WHERE id = (SELECT max(id) FROM webhook_deliveries)",
+    ):
+        await stage.pool.execute(statement, now)
+
+    mixed = await figures.count_pending(stage.pool, now), await figures.age_pending(stage.pool, now)
+    await stage.pool.execute(
+        "UPDATE webhook_subscriptions SET open_until = $1 WHERE id = $2", now + timedelta(hours=1), first.id
+    )
+    broken = await figures.count_pending(stage.pool, now)
+    await stage.unsubscribe(second.id)
+    await stage.unsubscribe(first.id)
+
+    assert mixed == ({"due": 5, "waiting": 1}, {"due": 3600, "waiting": 7200})
+    assert broken == {"due": 2, "waiting": 4}
+    assert await figures.count_pending(stage.pool, now) == {"due": 0, "waiting": 0}
+    assert await figures.age_pending(stage.pool, now) == {"due": 0, "waiting": 0}
+
+
+async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhooks(stage: Stage) -> None:
+    stage.pace(waits=())
+    codes = iter([500, 200, 200, 200])
+    stage.receiver.respond = lambda post: status(next(codes))(post)
+    subscription = await stage.subscribe()
+    await stage.tell(*["won"] * 4)
+    async with stage.at_work():
+        await until(lambda: is_done(stage))
+    now = stage.services.clock.now()
+
+    rates = await figures.rate_success(stage.pool, now)
+    await stage.pool.execute(COPY, 150)
+    await stage.pool.execute(DELIVER)
+    many = await figures.rate_success(stage.pool, now)
+
+    assert rates == {str(subscription.id): 0.75}
+    assert len(many) == 100
+    assert many[str(subscription.id)] == 0.8
+    assert await figures.rate_success(stage.pool, now + timedelta(hours=1)) == {}
+
+
+async def is_done(stage: Stage) -> bool:
+    return sorted(state for state, _ in await stage.states()) == ["delivered"] * 3 + ["failed"]
+
+
+async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("contacted", "won")
+    await stage.dispatcher.run()
+    await stage.pool.execute(
+        "UPDATE webhook_deliveries SET status = 'delivered', attempts = 1"
+        " WHERE id = (SELECT min(id) FROM webhook_deliveries)"
+    )
+
+    text = (await api.get("/metrics")).text
+
+    assert 'messaging_webhooks_pending{state="due"} 1.0\n' in text
+    assert 'messaging_webhooks_pending{state="waiting"} 0.0\n' in text
+    assert 'messaging_webhooks_oldest_seconds{state="due"} ' in text
+    assert f'messaging_webhooks_success_ratio{{webhook="{subscription.id}"}} 1.0\n' in text
+    assert "messaging_webhooks_in_flight " in text

@@ -1,0 +1,91 @@
+"""Webhooks as the dashboard shows and handles them."""
+
+from typing import Any
+
+import httpx2
+from sqlalchemy import Engine, event
+
+from tests.domain.webhooks.receivers import until
+from tests.domain.webhooks.stages import Stage
+
+LIST = """
+{ webhook_deliveries { total_count nodes { event status is_test body attempts { number status address body } } } }
+"""
+CREATE = """
+mutation ($url: String!) {
+  create_webhook(target_url: $url, events: ["message.sent", "contact.created"], description: " CRM ") {
+    id kind events description status secret failing_since
+  }
+}
+"""
+UPDATE = 'mutation ($id: BigInt!) { update_webhook(id: $id, changes: {events: ["message.failed"]}) { events } }'
+ROTATE = "mutation ($id: BigInt!) { rotate_webhook_secret(id: $id, overlap_hours: 0) }"
+READ = "query ($id: BigInt!) { webhook(id: $id) { events secret } }"
+
+
+async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
+    answer = (await api.post("/graphql", json={"query": query, "variables": variables})).json()
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+async def test_deliveries_are_shown_with_their_attempts_in_as_many_statements_for_one_as_for_many(
+    stage: Stage, api: httpx2.AsyncClient
+) -> None:
+    await stage.subscribe()
+    async with stage.at_work():
+        await stage.tell("won")
+        await until(lambda: stage.are_all("delivered"))
+        few = await asked(api)
+        await stage.tell(*["lost"] * 9)
+        await until(lambda: are_delivered(stage, 10))
+        many = await asked(api)
+
+    shown = (await ask(api, LIST))["webhook_deliveries"]
+    assert [sum("webhook_attempts" in statement for statement in each) for each in (few, many)] == [1, 1]
+    assert shown["total_count"] == 10
+    for node in shown["nodes"]:
+        body = node.pop("body")
+        assert body.startswith('{"contact_id":1,"first_name":"Ann"')
+        assert node == {
+            "event": "pipeline_stage_changed",
+            "status": "delivered",
+            "is_test": False,
+            "attempts": [{"number": 1, "status": 200, "address": "127.0.0.1", "body": "ok"}],
+        }
+
+
+async def are_delivered(stage: Stage, count: int) -> bool:
+    return [state for state, _ in await stage.states()] == ["delivered"] * count
+
+
+async def asked(api: httpx2.AsyncClient) -> list[str]:
+    """Return the statements that a list of deliveries needs."""
+    statements: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    await ask(api, LIST)
+    event.remove(Engine, "before_cursor_execute", note)
+    return statements
+
+
+async def test_a_webhook_is_made_changed_and_given_a_new_secret(stage: Stage, api: httpx2.AsyncClient) -> None:
+    made = (await ask(api, CREATE, url=stage.receiver.url))["create_webhook"]
+    id, secret = made.pop("id"), made.pop("secret")
+
+    changed = await ask(api, UPDATE, id=id)
+    new = (await ask(api, ROTATE, id=id))["rotate_webhook_secret"]
+
+    assert made == {
+        "kind": "endpoint",
+        "events": ["message.sent", "contact.created"],
+        "description": "CRM",
+        "status": "active",
+        "failing_since": None,
+    }
+    assert changed["update_webhook"]["events"] == ["message.failed"]
+    assert new != secret
+    assert (await ask(api, READ, id=id))["webhook"] == {"events": ["message.failed"], "secret": new}

@@ -1,0 +1,262 @@
+"""Breakers, notices and giving up."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.webhooks.health import Health
+from app.domain.webhooks.schedule import Schedule, spell
+from tests.domain.webhooks.receivers import Post, status, until
+from tests.domain.webhooks.stages import Stage
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SCHEDULE = Schedule()
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
+
+
+def healthy() -> Health:
+    return Health(failures=0, trips=0, open_until=None, failing_since=None, noticed=0)
+
+
+def failing(health: Health, times: int, at: datetime = NOON) -> Health:
+    for _ in range(times):
+        health.fail(at, SCHEDULE)
+    return health
+
+
+def test_the_breaker_opens_for_30_seconds_after_five_failures_in_a_row() -> None:
+    health = failing(healthy(), 4)
+    closed = not health.is_open(NOON)
+
+    health.fail(NOON, SCHEDULE)
+
+    assert closed
+    assert health.open_until == NOON + seconds(30)
+    assert (health.is_open(NOON + seconds(29.9)), health.is_open(NOON + seconds(30))) == (True, False)
+    assert health.is_half_open
+
+
+def test_what_was_under_way_when_the_breaker_opened_does_not_open_it_for_longer() -> None:
+    health = failing(healthy(), 13)
+
+    assert (health.trips, health.open_until) == (1, NOON + seconds(30))
+
+
+def test_each_probe_that_fails_opens_the_breaker_for_longer() -> None:
+    health, now, waits = failing(healthy(), 5), NOON, list[float]()
+
+    for _ in range(6):
+        assert health.open_until
+        waits.append((health.open_until - now).total_seconds())
+        now = health.open_until
+        health.fail(now, SCHEDULE)
+
+    assert waits == [30, 60, 120, 300, 600, 600]
+
+
+def test_one_success_resets_everything() -> None:
+    health = failing(healthy(), 7)
+    health.due_notice(NOON + timedelta(days=2), SCHEDULE)
+
+    health.succeed(NOON)
+
+    assert health == Health(0, 0, None, None, 0, last_success_at=NOON)
+
+
+def test_the_account_is_told_after_an_hour_and_after_a_day_once_each() -> None:
+    health = failing(healthy(), 1)
+    hours = [0.9, 1, 2, 23.9, 24, 71]
+
+    notices = [health.due_notice(NOON + timedelta(hours=each), SCHEDULE) for each in hours]
+
+    assert notices == [None, "1 hour", None, None, "1 day", None]
+
+
+def test_of_two_notices_that_are_due_the_later_one_is_given() -> None:
+    health = failing(healthy(), 1)
+
+    assert health.due_notice(NOON + timedelta(hours=30), SCHEDULE) == "1 day"
+    assert health.due_notice(NOON + timedelta(hours=31), SCHEDULE) is None
+
+
+def test_giving_up_takes_72_hours_without_success() -> None:
+    health = failing(healthy(), 1)
+
+    assert not health.is_failing_for_too_long(NOON + timedelta(hours=71.9), SCHEDULE)
+    assert health.is_failing_for_too_long(NOON + timedelta(hours=72), SCHEDULE)
+    assert not healthy().is_failing_for_too_long(NOON, SCHEDULE)
+
+
+def test_the_schedule_of_retries_spans_76_hours_in_eleven_attempts() -> None:
+    waits = [SCHEDULE.wait(attempt, None) for attempt in range(1, 12)]
+
+    assert [wait is None for wait in waits] == [False] * 10 + [True]
+    assert [each / 3600 for each in SCHEDULE.waits[3:]] == [0.5, 2, 5, 10, 14, 20, 24]
+    assert sum(SCHEDULE.waits) == pytest.approx(75.6 * 3600, rel=0.01)
+
+
+@given(st.integers(1, 10), st.one_of(st.none(), st.floats(0, 10**6)))
+def test_no_attempt_comes_early_or_later_than_a_fifth_and_what_was_asked_for(
+    attempt: int, retry_after: float | None
+) -> None:
+    planned, asked = SCHEDULE.waits[attempt - 1], min(retry_after or 0, 36_000)
+
+    wait = SCHEDULE.wait(attempt, retry_after)
+
+    assert wait is not None
+    assert max(planned, asked) - 1e-6 <= wait.total_seconds() <= max(planned * 1.2, asked) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (259_200, "3 days"),
+        (86_400, "1 day"),
+        (3600, "1 hour"),
+        (5400, "90 minutes"),
+        (45, "45 seconds"),
+        (0.5, "0.5 seconds"),
+        (1, "1 second"),
+    ],
+)
+def test_a_duration_is_spelled_in_its_largest_unit(count: float, words: str) -> None:
+    assert spell(count) == words
+
+
+async def test_while_the_breaker_is_open_no_attempt_is_burnt_and_one_probe_closes_it(stage: Stage) -> None:
+    stage.pace(breaker_waits=(60,), waits=(60,))
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    for contact in range(20):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await until(lambda: has_trips(stage, subscription.id, 1))
+        opened, burnt, tried = (
+            await stage.subscription(subscription.id),
+            await stage.states(),
+            len(stage.receiver.posts),
+        )
+        await stage.tell("lost", contact_id=20)
+        await until(lambda: has_deliveries(stage, 21))
+        due = await stage.engine.due()
+        stage.receiver.respond = held = Once()
+        await stage.pool.execute("UPDATE webhook_subscriptions SET open_until = now(), wake_at = now()")
+        await stage.receiver.expect(tried + 1)
+        await asyncio.sleep(0.05)
+        probes = len(stage.receiver.posts) - tried
+        held.go.set()
+        await stage.receiver.expect(21)
+        await until(stage.is_at_rest)
+
+    assert opened["wake_at"] == opened["open_until"] > opened["failing_since"]
+    assert (opened["trips"], opened["failures"], due) == (1, tried, False)
+    assert 5 <= tried <= 8
+    assert [attempts for _, attempts in burnt].count(1) == tried
+    assert probes == 1
+    closed = await stage.subscription(subscription.id)
+    assert (closed["open_until"], closed["failures"], closed["trips"], closed["failing_since"]) == (None, 0, 0, None)
+    assert closed["last_success_at"] is not None
+    assert [state for state, _ in await stage.states()].count("delivered") == 21 - tried
+
+
+async def has_deliveries(stage: Stage, count: int) -> bool:
+    return len(await stage.states()) == count
+
+
+class Once:
+    """Answers 200 when it is let go."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def __call__(self, _: Post) -> web.Response:
+        await self.go.wait()
+        return web.Response()
+
+
+async def test_a_probe_that_fails_burns_one_attempt_and_opens_the_breaker_for_longer(stage: Stage) -> None:
+    stage.pace(breaker_waits=(0.05, 0.05, 60), waits=(60,))
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    for contact in range(20):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await until(lambda: has_trips(stage, subscription.id, 3))
+        await until(stage.is_at_rest)
+
+    tried = [attempts for _, attempts in await stage.states()].count(1)
+    assert tried == len(stage.receiver.posts)
+    assert (await stage.subscription(subscription.id))["failures"] == tried <= 10
+
+
+async def has_trips(stage: Stage, id: int, count: int) -> bool:
+    return (await stage.subscription(id))["trips"] == count
+
+
+async def test_a_webhook_that_goes_on_failing_is_told_of_and_then_disabled_with_what_waits(stage: Stage) -> None:
+    stage.pace(waits=(60,), breaker_waits=(0.03,), notice_after=(0.1, 0.2), disable_after=0.4)
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    for contact in range(60):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await until(lambda: has_status(stage, subscription.id, "disabled"))
+        await stage.tell("lost")
+        await until(lambda: is_skipped(stage, 61))
+        tried = len(stage.receiver.posts)
+
+    url = f"{stage.receiver.url}/hook"
+    assert await stage.notices() == [
+        ("failing", f"{url} has been failing for 0.1 seconds; 0.4 seconds without success disable it."),
+        ("failing", f"{url} has been failing for 0.2 seconds; 0.4 seconds without success disable it."),
+        ("disabled", f"{url} was disabled after 0.4 seconds without success."),
+    ]
+    assert len(stage.receiver.posts) == tried
+    assert not await stage.engine.due()
+
+
+async def has_status(stage: Stage, id: int, wanted: str) -> bool:
+    return (await stage.subscription(id))["status"] == wanted
+
+
+async def is_skipped(stage: Stage, count: int) -> bool:
+    return [state for state, _ in await stage.states()] == ["skipped"] * count
+
+
+async def test_nine_events_that_fail_disable_nothing(stage: Stage) -> None:
+    stage.pace(waits=(0.02,) * 100, breaker_waits=(0.02,), disable_after=0.1)
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    for contact in range(9):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await stage.receiver.expect(40)
+        nine = (await stage.subscription(subscription.id))["status"]
+        await stage.tell("won", contact_id=10)
+        await until(lambda: has_status(stage, subscription.id, "disabled"))
+
+    assert nine == "active"
+    assert await is_skipped(stage, 10)
+
+
+async def test_as_many_notices_are_given_as_the_settings_say(stage: Stage) -> None:
+    stage.pace(waits=(60,), breaker_waits=(0.02,), notice_after=(0.05, 0.1, 0.15))
+    stage.receiver.respond = status(500)
+    await stage.subscribe()
+    for contact in range(60):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await until(lambda: has_notices(stage, 3))
+
+    assert {kind for kind, _ in await stage.notices()} == {"failing"}
+
+
+async def has_notices(stage: Stage, count: int) -> bool:
+    return len(await stage.notices()) == count

@@ -1,0 +1,134 @@
+"""The service as people run it: real processes, their output, their end."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+import psutil
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[2]
+COMMAND = Path(sys.executable).with_name("messaging")
+PATIENCE_SECONDS = 120
+"""How long a thing may take that must come to pass: machines that test much at once are slow."""
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def until(get: Callable[[], T], every: float = 0.05) -> T:
+    """Ask until the answer is true, and return it."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (answer := get()):
+        assert time.monotonic() < deadline, "It never came to pass"
+        time.sleep(every)
+    return answer
+
+
+def environment(folder: Path, **settings: object) -> dict[str, str]:
+    """Return an environment with nothing of this process's but what finds programs."""
+    plain = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+    return plain | {name: str(value) for name, value in settings.items()}
+
+
+class Process:
+    """A running `messaging …`; `output` is all it has written so far."""
+
+    def __init__(self, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
+        self._log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [COMMAND, *arguments], cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True
+            )
+        self.pid = self._process.pid
+
+    @property
+    def output(self) -> str:
+        return self._log.read_text()
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def family(self) -> list[psutil.Process]:
+        """Return the process and all it started."""
+        parent = psutil.Process(self.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def kill(self) -> None:
+        """End the process as the machine does when it runs out of memory."""
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> int:
+        """Ask the process to stop, and return its exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(PATIENCE_SECONDS)
+
+    def wait(self) -> int:
+        """Wait for the process to end by itself, and return its exit code."""
+        return self._process.wait(PATIENCE_SECONDS)
+
+    def end(self) -> None:
+        """Clean up, however the test ended; what the process started ends with it."""
+        if self.is_running():
+            self._process.terminate()
+            try:
+                self._process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+
+@contextmanager
+def starting(folder: Path) -> Iterator[Callable[..., Process]]:
+    """Give a function that starts `messaging` in a folder; what still runs at the end is stopped."""
+    with ExitStack() as stack:
+
+        def start(*arguments: str, **settings: object) -> Process:
+            process = Process(folder, arguments, environment(folder, **settings))
+            stack.callback(process.end)
+            return process
+
+        yield start
+
+
+def is_ready(url: str) -> bool:
+    """Tell whether a service answers, and reaches its databases."""
+    try:
+        return httpx2.get(f"{url}/readyz", timeout=5).status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def await_ready(url: str, *processes: Process) -> None:
+    """Wait until a service is ready; fail at once, with what it wrote, when it ends instead."""
+
+    def ready() -> bool:
+        for process in processes:
+            assert process.is_running(), process.output
+        return is_ready(url)
+
+    until(ready)
+
+
+def exports(output: str) -> dict[str, str]:
+    """Return what the lines `export NAME=value` say."""
+    return dict(re.findall(r"^ *export (\w+)=(\S+)$", output, re.M))
+
+
+def sections(readme: str, heading: str) -> list[str]:
+    """Return the numbered steps of the first code block under a heading, word for word."""
+    block = readme.split(f"## {heading}\n")[1].split("```sh\n")[1].split("```")[0]
+    return re.split(r"^(?=# \d+\. )", block, flags=re.M)[1:]

@@ -1,0 +1,22 @@
+"""Workers are killed while texts go out: a short form of what `make chaos` does at length."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.storm import REPORT_NOW, storm
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_workers_that_are_killed_lose_no_text_and_send_none_twice(tmp_path: Path) -> None:
+    async with storm(tmp_path, credits=200, seed=1) as weather:
+        await asyncio.gather(weather.send(150), weather.kill(3, pause=0.3))
+        await weather.forget(50)
+        await weather.pool.execute(REPORT_NOW)
+        await weather.settle()
+
+        await weather.check()
+
+    assert weather.killed == 3

@@ -1,0 +1,194 @@
+"""One machine, one command: the first start, the README, the second start, the stop."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.e2e.conftest import Served
+from tests.e2e.processes import COMMAND, ROOT, free_port, sections, starting, until
+
+README = (ROOT / "README.md").read_text()
+TO = "+12025550143"
+STOP_SECONDS = 15
+"""Five for the processes of the service, ten for its databases."""
+
+
+def run(served: Served, script: str) -> Any:
+    """Run a step of the README in the second terminal; return what it printed, read where it is JSON."""
+    done = subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=served.folder,
+        env=served.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), script
+    return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
+
+
+def messaging(served: Served, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments],
+        cwd=served.folder,
+        env=served.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def account(served: Served) -> Any:
+    """Give a demo account, as the command prints it."""
+    return json.loads(messaging(served, "demo", "--json").stdout)
+
+
+def balance(served: Served, account: Any) -> int:
+    return served.ask("GET", "/billing/balance", account["svc_key"])["data"]["balance"]
+
+
+def send(served: Served, account: Any, to: str) -> int:
+    body = {"to": to, "message": "Hello", "consent_attested": True}
+    return int(served.ask("POST", "/sms/send", account["svc_key"], body)["data"]["message_id"])
+
+
+def entry(served: Served, account: Any, id: int) -> Any:
+    [found] = [each for each in served.ask("GET", "/sms/logs", account["svc_key"])["data"] if each["id"] == id]
+    return found
+
+
+def test_the_first_start_says_how_to_go_on_and_keeps_the_secrets_to_itself(served: Served) -> None:
+    output = until(lambda: served.process.output if "Paste the exports" in served.process.output else "")
+
+    assert re.search(r"^  password  \S{16}$", output, re.M)
+    assert re.search(rf"^  export URL={served.url}$", output, re.M)
+    assert re.search(r"^  export KEY=svc_\w{38}$", output, re.M)
+    assert re.search(r"^  export NUMBER=\+15002000001$", output, re.M)
+    assert {path.name: path.stat().st_mode & 0o077 for path in [served.data, *served.data.glob("*.key")]} == {
+        "data": 0,
+        "secret.key": 0,
+    }
+
+
+def test_the_ten_lines_of_the_readme_do_what_they_say(served: Served) -> None:
+    until(lambda: "Paste the exports" in served.process.output)
+    steps = sections(README, "Ten lines")
+    number = served.environment()["NUMBER"]
+
+    sent = run(served, steps[0])
+    until(lambda: run(served, steps[1])["data"][0]["status"] == "delivered")
+    said = run(served, steps[2])
+    [reply] = run(served, steps[3])["data"]
+    [contact] = run(served, steps[4])["data"]
+    failing = run(served, steps[5])
+    run(served, steps[6])
+    refused = run(served, steps[7])
+    copy = run(served, steps[8])
+    until(lambda: run(served, steps[9])["data"][1]["type"] == "refund")
+    ledger = run(served, steps[9])["data"]
+
+    assert len(steps) == 10
+    assert sent["data"] == {"message_id": "1", "segments": 1, "status": "pending", "credits_remaining": 999}
+    assert said == f"{number} received the text.\n"
+    assert (reply["body"], reply["from_number"], reply["status"]) == ("See you then!", TO, "received")
+    assert (contact["phone"], contact["score"]) == (TO, 14)
+    assert failing["data"]["status"] == "pending"
+    assert (refused["success"], refused["error_code"]) == (False, "contact_opted_out")
+    assert ["20% off all haircuts this Friday" in text for text in copy["data"]] == [True] * 3
+    assert sorted((each["type"], each["amount"]) for each in ledger) == [
+        ("adjustment", 1000),
+        ("debit", -1),
+        ("debit", -1),
+        ("debit", -1),
+        ("refund", 1),
+    ]
+
+
+def test_a_second_service_on_the_same_data_is_refused_in_a_sentence(served: Served) -> None:
+    second = messaging(served, "serve", "--port", str(free_port()), "--data", str(served.data))
+
+    assert (second.returncode, second.stdout) == (1, "")
+    assert second.stderr == (
+        f"messaging: The data folder {served.data} is in use by process {served.process.pid}: "
+        "stop that process, or choose another folder with MESSAGING_DATA.\n"
+    )
+
+
+def test_a_demo_account_can_be_used_at_once(served: Served, account: Any) -> None:
+    answer = served.ask("POST", "/sms/send", account["auto_key"], {"to": TO, "message": "Hi", "consent_attested": True})
+
+    assert account["base_url"] == served.url
+    assert answer["data"]["credits_remaining"] == 999_999
+    assert account["phone_number"] != served.environment()["NUMBER"]
+
+
+def test_the_sandbox_reports_what_a_person_says_it_reports(served: Served, account: Any) -> None:
+    before = balance(served, account)
+    id = send(served, account, "+15005550205")
+    until(lambda: entry(served, account, id)["status"] == "sent")
+
+    done = messaging(served, "sandbox", "status", str(id), "failed", "--code", "filtered")
+
+    failed = entry(served, account, id)
+    assert (done.returncode, done.stdout) == (0, f"Message {id} was reported failed.\n")
+    assert (failed["status"], failed["error_code"]) == ("failed", "filtered")
+    assert balance(served, account) == before
+
+
+def test_a_killed_worker_is_started_again_and_what_waits_is_sent(served: Served, account: Any) -> None:
+    [worker] = [each for each in served.process.family() if "worker" in each.cmdline()]
+
+    worker.kill()
+    id = send(served, account, TO)
+
+    until(lambda: entry(served, account, id)["status"] == "delivered")
+
+
+def test_an_ordinary_day_leaves_no_error_in_the_log(served: Served, account: Any) -> None:
+    id = send(served, account, TO)
+    until(lambda: entry(served, account, id)["status"] == "delivered")
+    killed = "worker ended with code -9; it starts again in 1 s"
+
+    errors = [line for line in served.process.output.splitlines() if "[error" in line and killed not in line]
+
+    assert errors == []
+
+
+def test_a_service_that_is_told_to_stop_leaves_nothing_running_and_goes_on_where_it_stopped(
+    served: Served, account: Any
+) -> None:
+    family = served.process.family()
+    id = send(served, account, TO)
+    begun = time.monotonic()
+
+    code = served.process.stop()
+    took = time.monotonic() - begun
+    left = [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+    served.again()
+
+    assert len(family) > 4
+    assert (code, left) == (0, [])
+    assert took < STOP_SECONDS
+    assert f"Serving at {served.url}\n" in until(lambda: served.process.output)
+    assert "password" not in served.process.output
+    until(lambda: entry(served, account, id)["status"] == "delivered")
+
+
+def test_a_port_that_is_taken_is_refused_in_a_sentence(served: Served, tmp_path: Path) -> None:
+    with starting(tmp_path) as start:
+        late = start("serve", PORT=served.port, MESSAGING_DATA=tmp_path / "data")
+        code = late.wait()
+
+    assert code == 1
+    assert late.output == (
+        f"messaging: Port {served.port} of 127.0.0.1 is taken by another program. "
+        "Stop that, or choose another port with PORT.\n"
+    )
+    assert not (tmp_path / "data").exists()

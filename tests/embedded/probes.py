@@ -1,0 +1,53 @@
+"""Questions to the embedded servers, and waiting for what they do."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+
+PATIENCE_SECONDS = 20
+
+
+def ask(url: str, sql: str) -> Any:
+    """Return the one value that PostgreSQL answers with."""
+
+    async def fetch() -> Any:
+        connection = await asyncpg.connect(url)
+        try:
+            return await connection.fetchval(sql)
+        finally:
+            await connection.close()
+
+    return asyncio.run(fetch())
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "It never came to hold"
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    """Tell whether a process runs; one that has ended may await its parent."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def servers_of(data: Path) -> list[psutil.Process]:
+    """Return every process of the servers of a data folder."""
+    return [process for process in psutil.process_iter() if _folder_of(process) in {data / "postgres", data / "valkey"}]
+
+
+def _folder_of(process: psutil.Process) -> Path | None:
+    try:
+        return Path(process.cwd())
+    except (psutil.Error, FileNotFoundError):
+        return None

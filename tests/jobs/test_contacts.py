@@ -1,0 +1,121 @@
+"""Holds that nobody decided on."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.contacts import consent, queries
+from app.domain.contacts import service as contacts
+from app.domain.kernel.unit import Actor, open_unit
+from app.domain.messages.carrier import InboundMessage
+from app.domain.onboarding.service import Opened
+from app.jobs.contacts import expire_holds
+from app.jobs.job import Job
+from tests.domain.books import Later, told
+
+TO, OTHER = "+12025550143", "+12025550144"
+
+
+def job(services: Services, hours: float) -> Job:
+    return expire_holds(services.database, Later(timedelta(hours=hours)), services.ring)
+
+
+async def hold(services: Services, account: Opened, *phones: str) -> None:
+    actor = Actor(account.account_id, frozenset())
+    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+        for phone in phones:
+            await consent.hold(unit, await contacts.find_or_create(unit, phone, "inbound_sms"))
+
+
+async def holds(pool: Pool) -> list[tuple[str, datetime | None, str]]:
+    rows = await pool.fetch("SELECT phone, held_until IS NOT NULL, status FROM contacts ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_after_24_hours(
+    services: Services, account: Opened
+) -> None:
+    pool = services.database.pool
+    await hold(services, account, TO)
+
+    late = job(services, 24.01)
+    was_due, ran, still_due = await late.due(), await late.run(), await late.due()
+
+    assert (was_due, ran, still_due) == (True, True, False)
+    assert await holds(pool) == [(TO, False, "opted_out")]
+    [suppression] = await pool.fetch("SELECT phone, reason FROM suppressions")
+    [recorded] = await pool.fetch("SELECT phone, kind, method FROM consents")
+    assert tuple(suppression) == (TO, "review_expired")
+    assert tuple(recorded) == (TO, "revoked_other", "review_expired")
+    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    assert not await late.run()
+
+
+async def test_a_hold_stands_for_24_hours(services: Services, account: Opened) -> None:
+    await hold(services, account, TO)
+
+    early = job(services, 23.99)
+
+    assert (await early.due(), await early.run()) == (False, False)
+    assert await holds(services.database.pool) == [(TO, True, "active")]
+
+
+async def test_a_hold_that_was_decided_on_does_not_expire(services: Services, account: Opened) -> None:
+    pool = services.database.pool
+    await hold(services, account, TO, OTHER)
+    actor = Actor(account.account_id, frozenset())
+    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+        for contact_id in [row["id"] for row in await pool.fetch("SELECT id FROM contacts WHERE phone = $1", TO)]:
+            await consent.release_hold(unit, contact_id, opted_out=False)
+
+    await job(services, 25).run()
+
+    assert await holds(pool) == [(TO, False, "active"), (OTHER, False, "opted_out")]
+
+
+async def test_the_holds_of_all_accounts_expire_once_in_many_workers(
+    services: Services, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    pool = services.database.pool
+    other = await new_account()
+    await hold(services, account, TO, OTHER)
+    await hold(services, other, TO)
+    late = job(services, 25)
+
+    await asyncio.gather(*(late.run() for _ in range(4)))
+
+    assert [status for _, _, status in await holds(pool)] == ["opted_out"] * 3
+    owners = await pool.fetch("SELECT account_id, phone FROM suppressions ORDER BY account_id, phone")
+    assert [tuple(row) for row in owners] == [
+        (account.account_id, TO),
+        (account.account_id, OTHER),
+        (other.account_id, TO),
+    ]
+    assert await pool.fetchval("SELECT count(*) FROM consents") == 3
+    assert await told(pool, "new_opt_out") == ["new_opt_out"] * 3
+
+
+async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_running(
+    services: Services, account: Opened
+) -> None:
+    await hold(services, account, TO)
+    late, actor = job(services, 25), Actor(account.account_id, frozenset())
+
+    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+        await queries.find_by_phone(unit, TO, lock=True)
+
+        assert (await late.due(), await late.run()) == (True, False)
+
+
+async def test_the_conversation_of_an_expired_hold_waits_for_nobody(services: Services, account: Opened) -> None:
+    text = InboundMessage("in-1", TO, account.phone_number, "STOP what time is the showing")
+    await services.inbox.receive("sandbox", text)
+    flag = "SELECT possible_opt_out FROM conversations"
+    assert await services.database.pool.fetchval(flag) is True
+
+    await job(services, 25).run()
+
+    assert await services.database.pool.fetchval(flag) is False

@@ -1,0 +1,233 @@
+"""The worker: what is due gets done, whatever dies."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from app.jobs.broker import make_broker, make_consumer
+from app.jobs.doorbell import Doorbell
+from app.jobs.job import Job, Runner
+from app.worker import Build, Worker
+from tests.jobs.conftest import Valkey
+from tests.jobs.samples import Ledger, building, eventually
+
+pytestmark = pytest.mark.anyio
+
+PROJECT = Path(__file__).parents[2]
+NEVER = 3600.0
+SOON = 0.1
+
+
+@asynccontextmanager
+async def working(valkey: Valkey, build: Build) -> AsyncGenerator[Doorbell]:
+    """Run a worker in this process, with a doorbell to wake it."""
+    worker, doorbell = Worker(valkey.url, build), Doorbell(valkey.url)
+    await worker.start()
+    yield doorbell
+    await doorbell.close()
+    await worker.stop()
+
+
+def start_process(valkey: Valkey, ledger: Ledger, batch_seconds: float) -> subprocess.Popen[bytes]:
+    """Start a worker as a process of its own."""
+    command = [sys.executable, "-m", "tests.jobs.samples", valkey.url, ledger.path, str(batch_seconds)]
+    return subprocess.Popen(command, cwd=PROJECT)
+
+
+async def test_a_ring_does_the_work_without_the_clock(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+        ledger.add(25)
+
+        doorbell.ring("work")
+
+        await eventually(lambda: ledger.count("done = 1 and claims = 1") == 25)
+
+
+async def test_a_ring_is_answered_before_its_run_begins_so_that_the_next_one_counts(valkey: Valkey) -> None:
+    unanswered: list[int] = []
+
+    async def run() -> bool:
+        unanswered.append(valkey.client.exists("messaging:bell:work"))
+        return False
+
+    async def due() -> bool:
+        return False
+
+    async with working(valkey, building(Job("work", run, due, NEVER))) as doorbell:
+        doorbell.ring("work")
+        await eventually(lambda: len(unanswered) == 1)
+        doorbell.ring("work")
+        await eventually(lambda: len(unanswered) == 2)
+
+    assert unanswered == [0, 0]
+
+
+async def test_a_bell_that_no_job_watches_disturbs_no_other(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+        ledger.add(1)
+
+        doorbell.ring("unknown")
+        doorbell.ring("work")
+
+        await eventually(lambda: ledger.count("done = 1") == 1)
+
+
+async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Ledger) -> None:
+    stuck = asyncio.Event()
+
+    async def wait() -> bool:
+        return await stuck.wait() and False
+
+    async def due() -> bool:
+        return False
+
+    slow = [Job(f"slow_{number}", wait, due, NEVER) for number in range(10)]
+    async with working(valkey, building(*slow, ledger.job(every=NEVER))) as doorbell:
+        for job in slow:
+            doorbell.ring(job.bell)
+        ledger.add(1)
+
+        doorbell.ring("work")
+
+        await eventually(lambda: ledger.count("done = 1") == 1)
+        stuck.set()
+
+
+async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=SOON, batch_seconds=0.05))) as doorbell:
+        ledger.add(60)
+        doorbell.ring("work")
+        await eventually(lambda: ledger.count("done > 0") >= 10)
+
+        valkey.client.flushall()
+
+        await eventually(lambda: ledger.count("done > 0") == 60)
+
+
+async def test_a_ring_is_heard_after_redis_forgot_everything(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+        doorbell.ring("work")
+        valkey.client.flushall()
+        ledger.add(1)
+
+        doorbell.ring("work")
+
+        await eventually(lambda: ledger.count("done = 1") == 1)
+
+
+async def test_work_is_done_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=SOON))) as doorbell:
+        valkey.kill()
+        ledger.add(25)
+
+        doorbell.ring("work")
+
+        await eventually(lambda: ledger.count("done = 1") == 25)
+
+
+async def test_rings_are_heard_again_when_redis_is_back(valkey: Valkey, ledger: Ledger) -> None:
+    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+        doorbell.ring("work")
+        valkey.kill()
+        valkey.start()
+        ledger.add(1)
+
+        async with asyncio.timeout(20):
+            while ledger.count("done = 1") == 0:
+                doorbell.ring("work")
+                await asyncio.sleep(0.1)
+
+    assert ledger.count("done = 1 and claims = 1") == 1
+
+
+async def test_the_work_of_a_killed_worker_is_finished_by_another(valkey: Valkey, ledger: Ledger) -> None:
+    ledger.add(20)
+    process = start_process(valkey, ledger, batch_seconds=600)
+    await eventually(lambda: ledger.count("claims = 1") >= 10)
+
+    process.kill()
+    process.wait()
+
+    async with working(valkey, building(ledger.job(every=SOON))):
+        await eventually(lambda: ledger.count("done = 1") == 20)
+    assert ledger.count("claims = 2") >= 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_worker_told_to_stop_finishes_the_batch_in_hand_only(
+    valkey: Valkey, ledger: Ledger, number: signal.Signals
+) -> None:
+    ledger.add(1000)
+    process = start_process(valkey, ledger, batch_seconds=0.5)
+    await eventually(lambda: ledger.count("claims > 0") > 0)
+
+    process.send_signal(number)
+
+    assert process.wait(10) == 0
+    claimed = ledger.count("claims > 0")
+    assert claimed < 1000
+    assert ledger.count("done > 0") == claimed
+
+
+async def test_a_worker_stops_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:
+    ledger.add(1)
+    process = start_process(valkey, ledger, batch_seconds=0)
+    await eventually(lambda: ledger.count("done = 1") == 1)
+    valkey.kill()
+
+    process.terminate()
+
+    assert process.wait(10) == 0
+
+
+async def test_connections_outlive_the_batches_that_use_them(valkey: Valkey) -> None:
+    story: list[str] = []
+
+    async def run() -> bool:
+        story.append("batch begins")
+        await asyncio.sleep(0.1)
+        story.append("batch ends")
+        return False
+
+    async def due() -> bool:
+        return not story
+
+    @asynccontextmanager
+    async def build() -> AsyncGenerator[Sequence[Job]]:
+        story.clear()
+        yield [Job("work", run, due, SOON)]
+        story.append("disconnected")
+
+    async with working(valkey, build):
+        await eventually(lambda: story == ["batch begins"])
+
+    assert story == ["batch begins", "batch ends", "disconnected"]
+
+
+async def test_no_thread_polls_for_delayed_rings(valkey: Valkey, ledger: Ledger) -> None:
+    broker = make_broker(valkey.url, [Runner(ledger.job(every=NEVER))])
+    consumer = make_consumer(broker)
+
+    consumer.start()
+
+    assert set(consumer.consumers) == {"bells"}
+    consumer.stop()
+    broker.client.close()
+
+
+async def test_a_ring_fetched_by_a_killed_worker_leaves_nothing_behind(valkey: Valkey, ledger: Ledger) -> None:
+    client: Redis = valkey.client
+    client.zadd("messaging:__heartbeats__", {"dead": 0})
+    client.sadd("messaging:__acks__.dead.bells", "ring")
+
+    async with working(valkey, building(ledger.job(every=NEVER))):
+        await eventually(lambda: client.zscore("messaging:__heartbeats__", "dead") is None)
+
+    assert client.exists("messaging:__acks__.dead.bells") == 0

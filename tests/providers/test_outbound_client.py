@@ -1,0 +1,461 @@
+"""Posting to peers on this machine: what is sent, what comes back, and what a peer can do to us."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+
+from app.domain.webhooks.errors import InvalidUrl
+from app.domain.webhooks.poster import PostError
+from app.providers.outbound.client import WebhookPoster
+from tests.providers.peers import NETWORKS, OK, Answering, Peer, repeat, say, say_and_close, say_and_reset, serve, then
+
+HEADERS = {"content-type": "application/json", "webhook-id": "evt_1"}
+LONG = 10.0
+SHORT = 0.3
+TLS = ssl.create_default_context()
+
+
+class Names:
+    """Answers look-ups from a script, the last answer again and again, and counts them."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self._answers = list(answers)
+        self.asked: list[str] = []
+
+    async def look_up(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+
+def open_poster(names: Names | None = None, timeout: float = LONG, connect_timeout: float = LONG) -> WebhookPoster:
+    return WebhookPoster(True, NETWORKS, connect_timeout, timeout, names and names.look_up, TLS)
+
+
+@pytest.fixture
+async def poster() -> AsyncGenerator[WebhookPoster]:
+    poster = open_poster()
+    yield poster
+    await poster.close()
+
+
+async def answer_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    raise ConnectionResetError
+
+
+async def test_what_is_posted_is_what_arrives(poster: WebhookPoster) -> None:
+    async with serve(say(OK)) as peer:
+        await poster.post(f"{peer.url}?a=1", HEADERS, b'{"a":1}')
+
+    head = (
+        f"POST /hook?a=1 HTTP/1.1\r\nhost: 127.0.0.1:{peer.port}\r\ncontent-type: application/json\r\n"
+        "webhook-id: evt_1\r\ncontent-length: 7\r\n\r\n"
+    )
+    assert peer.requests == [(head, b'{"a":1}')]
+
+
+async def test_a_reply_says_what_was_answered_and_by_whom(poster: WebhookPoster) -> None:
+    answer = b"HTTP/1.1 503 Later\r\nRetry-After: 120\r\ncontent-length: 4\r\n\r\nlate"
+
+    async with serve(say(answer)) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+
+    assert (reply.status, reply.error, reply.address) == (503, "", "127.0.0.1")
+    assert reply.headers == {"retry-after": "120", "content-length": "4"}
+    assert (reply.body, reply.retry_after) == (b"late", 120.0)
+    assert 0 < reply.duration < LONG
+
+
+async def test_a_connection_is_kept_for_the_next_post(poster: WebhookPoster) -> None:
+    async with serve(say(OK)) as peer:
+        replies = [await poster.post(peer.url, HEADERS, b"%d" % number) for number in range(5)]
+
+    assert [reply.status for reply in replies] == [200] * 5
+    assert [body for _, body in peer.requests] == [b"0", b"1", b"2", b"3", b"4"]
+    assert peer.connections == 1
+
+
+async def test_posts_at_the_same_time_have_a_connection_each(poster: WebhookPoster) -> None:
+    async with serve(say(OK)) as peer:
+        for _ in range(3):
+            replies = await asyncio.gather(*(poster.post(peer.url, HEADERS, b"%d" % each) for each in range(20)))
+            assert [reply.status for reply in replies] == [200] * 20
+
+    assert len(peer.requests) == 60
+    assert peer.connections == 20
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok",
+        OK + OK,
+        OK + b"surplus",
+    ],
+)
+async def test_a_connection_that_the_peer_will_close_or_abuses_is_not_kept(
+    poster: WebhookPoster, answer: bytes
+) -> None:
+    async with serve(say(answer)) as peer:
+        replies = [await poster.post(peer.url, HEADERS, b"") for _ in range(2)]
+
+    assert [(reply.status, reply.body) for reply in replies] == [(200, b"ok")] * 2
+    assert peer.connections == 2
+
+
+async def test_a_connection_that_is_not_kept_is_ended_by_us(poster: WebhookPoster) -> None:
+    async with serve(say(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+        await peer.wait_until_ended()
+
+    assert reply.status == 200
+
+
+async def test_a_connection_that_brings_what_nobody_asked_for_is_not_used_again(poster: WebhookPoster) -> None:
+    async def answer_then_go_on(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(OK)
+        await asyncio.sleep(0.05)
+        writer.write(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n")
+
+    async with serve(answer_then_go_on) as peer:
+        first = await poster.post(peer.url, HEADERS, b"")
+        await peer.wait_until_ended()
+        second = await poster.post(peer.url, HEADERS, b"")
+
+    assert [first.status, second.status] == [200, 200]
+    assert peer.connections == 2
+
+
+async def test_a_kept_connection_that_the_peer_has_closed_is_not_used_again(poster: WebhookPoster) -> None:
+    async with serve(say_and_close(OK)) as peer:
+        replies = []
+        for _ in range(3):
+            replies.append(await poster.post(peer.url, HEADERS, b""))
+            await peer.wait_until_ended()
+            peer.ended.clear()
+
+    assert [reply.status for reply in replies] == [200] * 3
+    assert (peer.connections, len(peer.requests)) == (3, 3)
+
+
+async def test_a_close_that_was_not_noticed_yet_is_noticed_before_a_connection_is_used_again(
+    poster: WebhookPoster,
+) -> None:
+    async def answer_and_close_at_once(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(OK)
+        writer.write_eof()
+
+    async with serve(then(answer_and_close_at_once, say(OK))) as peer:
+        replies = [await poster.post(peer.url, HEADERS, b"") for _ in range(2)]
+
+    assert [(reply.status, reply.error) for reply in replies] == [(200, "")] * 2
+    assert (peer.connections, len(peer.requests)) == (2, 2)
+
+
+async def test_what_was_written_is_never_written_again(poster: WebhookPoster) -> None:
+    async with serve(then(say(OK), say_and_close())) as peer:
+        first = await poster.post(peer.url, HEADERS, b"first")
+        second = await poster.post(peer.url, HEADERS, b"second")
+
+    assert (first.status, first.error) == (200, "")
+    assert (second.status, second.error, second.address) == (None, PostError.closed, "127.0.0.1")
+    assert [body for _, body in peer.requests] == [b"first", b"second"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed(poster: WebhookPoster, status: int) -> None:
+    async with serve(say(OK)) as elsewhere:
+        answer = f"HTTP/1.1 {status} Moved\r\nlocation: {elsewhere.url}\r\ncontent-length: 0\r\n\r\n"
+        async with serve(say(answer.encode())) as peer:
+            reply = await poster.post(peer.url, HEADERS, b"")
+
+    assert (reply.status, reply.headers["location"]) == (status, elsewhere.url)
+    assert elsewhere.connections == 0
+
+
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serve(say(OK)) as proxy, serve(say(OK)) as peer:
+        for name in ("http_proxy", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+            monkeypatch.setenv(name.upper(), proxy.url)
+        poster = open_poster(Names(["127.0.0.1"]))
+        reply = await poster.post(f"http://hooks.example:{peer.port}/", HEADERS, b"")
+        await poster.close()
+
+    assert (reply.status, peer.connections, proxy.connections) == (200, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("answering", "status", "body"),
+    [
+        (say(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", b"2\r\nok\r\n", b"0\r\n\r\n"), 200, b"ok"),
+        (say(b"HTTP/1.1 100 Continue\r\n\r\n", OK), 200, b"ok"),
+        (say(b"HTTP/1.1 410 Gone\r\ncontent-le", b"ngth: 0\r\n\r\n"), 410, b""),
+        (say_and_close(b"HTTP/1.1 200 OK\r\n\r\n", b"until ", b"the end"), 200, b"until the end"),
+        (say_and_close(b"HTTP/1.0 404 Not Found\r\n\r\n"), 404, b""),
+    ],
+)
+async def test_answers_come_in_many_forms(
+    poster: WebhookPoster, answering: Answering, status: int, body: bytes
+) -> None:
+    async with serve(answering) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+
+    assert (reply.status, reply.error, reply.body) == (status, "", body)
+
+
+@pytest.mark.parametrize(
+    ("answering", "error"),
+    [
+        (say_and_close(), PostError.closed),
+        (say_and_close(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok"), PostError.closed),
+        (say_and_reset(b"HTTP/1.1 200 OK\r\n\r\nok"), PostError.closed),
+        (say_and_close(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n"), PostError.closed),
+        (say(b"220 mail.example.com ESMTP\r\n"), PostError.protocol),
+        (say(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"), PostError.protocol),
+        (repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 100), PostError.too_large),
+        (repeat(b"x: y\r\n" * 100, start=b"HTTP/1.1 200 OK\r\n"), PostError.too_large),
+    ],
+)
+async def test_a_peer_that_answers_badly_costs_a_reply_and_its_connection(
+    poster: WebhookPoster, answering: Answering, error: PostError
+) -> None:
+    async with serve(answering) as peer:
+        replies = [await poster.post(peer.url, HEADERS, b"") for _ in range(2)]
+
+    assert [(reply.status, reply.error, reply.address) for reply in replies] == [(None, error, "127.0.0.1")] * 2
+    assert (peer.connections, len(peer.requests)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "answering",
+    [
+        say(),
+        say(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok"),
+        answer_nothing,
+        repeat(b"HTTP/1.1 100 Continue\r\n\r\n", pause=0.01),
+        repeat(b"y", start=b"HTTP/1.1 200 OK\r\nx: ", pause=0.01),
+        repeat(b"x", start=b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n", pause=0.01),
+    ],
+)
+async def test_a_peer_that_takes_too_long_is_given_up(answering: Answering) -> None:
+    poster = open_poster(timeout=SHORT)
+
+    async with serve(answering) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+        await poster.close()
+
+    assert (reply.status, reply.error, reply.address) == (None, PostError.timeout, "127.0.0.1")
+    assert SHORT / 2 < reply.duration < LONG
+    assert len(peer.requests) == 1
+
+
+async def test_a_body_without_an_end_is_cut(poster: WebhookPoster) -> None:
+    async with serve(repeat(b"x" * 1000, start=b"HTTP/1.1 200 OK\r\n\r\n")) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+        await peer.wait_until_ended()
+
+    assert (reply.status, reply.body) == (200, b"x" * 2048)
+
+
+async def test_an_answer_that_comes_before_the_body_was_read_counts(poster: WebhookPoster) -> None:
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
+        await asyncio.Event().wait()
+
+    async with serve(refuse, reads_body=False) as peer:
+        replies = [await poster.post(peer.url, HEADERS, b"x" * 20_000_000) for _ in range(2)]
+
+    assert [(reply.status, reply.error) for reply in replies] == [(413, "")] * 2
+    assert peer.connections == 2
+
+
+async def test_an_address_where_nobody_listens_is_an_error_of_connecting(poster: WebhookPoster) -> None:
+    async with serve(say(OK)) as peer:
+        pass
+
+    reply = await poster.post(peer.url, HEADERS, b"")
+
+    assert (reply.status, reply.error, reply.address) == (None, PostError.connect, "")
+
+
+@pytest.mark.parametrize("url", ["", "example.com", "ftp://example.com/", "https://me@example.com/", "https://127.1/"])
+async def test_a_url_that_is_not_good_is_not_posted_to(url: str) -> None:
+    names = Names(["127.0.0.1"])
+    poster = open_poster(names)
+
+    reply = await poster.post(url, HEADERS, b"")
+    await poster.close()
+
+    assert (reply.status, reply.error, names.asked) == (None, PostError.invalid_url, [])
+
+
+async def test_in_production_http_is_not_posted_to() -> None:
+    poster = WebhookPoster(allow_http=False, allow_networks=NETWORKS, ssl_context=TLS)
+
+    async with serve(say(OK)) as peer:
+        reply = await poster.post(peer.url, HEADERS, b"")
+    await poster.close()
+
+    assert (reply.error, peer.connections) == (PostError.invalid_url, 0)
+
+
+async def test_check_returns_the_normal_form_or_says_what_is_wrong(poster: WebhookPoster) -> None:
+    assert poster.check("HTTP://LOCALHOST:8000") == "http://localhost:8000/"
+    with pytest.raises(InvalidUrl, match=r"points to 10\.0\.0\.1"):
+        poster.check("https://10.0.0.1/")
+
+
+async def test_without_allowed_networks_this_machine_is_out_of_reach() -> None:
+    poster = WebhookPoster(allow_http=True, allow_networks=(), ssl_context=TLS)
+
+    async with serve(say(OK)) as peer:
+        urls = [peer.url, f"http://localhost:{peer.port}/", f"http://[::ffff:127.0.0.1]:{peer.port}/"]
+        replies = [await poster.post(url, HEADERS, b"") for url in urls]
+    await poster.close()
+
+    assert [(reply.status, reply.error) for reply in replies] == [(None, PostError.refused_address)] * 3
+    assert peer.connections == 0
+
+
+@pytest.mark.parametrize("bad", ["10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "fe80::1%eth0", "64:ff9b::7f00:1"])
+async def test_one_bad_address_among_good_ones_refuses_the_name(bad: str) -> None:
+    for addresses in (["127.0.0.1", bad], [bad, "127.0.0.1"], [bad]):
+        poster = open_poster(Names(addresses))
+        async with serve(say(OK)) as peer:
+            reply = await poster.post(f"http://hooks.example:{peer.port}/", HEADERS, b"")
+        await poster.close()
+
+        assert (reply.status, reply.error, reply.address) == (None, PostError.refused_address, "")
+        assert peer.connections == 0
+
+
+async def test_a_name_is_looked_up_once_for_a_post_and_the_checked_address_is_the_one_connected_to() -> None:
+    names = Names(["127.0.0.1"], ["10.0.0.1"])
+    poster = open_poster(names)
+
+    async with serve(say(OK)) as peer:
+        url = f"http://rebinding.example:{peer.port}/"
+        replies = [await poster.post(url, HEADERS, b"") for _ in range(2)]
+    await poster.close()
+
+    assert [(reply.status, reply.error, reply.address) for reply in replies] == [
+        (200, "", "127.0.0.1"),
+        (None, PostError.refused_address, ""),
+    ]
+    assert names.asked == ["rebinding.example"] * 2
+    assert f"host: rebinding.example:{peer.port}\r\n" in peer.requests[0][0]
+
+
+async def test_a_kept_connection_is_used_only_while_the_name_stands_for_its_address() -> None:
+    poster = open_poster(Names(["127.0.0.1"], ["::1", "127.0.0.1"], ["::1"]))
+
+    async with serve(say(OK)) as peer:
+        url = f"http://hooks.example:{peer.port}/"
+        replies = [await poster.post(url, HEADERS, b"") for _ in range(3)]
+    await poster.close()
+
+    assert [reply.error for reply in replies] == ["", "", PostError.connect]
+    assert peer.connections == 1
+
+
+async def test_a_connection_is_not_shared_between_names() -> None:
+    poster = open_poster(Names(["127.0.0.1"]))
+
+    async with serve(say(OK)) as peer:
+        replies = [await poster.post(f"http://{name}.example:{peer.port}/", HEADERS, b"") for name in "ab"]
+    await poster.close()
+
+    assert [reply.status for reply in replies] == [200, 200]
+    assert peer.connections == 2
+
+
+async def test_where_the_first_address_does_not_answer_the_next_is_tried() -> None:
+    poster = open_poster(Names(["::1", "::1", "127.0.0.1"]))
+
+    async with serve(say(OK)) as peer:
+        reply = await poster.post(f"http://hooks.example:{peer.port}/", HEADERS, b"")
+    await poster.close()
+
+    assert (reply.status, reply.address) == (200, "127.0.0.1")
+
+
+async def test_no_more_than_three_addresses_are_tried() -> None:
+    poster = open_poster(Names(["::1", "::1", "::1", "127.0.0.1"]))
+
+    async with serve(say(OK)) as peer:
+        reply = await poster.post(f"http://hooks.example:{peer.port}/", HEADERS, b"")
+    await poster.close()
+
+    assert (reply.error, peer.connections) == (PostError.connect, 0)
+
+
+async def test_a_name_without_addresses_is_an_error_of_the_look_up() -> None:
+    poster = open_poster(Names([]))
+
+    reply = await poster.post("http://nobody.example/", HEADERS, b"")
+    await poster.close()
+
+    assert (reply.status, reply.error, reply.address) == (None, PostError.dns, "")
+
+
+async def test_a_look_up_that_does_not_end_is_an_error_of_the_look_up() -> None:
+    async def look_up(host: str) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return ["127.0.0.1"]
+
+    poster = WebhookPoster(True, NETWORKS, 0.05, LONG, look_up, TLS)
+
+    reply = await poster.post("http://slow.example/", HEADERS, b"")
+    await poster.close()
+
+    assert (reply.status, reply.error) == (None, PostError.dns)
+    assert reply.duration < LONG
+
+
+@pytest.mark.parametrize("name", ["x\r\ny", "x\ny", "x"])
+@pytest.mark.parametrize("value", ["a\r\nhost: evil", "a\n", "a\r", "é"])
+async def test_a_header_cannot_bring_another_one(poster: WebhookPoster, name: str, value: str) -> None:
+    async with serve(say(OK)) as peer:
+        with pytest.raises(ValueError, match=r"line break|ascii"):
+            await poster.post(peer.url, {name: value}, b"")
+
+    assert peer.connections == 0
+
+
+async def test_a_post_that_is_cancelled_ends_its_connection(poster: WebhookPoster) -> None:
+    async with serve(answer_nothing) as peer:
+        posting = asyncio.create_task(poster.post(peer.url, HEADERS, b""))
+        await _until_requested(peer)
+        posting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await posting
+        await peer.wait_until_ended()
+
+    assert peer.connections == 1
+
+
+async def test_closing_ends_the_kept_connections(poster: WebhookPoster) -> None:
+    async with serve(say(OK)) as peer:
+        await asyncio.gather(*(poster.post(peer.url, HEADERS, b"") for _ in range(3)))
+        await poster.close()
+        await peer.wait_until_ended()
+
+    assert peer.connections == 3
+
+
+async def test_ipv6_is_posted_to(poster: WebhookPoster) -> None:
+    async with serve(say(OK), host="::1") as peer:
+        reply = await poster.post(f"http://[::1]:{peer.port}/", HEADERS, b"")
+
+    assert (reply.status, reply.address) == (200, "::1")
+    assert f"host: [::1]:{peer.port}\r\n" in peer.requests[0][0]
+
+
+async def _until_requested(peer: Peer) -> None:
+    async with asyncio.timeout(5):
+        while not peer.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)

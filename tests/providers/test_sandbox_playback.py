@@ -1,0 +1,307 @@
+"""Playing the sandbox's callbacks back, over real HTTP, to a receiver that verifies them."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import UTC, datetime
+
+import pytest
+from aiohttp import web
+
+from app.db.engine import Database
+from app.domain.messages.carrier import (
+    CallbackRequest,
+    FailureCode,
+    InboundMessage,
+    OutboundMessage,
+    Receipt,
+    ReceiptStatus,
+)
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.providers.carriers.sandbox.playback import BATCH, Playback
+from app.providers.carriers.sandbox.reports import NotReported, report_inbound, report_status
+from app.providers.http import open_client
+
+pytestmark = pytest.mark.anyio
+
+SECRET = b"a secret of the tests"
+ORDINARY = "+14155550100"
+
+
+class Receiver:
+    """The service's side of the callbacks: it verifies and reads each with the carrier, and answers `status`."""
+
+    def __init__(self, carrier: SandboxCarrier) -> None:
+        self.carrier = carrier
+        self.url = ""
+        self.paths: list[str] = []
+        self.said: list[Receipt | InboundMessage] = []
+        self.status: Callable[[CallbackRequest], int] = lambda request: 200
+        self.before: Callable[[], Awaitable[object]] = lambda: asyncio.sleep(0)
+
+    async def take(self, request: web.Request) -> web.Response:
+        await self.before()
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        callback = CallbackRequest(str(request.url), headers, await request.read())
+        self.paths.append(request.path_qs)
+        parse = self.carrier.parse_inbound if request.path.endswith("/inbound") else self.carrier.parse_receipts
+        self.said += parse(callback)
+        return web.Response(status=self.status(callback))
+
+    def statuses(self) -> list[tuple[int | None, str]]:
+        return [(said.reference, said.status) for said in self.said if isinstance(said, Receipt)]
+
+
+@pytest.fixture
+def carrier(database: Database) -> SandboxCarrier:
+    return SandboxCarrier(database.pool, SECRET, 0.0, 30.0)
+
+
+@pytest.fixture
+async def receiver(carrier: SandboxCarrier) -> AsyncGenerator[Receiver]:
+    receiver = Receiver(carrier)
+    app = web.Application()
+    app.router.add_post("/carriers/sandbox/status", receiver.take)
+    app.router.add_post("/carriers/sandbox/inbound", receiver.take)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield receiver
+    await runner.cleanup()
+
+
+@pytest.fixture
+def silent_address() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture
+async def playback(database: Database, receiver: Receiver) -> AsyncGenerator[Playback]:
+    async with open_client() as client:
+        yield Playback(database.pool, client, receiver.url, SECRET)
+
+
+async def send(carrier: SandboxCarrier, number: str = ORDINARY, reference: int = 7) -> None:
+    await carrier.send(OutboundMessage(reference, "+14155550199", number, "Hello", 1))
+
+
+async def states(database: Database) -> list[tuple[int, bool]]:
+    """Return (attempts, done) of every callback."""
+    rows = await database.pool.fetch("SELECT attempts, done_at IS NOT NULL FROM sandbox_callbacks ORDER BY due_at, id")
+    return [tuple(row) for row in rows]
+
+
+async def pause(database: Database) -> int:
+    return await database.pool.fetchval("SELECT extract(epoch FROM claimed_until - now())::int FROM sandbox_callbacks")
+
+
+async def test_the_receipts_of_a_text_reach_the_service_signed(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier)
+    happened = await database.pool.fetchval("SELECT min(due_at) FROM sandbox_callbacks")
+
+    more = await playback.run()
+
+    assert more is False
+    assert receiver.paths == ["/carriers/sandbox/status?message=7"] * 2
+    assert receiver.said == [
+        Receipt("sbx_7", ReceiptStatus.sent, "sent", reference=7, at=happened),
+        Receipt("sbx_7", ReceiptStatus.delivered, "delivered", reference=7, at=happened),
+    ]
+    assert await states(database) == [(1, True), (1, True)]
+
+
+async def test_a_failure_and_a_reply_reach_the_service(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier, "+15005550104", reference=1)
+    await send(carrier, "+15005550401", reference=2)
+
+    await playback.run()
+
+    happened = await database.pool.fetchval("SELECT min(due_at) FROM sandbox_callbacks WHERE reference = 1")
+    failed = Receipt(
+        "sbx_1", ReceiptStatus.failed, "failed", FailureCode.filtered, "filtered", reference=1, at=happened
+    )
+    assert failed in receiver.said
+    replied = await database.pool.fetchval("SELECT max(due_at) FROM sandbox_callbacks WHERE reference = 2")
+    assert receiver.said[-1] == InboundMessage("sbx_in_2", "+15005550401", "+14155550199", "STOP", replied)
+    assert receiver.paths[-1] == "/carriers/sandbox/inbound"
+
+
+async def test_what_is_not_due_waits(database: Database, receiver: Receiver, playback: Playback) -> None:
+    await send(SandboxCarrier(database.pool, SECRET, 3600.0, 30.0))
+
+    assert await playback.due() is False
+    assert await playback.run() is False
+    assert receiver.said == []
+
+
+async def test_what_is_due_is_told_until_it_is_done(carrier: SandboxCarrier, playback: Playback) -> None:
+    await send(carrier)
+
+    assert await playback.due() is True
+    await playback.run()
+    assert await playback.due() is False
+
+
+async def test_a_full_batch_says_that_there_may_be_more(
+    carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    texts = BATCH // 2 + 1
+    for reference in range(1, texts + 1):
+        await send(carrier, reference=reference)
+
+    assert [await playback.run(), await playback.run()] == [True, False]
+    assert sorted(receiver.statuses()) == [(n, s) for n in range(1, texts + 1) for s in ("delivered", "sent")]
+
+
+async def test_playbacks_in_several_processes_deliver_each_callback_once(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver
+) -> None:
+    for reference in range(1, 41):
+        await send(carrier, reference=reference)
+    async with open_client() as client:
+        playbacks = [Playback(database.pool, client, receiver.url, SECRET) for _ in range(3)]
+
+        await asyncio.gather(*(playback.run() for playback in playbacks))
+
+    assert sorted(receiver.statuses()) == [(n, s) for n in range(1, 41) for s in ("delivered", "sent")]
+
+
+async def test_a_refused_callback_holds_back_the_later_ones_of_its_message_only(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier, reference=1)
+    await send(carrier, reference=2)
+    receiver.status = lambda request: 503 if "message=1" in request.url else 204
+
+    await playback.run()
+
+    assert sorted(receiver.statuses()) == [(1, "sent"), (2, "delivered"), (2, "sent")]
+    assert await states(database) == [(1, False), (1, False), (1, True), (1, True)]
+
+
+@pytest.mark.parametrize(("attempts", "seconds"), [(0, 2), (1, 4), (2, 8), (10, 2048), (11, 3600), (5000, 3600)])
+async def test_a_refused_callback_is_tried_again_after_a_growing_pause(
+    database: Database, receiver: Receiver, playback: Playback, attempts: int, seconds: int
+) -> None:
+    await send(SandboxCarrier(database.pool, SECRET, 0.0, 30.0), "+15005550401")
+    await database.pool.execute("DELETE FROM sandbox_callbacks WHERE kind = 'status'")
+    await database.pool.execute("UPDATE sandbox_callbacks SET attempts = $1", attempts)
+    receiver.status = lambda request: 500
+
+    await playback.run()
+
+    assert await pause(database) == pytest.approx(seconds, abs=2)
+    assert await playback.due() is False
+    receiver.status = lambda request: 200
+    await database.pool.execute("UPDATE sandbox_callbacks SET claimed_until = now()")
+    await playback.run()
+    assert await states(database) == [(attempts + 2, True)]
+
+
+async def test_a_callback_that_nobody_answers_is_tried_again(
+    database: Database, carrier: SandboxCarrier, silent_address: str
+) -> None:
+    await send(carrier)
+    async with open_client() as client:
+        await Playback(database.pool, client, silent_address, SECRET).run()
+
+    assert await states(database) == [(1, False), (1, False)]
+
+
+async def test_a_callback_is_given_up_after_a_day(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier, "+15005550401")
+    await database.pool.execute("DELETE FROM sandbox_callbacks WHERE kind = 'status'")
+    await database.pool.execute("UPDATE sandbox_callbacks SET due_at = now() - interval '25 hours'")
+    receiver.status = lambda request: 500
+
+    await playback.run()
+
+    assert await states(database) == [(1, True)]
+
+
+async def test_what_a_dead_process_had_in_hand_is_delivered_by_another(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier)
+    await database.pool.execute("UPDATE sandbox_callbacks SET attempts = 1, claimed_until = now() + interval '1 hour'")
+    assert await playback.due() is False
+
+    await database.pool.execute("UPDATE sandbox_callbacks SET claimed_until = now() - interval '1 second'")
+    await playback.run()
+
+    assert receiver.statuses() == [(7, "sent"), (7, "delivered")]
+    assert await states(database) == [(2, True), (2, True)]
+
+
+async def test_no_transaction_is_open_while_the_service_is_called(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier)
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def slowly() -> None:
+        asked.set()
+        await answer.wait()
+
+    receiver.before = slowly
+    running = asyncio.create_task(playback.run())
+    await asked.wait()
+    open_transactions = await database.pool.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid() "
+        "AND datname = current_database()"
+    )
+    answer.set()
+    await running
+
+    assert open_transactions == 0
+
+
+async def test_a_status_reported_by_hand_reads_like_one_of_the_network(receiver: Receiver) -> None:
+    await report_status(receiver.url, SECRET, 12, ReceiptStatus.delivered)
+    await report_status(receiver.url, SECRET, 13, ReceiptStatus.failed)
+    await report_status(receiver.url, SECRET, 14, ReceiptStatus.failed, FailureCode.landline)
+
+    assert receiver.paths == [f"/carriers/sandbox/status?message={n}" for n in (12, 13, 14)]
+    said = [(r.provider_message_id, r.reference, r.status, r.code) for r in receiver.said if isinstance(r, Receipt)]
+    assert said == [
+        ("sbx_12", 12, "delivered", None),
+        ("sbx_13", 13, "failed", FailureCode.carrier_error),
+        ("sbx_14", 14, "failed", FailureCode.landline),
+    ]
+
+
+async def test_a_text_reported_by_hand_reads_like_one_of_the_network(receiver: Receiver) -> None:
+    before = datetime.now(UTC)
+
+    await report_inbound(receiver.url, SECRET, "+14155550100", "+14155550199", "Is it still free?")
+    await report_inbound(receiver.url, SECRET, "+14155550100", "+14155550199", "Is it still free?")
+
+    first, second = receiver.said
+    assert isinstance(first, InboundMessage)
+    assert isinstance(second, InboundMessage)
+    assert (first.from_number, first.to_number, first.body) == ("+14155550100", "+14155550199", "Is it still free?")
+    assert first.at is not None
+    assert first.at >= before
+    assert first.provider_message_id != second.provider_message_id
+
+
+async def test_a_report_that_the_service_refuses_says_so(receiver: Receiver) -> None:
+    receiver.status = lambda request: 503
+
+    with pytest.raises(NotReported, match="refused the report with status 503"):
+        await report_status(receiver.url, SECRET, 12, ReceiptStatus.delivered)
+
+
+async def test_a_report_to_nobody_asks_whether_the_service_runs(silent_address: str) -> None:
+    with pytest.raises(NotReported, match=r"Is the service running there\?"):
+        await report_inbound(silent_address, SECRET, "+14155550100", "+14155550199", "Hello")

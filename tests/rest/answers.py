@@ -1,0 +1,28 @@
+"""The envelope: what every answer of the REST surface must look like."""
+
+from typing import Any
+
+import httpx2
+
+DOCS = "http://127.0.0.1:8000/docs/errors"
+KEY_HINT = " Send a key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
+
+
+def data(answer: httpx2.Response) -> Any:
+    """Return the data of a success; fail unless the answer is one, in its envelope."""
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json"), answer.text
+    body = answer.json()
+    assert body == {"success": True, "data": body["data"]}
+    assert answer.headers["x-request-id"]
+    return body["data"]
+
+
+def refusal(answer: httpx2.Response) -> tuple[int, str, str]:
+    """Return status, code and text of a refusal; fail unless it is in its envelope."""
+    assert answer.headers["content-type"] == "application/json", answer.text
+    body = answer.json()
+    code = body["error_code"]
+    request_id = answer.headers["x-request-id"]
+    rest = {"success": False, "docs": f"{DOCS}#{code}", "request_id": request_id}
+    assert body == {"error": body["error"], "error_code": code, **rest}
+    return answer.status_code, code, body["error"]

@@ -1,0 +1,28 @@
+"""What a carrier tells us, made by hand and signed."""
+
+import secrets
+import time
+from datetime import UTC, datetime
+
+import httpx2
+import orjson
+
+from app.domain.messages.carrier import InboundMessage
+from app.providers.carriers.sandbox.callbacks import Payload
+from app.providers.carriers.sandbox.signature import HEADER, sign
+
+AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+
+
+def inbound(from_number: str, to_number: str, text: str) -> InboundMessage:
+    """Return a text as a carrier brings it."""
+    return InboundMessage(f"sbx_in_{secrets.token_hex(8)}", from_number, to_number, text, AT)
+
+
+async def call(
+    http: httpx2.AsyncClient, secret: bytes, path: str, payload: Payload | bytes, **headers: str
+) -> httpx2.Response:
+    """Post a callback of the sandbox carrier's, signed now."""
+    body = payload if isinstance(payload, bytes) else orjson.dumps({"at": AT, **payload})
+    signed = {"content-type": "application/json", HEADER: sign(secret, body, time.time()), **headers}
+    return await http.post(path, content=body, headers=signed)

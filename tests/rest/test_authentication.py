@@ -1,0 +1,113 @@
+"""The specification's chapter on authentication, as far as it is about API keys."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts import keys
+from app.domain.accounts.keys import KeyKind
+from app.domain.onboarding.service import Opened
+from tests.rest.answers import KEY_HINT, data, refusal
+
+pytestmark = pytest.mark.anyio
+
+ENDPOINTS = [
+    ("POST", "/sms/send"),
+    ("GET", "/sms/logs"),
+    ("POST", "/sms/generate"),
+    ("GET", "/contacts"),
+    ("POST", "/contacts"),
+    ("GET", "/contacts/1"),
+    ("PUT", "/contacts/1"),
+    ("DELETE", "/contacts/1"),
+    ("GET", "/billing/balance"),
+    ("GET", "/billing/transactions"),
+]
+NOT_GOOD = "This key is unknown, expired or revoked, or its account is suspended." + KEY_HINT
+
+
+@pytest.mark.parametrize(("header", "form"), [("Authorization", "Bearer {}"), ("X-API-Key", "{}")])
+async def test_a_key_is_sent_as_bearer_or_as_x_api_key(
+    http: httpx2.AsyncClient, account: Opened, header: str, form: str
+) -> None:
+    answer = await http.get("/billing/balance", headers={header: form.format(account.svc_key)})
+
+    assert data(answer)["balance"] == 1000
+
+
+@pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+async def test_every_endpoint_refuses_who_sends_no_key(http: httpx2.AsyncClient, method: str, path: str) -> None:
+    answer = await http.request(method, path)
+
+    assert refusal(answer) == (401, "unauthenticated", "No key was sent." + KEY_HINT)
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_key_that_was_never_made_is_refused(http: httpx2.AsyncClient, account: Opened) -> None:
+    answer = await http.get("/contacts", headers={"X-API-Key": keys.make(KeyKind.svc).text})
+
+    assert refusal(answer) == (401, "unauthenticated", NOT_GOOD)
+
+
+async def test_a_mistyped_key_is_refused_as_such(http: httpx2.AsyncClient, account: Opened) -> None:
+    answer = await http.get("/contacts", headers={"X-API-Key": account.svc_key[:-1]})
+
+    assert refusal(answer) == (401, "unauthenticated", "This is not a key: it was cut short or mistyped." + KEY_HINT)
+
+
+@pytest.mark.parametrize("change", ["revoked_at = now()", "expires_at = now()"])
+async def test_a_key_that_has_ended_is_refused(api: httpx2.AsyncClient, services: Services, change: str) -> None:
+    assert (await api.get("/contacts")).status_code == 200
+
+    await services.database.pool.execute(f"UPDATE api_keys SET {change}")
+
+    assert refusal(await api.get("/contacts")) == (401, "unauthenticated", NOT_GOOD)
+
+
+async def test_the_keys_of_a_suspended_account_are_refused(api: httpx2.AsyncClient, services: Services) -> None:
+    await services.database.pool.execute("UPDATE accounts SET status = 'suspended'")
+
+    assert refusal(await api.get("/contacts")) == (401, "unauthenticated", NOT_GOOD)
+
+
+async def test_a_refused_key_does_nothing(http: httpx2.AsyncClient, services: Services, account: Opened) -> None:
+    body = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
+
+    answer = await http.post("/sms/send", json=body, headers={"X-API-Key": account.svc_key[:-1]})
+
+    assert answer.status_code == 401
+    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 0
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/sms/generate"), ("DELETE", "/contacts/1")])
+async def test_an_automation_key_is_refused_what_lies_outside_its_scopes(
+    http: httpx2.AsyncClient, account: Opened, method: str, path: str
+) -> None:
+    body = {"description": "A sale"} if method == "POST" else None
+
+    answer = await http.request(method, path, json=body, headers={"X-API-Key": account.auto_key})
+
+    scope = {"/sms/generate": "ai:use", "/contacts/1": "contacts:delete"}[path]
+    text = f"This key lacks the scope {scope}. Use a key that has it."
+    assert refusal(answer) == (403, "insufficient_scope", text)
+
+
+async def test_an_automation_key_sends(http: httpx2.AsyncClient, account: Opened) -> None:
+    body = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
+
+    answer = await http.post("/sms/send", json=body, headers={"X-API-Key": account.auto_key})
+
+    assert data(answer)["status"] == "pending"
+
+
+async def test_two_keys_of_two_accounts_see_two_balances(
+    http: httpx2.AsyncClient, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    other = await new_account(credits=7)
+
+    answers = [await http.get("/billing/balance", headers={"X-API-Key": each.svc_key}) for each in (account, other)]
+
+    assert [data(answer)["balance"] for answer in answers] == [1000, 7]

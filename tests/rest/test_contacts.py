@@ -1,0 +1,387 @@
+"""The specification's chapter on contacts, a test a sentence."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.onboarding.service import Opened
+from tests.domain.books import audit, told
+from tests.rest.answers import data, refusal
+from tests.rest.carriers import inbound
+
+pytestmark = pytest.mark.anyio
+
+PHONE = "+12025550143"
+ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
+NEW = {
+    "phone": PHONE,
+    "first_name": "",
+    "last_name": "",
+    "email": "",
+    "tags": [],
+    "pipeline_stage": "new_lead",
+    "source": "",
+    "status": "active",
+    "dnd_sms": False,
+    "score": 10,
+}
+STAGES = ["new_lead", "contacted", "qualified", "proposal", "won", "lost"]
+
+
+@pytest.fixture
+def pool(services: Services) -> Pool:
+    return services.database.pool
+
+
+async def create(api: httpx2.AsyncClient, **fields: Any) -> Any:
+    return data(await api.post("/contacts", json={"phone": PHONE} | fields))
+
+
+async def names(api: httpx2.AsyncClient, query: str) -> list[str]:
+    return [contact["first_name"] for contact in data(await api.get(f"/contacts?{query}"))]
+
+
+@pytest.fixture
+async def three(api: httpx2.AsyncClient) -> None:
+    """Add Ann, then Bob, then Cid, whose names, stages and scores all stand in other orders."""
+    await create(api, first_name="Bob", last_name="Young", pipeline_stage="won", email="bob@blue.example")
+    await create(api, phone="+14155550101", first_name="Ann", last_name="Lee", pipeline_stage="lost")
+    await create(api, phone="+442079460958", first_name="cid", last_name="Lee", pipeline_stage="qualified")
+
+
+async def test_a_new_contact_needs_a_phone_and_nothing_else(api: httpx2.AsyncClient, pool: Pool) -> None:
+    contact = await create(api)
+
+    id = await pool.fetchval("SELECT id FROM contacts")
+    times = {"created_at": contact["created_at"], "updated_at": contact["created_at"]}
+    assert contact == {"id": id, **NEW, **times}
+    assert contact["created_at"].endswith("Z")
+
+
+async def test_a_new_contact_keeps_every_field_it_is_given(api: httpx2.AsyncClient) -> None:
+    fields = {**ANN, "tags": ["vip", "blue"], "pipeline_stage": "qualified", "source": "fair", "dnd_sms": True}
+
+    contact = await create(api, **fields)
+
+    assert contact == data(await api.get(f"/contacts/{contact['id']}"))
+    assert {name: contact[name] for name in fields} == fields
+    assert (contact["status"], contact["score"]) == ("active", 40 + 5 + 5)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_new_contact_may_stand_in_any_stage(api: httpx2.AsyncClient, stage: str) -> None:
+    contact = await create(api, pipeline_stage=stage)
+
+    assert contact["pipeline_stage"] == stage
+
+
+async def test_a_phone_is_kept_in_e164(api: httpx2.AsyncClient) -> None:
+    contact = await create(api, phone="(202) 555-0143")
+
+    assert contact["phone"] == PHONE
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "invalid_input"),
+        ({"phone": None}, "invalid_input"),
+        ({"phone": 12025550143}, "invalid_input"),
+        ({"phone": "nobody"}, "invalid_phone"),
+        ({"phone": PHONE, "pipeline_stage": "lead"}, "invalid_input"),
+        ({"phone": PHONE, "first_name": 7}, "invalid_input"),
+        ({"phone": PHONE, "first_name": "x" * 101}, "invalid_input"),
+        ({"phone": PHONE, "first_name": "a\x00b"}, "invalid_input"),
+        ({"phone": PHONE, "email": "ann"}, "invalid_input"),
+        ({"phone": PHONE, "tags": ["vip", 7]}, "invalid_input"),
+        ({"phone": PHONE, "tags": [""]}, "invalid_input"),
+        ({"phone": PHONE, "tags": ["x" * 65]}, "invalid_input"),
+        ({"phone": PHONE, "dnd_sms": "no"}, "invalid_input"),
+    ],
+)
+async def test_what_makes_no_contact_is_refused_with_422(
+    api: httpx2.AsyncClient, pool: Pool, body: dict[str, Any], code: str
+) -> None:
+    answer = await api.post("/contacts", json=body)
+
+    assert refusal(answer)[:2] == (422, code)
+    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await told(pool, "new_contact") == []
+
+
+async def test_a_phone_that_a_contact_has_is_refused_with_409_that_names_it(
+    api: httpx2.AsyncClient, pool: Pool
+) -> None:
+    first = await create(api, first_name="Ann")
+
+    answer = await api.post("/contacts", json={"phone": "1 202 555 0143", "first_name": "Bob"})
+
+    assert refusal(answer) == (409, "conflict", f"A contact with {PHONE} exists: id {first['id']}.")
+    assert [tuple(row) for row in await pool.fetch("SELECT first_name FROM contacts")] == [("Ann",)]
+
+
+async def test_a_contact_that_is_added_again_with_its_idempotency_key_is_answered_again(
+    api: httpx2.AsyncClient, pool: Pool
+) -> None:
+    headers = {"Idempotency-Key": "import-1"}
+
+    first = await api.post("/contacts", json=ANN, headers=headers)
+    again = await api.post("/contacts", json=ANN, headers=headers)
+
+    assert data(again) == data(first)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert await told(pool, "new_contact") == ["new_contact"]
+
+
+async def test_a_phone_that_opted_out_stays_opted_out_when_it_is_added_again(
+    api: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "STOP"))
+    [contact] = data(await api.get("/contacts"))
+    await api.delete(f"/contacts/{contact['id']}")
+
+    again = await create(api)
+
+    assert (again["status"], again["score"]) == ("opted_out", 0)
+
+
+async def test_contacts_are_listed_the_latest_added_first(api: httpx2.AsyncClient, three: None) -> None:
+    answer = await api.get("/contacts")
+
+    assert [contact["first_name"] for contact in data(answer)] == ["cid", "Ann", "Bob"]
+    assert answer.headers["x-total-count"] == "3"
+    assert "link" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("name_asc", ["Ann", "Bob", "cid"]),
+        ("name_desc", ["cid", "Bob", "Ann"]),
+        ("score_high", ["Bob", "cid", "Ann"]),
+        ("date_added", ["cid", "Ann", "Bob"]),
+    ],
+)
+async def test_contacts_can_be_sorted(api: httpx2.AsyncClient, three: None, sort: str, order: list[str]) -> None:
+    assert await names(api, f"sort={sort}") == order
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("ann", ["Ann"]),
+        ("lee", ["cid", "Ann"]),
+        ("Ann Lee", ["Ann"]),
+        ("415555", ["Ann"]),
+        ("%2B4420", ["cid"]),
+        ("BLUE.example", ["Bob"]),
+        ("%25", []),
+        ("_", []),
+        ("nobody", []),
+        ("", ["cid", "Ann", "Bob"]),
+    ],
+)
+async def test_a_search_finds_part_of_a_name_a_phone_or_an_email(
+    api: httpx2.AsyncClient, three: None, search: str, found: list[str]
+) -> None:
+    assert await names(api, f"search={search}") == found
+
+
+async def test_contacts_can_be_asked_for_one_stage(api: httpx2.AsyncClient, three: None) -> None:
+    found = {stage: await names(api, f"stage={stage}") for stage in STAGES}
+
+    assert {stage: who for stage, who in found.items() if who} == {
+        "won": ["Bob"],
+        "lost": ["Ann"],
+        "qualified": ["cid"],
+    }
+
+
+async def test_contacts_can_be_asked_for_one_status(
+    api: httpx2.AsyncClient, three: None, services: Services, account: Opened
+) -> None:
+    await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "STOP"))
+
+    assert await names(api, "status=opted_out") == ["Bob"]
+    assert await names(api, "status=active") == ["cid", "Ann"]
+    assert await names(api, "status=opted_out&stage=lost") == []
+
+
+async def test_contacts_come_in_pages(api: httpx2.AsyncClient, three: None) -> None:
+    answer = await api.get("/contacts?search=e&limit=1&offset=1")
+
+    assert [contact["first_name"] for contact in data(answer)] == ["Ann"]
+    assert answer.headers["x-total-count"] == "3"
+    assert answer.headers["link"] == (
+        '</contacts?search=e&limit=1&offset=2>; rel="next", </contacts?search=e&limit=1&offset=0>; rel="prev"'
+    )
+
+
+@pytest.mark.parametrize("query", ["sort=oldest", "stage=lead", "status=gone", "limit=0", "limit=201", "offset=-1"])
+async def test_a_list_that_cannot_be_given_is_refused_with_422(api: httpx2.AsyncClient, query: str) -> None:
+    answer = await api.get(f"/contacts?{query}")
+
+    status, code, text = refusal(answer)
+    assert (status, code) == (422, "invalid_input")
+    assert query.partition("=")[0] in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"phone": "+14155550101"},
+        {"first_name": "Anna"},
+        {"last_name": "Li"},
+        {"email": "anna@example.com"},
+        {"tags": ["late"]},
+        {"pipeline_stage": "won"},
+        {"source": "fair"},
+        {"dnd_sms": True},
+    ],
+)
+async def test_an_update_changes_the_included_fields_alone(api: httpx2.AsyncClient, change: dict[str, Any]) -> None:
+    before = await create(api, **ANN, tags=["vip"])
+
+    after = data(await api.put(f"/contacts/{before['id']}", json=change))
+
+    score = 70 + 5 + 5 if "pipeline_stage" in change else before["score"]
+    assert after == before | change | {"updated_at": after["updated_at"], "score": score}
+    assert after["updated_at"] > before["updated_at"]
+    assert after == data(await api.get(f"/contacts/{before['id']}"))
+
+
+async def test_an_update_with_null_empties_a_field(api: httpx2.AsyncClient) -> None:
+    contact = await create(api, **ANN, tags=["vip"], pipeline_stage="won")
+    emptied = dict.fromkeys(("first_name", "last_name", "email", "tags", "pipeline_stage"))
+
+    after = data(await api.put(f"/contacts/{contact['id']}", json=emptied))
+
+    assert {name: after[name] for name in emptied} == {name: NEW[name] for name in emptied}
+
+
+async def test_an_update_cannot_lift_an_opt_out(api: httpx2.AsyncClient, services: Services, account: Opened) -> None:
+    await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "STOP"))
+    [contact] = data(await api.get("/contacts"))
+
+    after = data(await api.put(f"/contacts/{contact['id']}", json={"status": "active", "first_name": "Ann"}))
+
+    assert (after["status"], after["first_name"]) == ("opted_out", "Ann")
+
+
+@pytest.mark.parametrize(
+    "body", [{"pipeline_stage": "lead"}, {"tags": [7]}, {"email": "ann"}, {"phone": None}, {"phone": ""}]
+)
+async def test_an_update_that_is_refused_changes_nothing(api: httpx2.AsyncClient, body: dict[str, Any]) -> None:
+    before = await create(api, **ANN)
+
+    answer = await api.put(f"/contacts/{before['id']}", json={"first_name": "Anna"} | body)
+
+    assert refusal(answer)[0] == 422
+    assert data(await api.get(f"/contacts/{before['id']}")) == before
+
+
+async def test_an_update_to_the_phone_of_another_contact_is_refused_with_409(api: httpx2.AsyncClient) -> None:
+    first = await create(api)
+    second = await create(api, phone="+14155550101")
+
+    answer = await api.put(f"/contacts/{second['id']}", json={"phone": PHONE})
+
+    assert refusal(answer) == (409, "conflict", f"A contact with {PHONE} exists: id {first['id']}.")
+    assert data(await api.get(f"/contacts/{second['id']}")) == second
+
+
+async def test_a_deletion_removes_the_contact_with_its_messages_and_conversations(
+    api: httpx2.AsyncClient, services: Services, account: Opened, work: Callable[[], Any], pool: Pool
+) -> None:
+    await api.post("/sms/send", json={"to": PHONE, "message": "Hello", "consent_attested": True})
+    await work()
+    await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "Hi"))
+    await services.inbox.receive("sandbox", inbound("+14155550101", account.phone_number, "I stay"))
+    [stays, goes] = data(await api.get("/contacts"))
+
+    answer = data(await api.delete(f"/contacts/{goes['id']}"))
+
+    assert answer == {"deleted_id": goes["id"], "deleted_messages": 2}
+    assert data(await api.get("/contacts")) == [stays]
+    assert [entry["body"] for entry in data(await api.get("/sms/logs"))] == ["I stay"]
+    assert await pool.fetchval("SELECT count(*) FROM conversations") == 1
+    assert await pool.fetchval("SELECT balance FROM accounts") == 999
+    await audit(pool)
+
+
+async def test_a_deletion_gives_back_what_has_not_left(api: httpx2.AsyncClient, pool: Pool) -> None:
+    await api.post("/sms/send", json={"to": PHONE, "message": "Hello", "consent_attested": True})
+    [contact] = data(await api.get("/contacts"))
+
+    await api.delete(f"/contacts/{contact['id']}")
+
+    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+
+
+async def test_what_was_deleted_is_not_found(api: httpx2.AsyncClient) -> None:
+    contact = await create(api)
+    path = f"/contacts/{contact['id']}"
+    await api.delete(path)
+
+    answers = [await api.get(path), await api.put(path, json={}), await api.delete(path)]
+
+    missing = (404, "not_found", f"No contact with id {contact['id']}.")
+    assert [refusal(answer) for answer in answers] == [missing] * 3
+
+
+@pytest.mark.parametrize("id", ["0", "-1", "9223372036854775807"])
+async def test_an_id_that_nobody_has_is_not_found(api: httpx2.AsyncClient, id: str) -> None:
+    answer = await api.get(f"/contacts/{id}")
+
+    assert refusal(answer) == (404, "not_found", f"No contact with id {id}.")
+
+
+@pytest.mark.parametrize("id", ["ann", "1.5", "9223372036854775808"])
+async def test_an_id_that_is_none_is_refused_with_422(api: httpx2.AsyncClient, id: str) -> None:
+    answer = await api.get(f"/contacts/{id}")
+
+    assert refusal(answer)[:2] == (422, "invalid_input")
+
+
+async def test_a_contact_of_another_account_is_not_found_and_stays_as_it_is(
+    api: httpx2.AsyncClient, new_account: Callable[..., Any]
+) -> None:
+    contact = await create(api, **ANN)
+    path, other = f"/contacts/{contact['id']}", await new_account()
+    headers = {"Authorization": f"Bearer {other.svc_key}"}
+
+    answers = [
+        await api.get(path, headers=headers),
+        await api.put(path, json={"first_name": "Eve"}, headers=headers),
+        await api.delete(path, headers=headers),
+    ]
+
+    missing = (404, "not_found", f"No contact with id {contact['id']}.")
+    assert [refusal(answer) for answer in answers] == [missing] * 3
+    assert data(await api.get("/contacts", headers=headers)) == []
+    assert data(await api.get(path)) == contact
+
+
+async def test_two_accounts_may_have_a_contact_with_one_phone(
+    api: httpx2.AsyncClient, new_account: Callable[..., Any]
+) -> None:
+    mine, other = await create(api), await new_account()
+
+    theirs = data(
+        await api.post("/contacts", json={"phone": PHONE}, headers={"Authorization": f"Bearer {other.svc_key}"})
+    )
+
+    assert theirs["id"] != mine["id"]
+
+
+async def test_a_reply_raises_the_score_by_4(api: httpx2.AsyncClient, services: Services, account: Opened) -> None:
+    contact = await create(api, first_name="Ann")
+
+    await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "Hi"))
+
+    after = data(await api.get(f"/contacts/{contact['id']}"))
+    assert (contact["score"], after["score"]) == (15, 19)

@@ -1,0 +1,80 @@
+"""What operators and load balancers ask, and what they are told when a part is away."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from app.bootstrap import Services, open_services
+from app.rest import health
+from app.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+NOWHERE = "redis://127.0.0.1:1"
+
+
+def client(services: Services) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(app=Starlette(routes=health.routes(services)))
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
+
+
+async def test_a_process_that_answers_is_alive(http: httpx2.AsyncClient) -> None:
+    answer = await http.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_a_process_that_reaches_its_databases_is_ready(http: httpx2.AsyncClient) -> None:
+    answer = await http.get("/readyz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "database": "ok", "redis": "ok"})
+
+
+async def test_without_redis_a_process_is_ready_and_says_what_is_away(settings: Settings) -> None:
+    async with open_services(settings.model_copy(update={"redis_url": NOWHERE})) as services:
+        answer = await client(services).get("/readyz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "database": "ok", "redis": "unreachable"})
+
+
+async def test_without_its_database_a_process_is_alive_and_not_ready(settings: Settings) -> None:
+    async with open_services(settings) as services:
+        await services.database.pool.close()
+        alive, ready = await client(services).get("/healthz"), await client(services).get("/readyz")
+
+    assert alive.status_code == 200
+    assert (ready.status_code, ready.json()) == (
+        503,
+        {"status": "unavailable", "database": "unreachable", "redis": "ok"},
+    )
+
+
+async def test_the_figures_name_every_route_and_status(api: httpx2.AsyncClient) -> None:
+    await api.get("/contacts?limit=0")
+
+    answer = await api.get("/metrics")
+
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    assert re.search(r'_count\{method="GET",route="/contacts",status="422"\} \d', answer.text)
+
+
+async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.AsyncClient, services: Services) -> None:
+    await api.post("/sms/send", json={"to": "+12025550143", "message": "Hello", "consent_attested": True})
+    since = datetime.now(UTC) - timedelta(hours=1)
+    await services.database.pool.execute("UPDATE messages SET due_at = $1", since)
+    await services.database.pool.execute("UPDATE events SET dispatched_at = now()")
+
+    text = (await api.get("/metrics")).text
+
+    ages = dict(re.findall(r'messaging_oldest_due_seconds\{queue="(\w+)"\} ([\d.]+)', text))
+    assert 3600 <= float(ages["messages"]) < 3700
+    assert {queue: float(age) for queue, age in ages.items() if queue != "messages"} == {
+        "reconcile": 0,
+        "receipts": 0,
+        "sandbox": 0,
+        "events": 0,
+        "webhooks": 0,
+    }

@@ -1,0 +1,341 @@
+"""What carriers tell us: signed, unsigned, unreadable, twice, and ten thousand times."""
+
+import asyncio
+import random
+import secrets
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from app.bootstrap import Services, derive
+from app.db.engine import Pool
+from app.domain.onboarding.service import Opened
+from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
+from tests.domain.books import audit, told
+from tests.rest.answers import data, refusal
+from tests.rest.carriers import AT, call
+
+pytestmark = pytest.mark.anyio
+
+FROM = "+12025550143"
+INBOUND, STATUS = "/carriers/sandbox/inbound", "/carriers/sandbox/status"
+UNSIGNED = (403, "unsigned_callback", "The callback is not signed by the carrier sandbox.")
+
+
+@pytest.fixture
+async def pool(services: Services) -> AsyncGenerator[Pool]:
+    """Give the tables; when the test is over, every credit must be accounted for."""
+    yield services.database.pool
+    await audit(services.database.pool)
+
+
+@pytest.fixture
+def secret(services: Services) -> bytes:
+    return derive(services.settings, "sandbox")
+
+
+@pytest.fixture
+def hear(http: httpx2.AsyncClient, secret: bytes, account: Opened) -> Callable[..., Any]:
+    """Give a function by which a person texts the account's number."""
+
+    async def hear(text: str = "Hi", **payload: Any) -> httpx2.Response:
+        said = {"id": f"sbx_in_{secrets.token_hex(8)}", "from": FROM, "to": account.phone_number, "text": text}
+        return await call(http, secret, INBOUND, said | payload)
+
+    return hear
+
+
+@pytest.fixture
+async def sent(api: httpx2.AsyncClient, pool: Pool) -> int:
+    """Give the id of a message that the carrier is about to report on."""
+    answer = await api.post("/sms/send", json={"to": FROM, "message": "Hello", "consent_attested": True})
+    return int(data(answer)["message_id"])
+
+
+def report(reference: int, status: str, code: str | None = None) -> dict[str, Any]:
+    return {"id": f"sbx_{reference}", "reference": reference, "status": status, "code": code}
+
+
+async def kept(pool: Pool) -> list[tuple[str, str, str]]:
+    """Return what is kept of callbacks that could not be used: carrier, kind and body."""
+    rows = await pool.fetch("SELECT carrier, kind, payload FROM unmatched_callbacks ORDER BY id")
+    return [(row["carrier"], row["kind"], row["payload"].get("body")) for row in rows]
+
+
+async def test_a_signed_text_is_kept_and_answered_with_204(
+    hear: Callable[..., Any], pool: Pool, account: Opened
+) -> None:
+    answer = await hear("Héllo 👋")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    message = await pool.fetchrow("SELECT direction, from_number, to_number, body, status, sent_at FROM messages")
+    assert message is not None
+    assert tuple(message) == ("inbound", FROM, account.phone_number, "Héllo 👋", "received", AT)
+    assert await told(pool, "new_contact", "new_conversation", "new_message") == [
+        "new_contact",
+        "new_conversation",
+        "new_message",
+    ]
+
+
+async def test_a_text_that_comes_twice_is_kept_once(hear: Callable[..., Any], pool: Pool) -> None:
+    answers = [await hear(id="sbx_in_1"), await hear(id="sbx_in_1")]
+
+    assert [answer.status_code for answer in answers] == [204, 204]
+    assert await told(pool, "new_message") == ["new_message"]
+
+
+async def test_a_text_that_comes_twice_at_once_is_kept_once(hear: Callable[..., Any], pool: Pool) -> None:
+    answers = await asyncio.gather(*(hear(id="sbx_in_1") for _ in range(4)))
+
+    assert [answer.status_code for answer in answers] == [204] * 4
+    assert await told(pool, "new_message") == ["new_message"]
+
+
+async def test_a_stop_reply_opts_the_contact_out(hear: Callable[..., Any], api: httpx2.AsyncClient, pool: Pool) -> None:
+    await hear("STOP")
+
+    [contact] = data(await api.get("/contacts"))
+    assert contact["status"] == "opted_out"
+    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+
+
+async def test_a_text_to_a_number_that_nobody_holds_is_kept_aside(hear: Callable[..., Any], pool: Pool) -> None:
+    answer = await hear("Hi", to="+15002999999")
+
+    assert answer.status_code == 204
+    assert await kept(pool) == [("sandbox", "inbound", "Hi")]
+    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+
+
+async def test_a_report_is_applied_and_answered_with_204(
+    http: httpx2.AsyncClient, secret: bytes, sent: int, pool: Pool
+) -> None:
+    answer = await call(http, secret, f"{STATUS}?message={sent}", report(sent, "delivered"))
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert await pool.fetchval("SELECT status FROM messages") == "delivered"
+
+
+async def test_a_report_of_failure_gives_the_credits_back_once(
+    http: httpx2.AsyncClient, secret: bytes, sent: int, pool: Pool
+) -> None:
+    for _ in range(2):
+        await call(http, secret, STATUS, report(sent, "failed", "unreachable"))
+
+    assert tuple(await pool.fetchrow("SELECT status, error_code FROM messages")) == ("failed", "unreachable")
+    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+
+
+async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
+    http: httpx2.AsyncClient, secret: bytes, pool: Pool
+) -> None:
+    answer = await call(http, secret, STATUS, report(4711, "delivered"))
+
+    assert answer.status_code == 204
+    assert await pool.fetchval("SELECT provider_message_id FROM receipts WHERE message_id IS NULL") == "sbx_4711"
+
+
+@pytest.mark.parametrize("path", [INBOUND, STATUS])
+@pytest.mark.parametrize(
+    "header",
+    ["", "t=1,v1=00", "t=now,v1=" + "0" * 64, "{now} {digest}", "t={now},v1={digest}0", "t={later},v1={digest}"],
+)
+async def test_what_is_not_signed_is_refused_with_403_and_leaves_nothing(
+    http: httpx2.AsyncClient, secret: bytes, pool: Pool, path: str, header: str
+) -> None:
+    body = orjson.dumps({"id": "sbx_in_1", "from": FROM, "to": "+15002000001", "text": "Hi", "at": AT})
+    now, digest = sign(secret, body, time.time()).removeprefix("t=").split(",v1=")
+    signed = header.format(now=now, later=int(now) + 1, digest=digest)
+
+    answer = await http.post(path, content=body, headers={HEADER: signed})
+
+    assert refusal(answer) == UNSIGNED
+    assert await kept(pool) == []
+    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+
+
+async def test_a_signature_by_another_key_is_refused(http: httpx2.AsyncClient, services: Services) -> None:
+    answer = await call(http, derive(services.settings, "api keys"), INBOUND, b"{}")
+
+    assert refusal(answer) == UNSIGNED
+
+
+@pytest.mark.parametrize("away", [-TOLERANCE - 5, TOLERANCE + 5])
+async def test_a_signature_of_another_time_is_refused(http: httpx2.AsyncClient, secret: bytes, away: int) -> None:
+    answer = await http.post(INBOUND, content=b"{}", headers={HEADER: sign(secret, b"{}", time.time() + away)})
+
+    assert refusal(answer) == UNSIGNED
+
+
+@pytest.mark.parametrize("kind", ["inbound", "status"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b'{"id":"\x00"}', b'{"text":"\\ud800"}', b"[" * 5000, b"\x00"],
+)
+async def test_what_is_signed_and_cannot_be_read_is_kept_and_refused_with_422(
+    http: httpx2.AsyncClient, secret: bytes, pool: Pool, kind: str, body: bytes
+) -> None:
+    answer = await call(http, secret, f"/carriers/sandbox/{kind}", body)
+
+    status, code, text = refusal(answer)
+    assert (status, code) == (422, "unreadable_callback")
+    assert text.startswith("The callback of the carrier sandbox cannot be read, and was kept for people to look at: ")
+    assert await kept(pool) == [("sandbox", kind, body.decode("utf-8", "replace").replace("\x00", "\ufffd"))]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"id": ""},
+        {"from": ""},
+        {"from": None},
+        {"to": 15002000001},
+        {"text": None},
+        {"text": "a\x00b"},
+        {"at": "yesterday"},
+        {"at": "2026-11-21T09:30:00"},
+        {"colour": "blue"},
+    ],
+)
+async def test_a_text_that_lacks_what_it_must_carry_is_kept_aside(
+    hear: Callable[..., Any], pool: Pool, payload: dict[str, Any]
+) -> None:
+    answer = await hear(**payload)
+
+    assert refusal(answer)[:2] == (422, "unreadable_callback")
+    assert len(await kept(pool)) == 1
+    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"reference": 0},
+        {"reference": 2**63},
+        {"reference": "1"},
+        {"status": "received"},
+        {"code": "filtered"},
+        {"status": "failed"},
+        {"status": "failed", "code": "bored"},
+    ],
+)
+async def test_a_report_that_lacks_what_it_must_carry_is_kept_aside(
+    http: httpx2.AsyncClient, secret: bytes, sent: int, pool: Pool, payload: dict[str, Any]
+) -> None:
+    answer = await call(http, secret, STATUS, report(sent, "delivered") | payload)
+
+    assert refusal(answer)[:2] == (422, "unreadable_callback")
+    assert len(await kept(pool)) == 1
+    assert await pool.fetchval("SELECT status FROM messages") == "pending"
+
+
+@pytest.mark.parametrize("kind", ["inbound", "status"])
+async def test_an_unknown_carrier_is_refused_with_404(http: httpx2.AsyncClient, secret: bytes, kind: str) -> None:
+    answer = await call(http, secret, f"/carriers/pigeon/{kind}", b"{}")
+
+    assert refusal(answer) == (404, "not_found", "No carrier with id pigeon.")
+
+
+async def test_a_callback_of_more_than_256_kib_is_refused_with_413(http: httpx2.AsyncClient, secret: bytes) -> None:
+    answer = await call(http, secret, INBOUND, b"x" * 262_145)
+
+    assert refusal(answer) == (413, "body_too_large", "The body is larger than 262144 bytes.")
+
+
+async def test_callbacks_are_posted(http: httpx2.AsyncClient) -> None:
+    answer = await http.get(INBOUND)
+
+    assert refusal(answer)[:2] == (405, "method_not_allowed")
+
+
+CALLBACKS = 10_000
+AT_ONCE = 8
+GOOD, BAD, FORGED = 204, 422, 403
+
+WORDS = ["STOP", "stop please", "START", "HELP", "unstop", "STOP what time is it", "wrong number", "ARRÊT", "Yes", ""]
+SENDERS = ["12345", "BlueDoor", "+", "+1", "tel:+12025550143", " +12025550143 ", "+44 7911 123456", "日本", "x" * 300]
+BREAKS: list[Callable[[random.Random, bytes], bytes]] = [
+    lambda _, body: body[:-1],
+    lambda _, body: body[1:],
+    lambda _, body: body + b"}",
+    lambda _, body: body.replace(b'"text"', b'"body"'),
+    lambda _, body: body.replace(b'"from"', b'"from ","from"', 1),
+    lambda _, body: body.replace(b'"at":"2', b'"at":"x2'),
+    lambda _, body: body.replace(b'"text":"', b'"text":"\\u0000'),
+    lambda _, body: body.replace(b'"text":"', b'"text":"\\udfff'),
+    lambda chance, _: chance.randbytes(chance.randrange(200)),
+    lambda chance, body: body[: chance.randrange(len(body))],
+]
+
+
+class Traffic:
+    """Random callbacks, each with the status that it must be answered with; the same ones in every run."""
+
+    def __init__(self, seed: int, to_number: str, secret: bytes) -> None:
+        self._chance = random.Random(seed)
+        self._to_number = to_number
+        self._secret = secret
+        self.texts: list[dict[str, Any]] = []
+        self.unreadable: list[bytes] = []
+
+    def next(self) -> tuple[int, bytes, str]:
+        """Return the status to come, the body and its signature."""
+        [kind] = self._chance.choices([GOOD, BAD, FORGED], [25, 50, 25])
+        said = self._said(again=kind == GOOD and self._chance.random() < 0.1)
+        body = orjson.dumps(said)
+        if kind == GOOD and said not in self.texts[-50:]:
+            self.texts.append(said)
+        if kind == BAD:
+            body = self._chance.choice(BREAKS)(self._chance, body)
+            self.unreadable.append(body)
+        signature = sign(self._secret, body, time.time())
+        return kind, body, signature[:-1] + "x" if kind == FORGED else signature
+
+    def _said(self, *, again: bool) -> dict[str, Any]:
+        if again and self.texts:
+            return self._chance.choice(self.texts[-50:])
+        id = f"sbx_in_{self._chance.getrandbits(64):016x}"
+        return {"id": id, "from": self._sender(), "to": self._to_number, "text": self._text(), "at": AT}
+
+    def _text(self) -> str:
+        if self._chance.random() < 0.2:
+            return self._chance.choice(WORDS)
+        return "".join(self._character() for _ in range(self._chance.randrange(1, 120)))
+
+    def _character(self) -> str:
+        point = self._chance.choice([self._chance.randrange(1, 128), self._chance.randrange(1, 0x110000)])
+        return "\ufffd" if 0xD800 <= point <= 0xDFFF else chr(point)
+
+    def _sender(self) -> str:
+        if self._chance.random() < 0.05:
+            return self._chance.choice(SENDERS)
+        return f"+1202555{self._chance.randrange(200):04d}"
+
+
+async def test_ten_thousand_random_callbacks_are_all_answered_and_nothing_signed_is_lost(
+    http: httpx2.AsyncClient, secret: bytes, account: Opened, pool: Pool
+) -> None:
+    traffic = Traffic(20_261_121, account.phone_number, secret)
+    answers = Counter[tuple[int, int]]()
+    left = iter(range(CALLBACKS))
+
+    async def post() -> None:
+        for _ in left:
+            status, body, signature = traffic.next()
+            answer = await http.post(INBOUND, content=body, headers={HEADER: signature})
+            answers[status, answer.status_code] += 1
+
+    await asyncio.gather(*(post() for _ in range(AT_ONCE)))
+
+    assert [pair for pair in answers if pair[0] != pair[1]] == []
+    assert answers.total() == CALLBACKS
+    rows = await pool.fetch("SELECT provider_message_id, body FROM messages WHERE direction = 'inbound'")
+    assert sorted(map(tuple, rows)) == sorted((said["id"], said["text"]) for said in traffic.texts)
+    bodies = [body.decode("utf-8", "replace").replace("\x00", "\ufffd") for body in traffic.unreadable]
+    assert Counter(body for _, _, body in await kept(pool)) == Counter(bodies)

@@ -1,0 +1,173 @@
+"""The OpenAPI document says what the endpoints do, and they do what it says."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from schemathesis.specs.openapi.definitions import OPENAPI_31
+
+from app.operations.unsound import Unsound
+from app.rest import openapi
+from tests.operations.samples import compiled as compiled_samples
+from tests.rest.toy import compiled
+
+INTEGER = {"type": "integer", "format": "int64"}
+STRING = {"type": "string"}
+NULL = {"type": "null"}
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> dict[str, Any]:
+    return openapi.document(compiled(tmp_path), version="1.2.3", server_url="https://sms.example")
+
+
+def test_the_document_is_openapi_3_1(document: dict[str, Any]) -> None:
+    assert list(Draft202012Validator(OPENAPI_31).iter_errors(document)) == []
+
+
+def test_the_document_names_the_service_its_areas_and_its_keys(document: dict[str, Any]) -> None:
+    assert document["openapi"] == "3.1.0"
+    assert document["info"] == {"title": "Messaging API", "version": "1.2.3"}
+    assert document["servers"] == [{"url": "https://sms.example"}]
+    assert document["tags"] == [{"name": "contacts"}, {"name": "sms"}, {"name": "system"}]
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "api_key"}
+
+
+def test_every_place_of_an_operation_is_an_endpoint_of_its_own(document: dict[str, Any]) -> None:
+    ids = {
+        (method, path): endpoint["operationId"]
+        for path, methods in document["paths"].items()
+        for method, endpoint in methods.items()
+    }
+
+    assert ids == {
+        ("get", "/auth/test"): "whoami",
+        ("get", "/oauth/test"): "whoami_2",
+        ("get", "/broken"): "broken",
+        ("get", "/refused/{code}"): "refused",
+        ("post", "/echo"): "echo",
+        ("post", "/ping"): "ping",
+        ("get", "/contacts"): "list_contacts",
+        ("post", "/contacts"): "create_contact",
+        ("get", "/contacts/tags"): "list_tags",
+        ("get", "/contacts/{id}"): "get_contact",
+        ("put", "/contacts/{id}"): "update_contact",
+        ("delete", "/contacts/{id}"): "delete_contact",
+        ("post", "/sms/send"): "send_sms",
+    }
+
+
+def test_an_endpoint_is_described_tagged_and_locked_by_its_operation(document: dict[str, Any]) -> None:
+    send, whoami = document["paths"]["/sms/send"]["post"], document["paths"]["/auth/test"]["get"]
+
+    assert send["summary"] == "Send one message."
+    assert send["description"] == "Needs `messages:send`."
+    assert send["tags"] == ["sms"]
+    assert send["security"] == [{"bearer": ["messages:send"]}, {"api_key": ["messages:send"]}]
+    assert "security" not in whoami
+
+
+def test_parameters_are_variables_without_the_nulls_and_single_values_of_json(document: dict[str, Any]) -> None:
+    listing, showing = document["paths"]["/contacts"]["get"], document["paths"]["/contacts/{id}"]["get"]
+
+    assert showing["parameters"] == [{"name": "id", "in": "path", "required": True, "schema": INTEGER}]
+    assert {parameter["name"]: parameter["schema"] for parameter in listing["parameters"]} == {
+        "search": {"type": "string", "description": "Matches the name."},
+        "tags": {"type": "array", "items": STRING, "description": "Has one of these tags."},
+        "stage": {"type": "string", "enum": ["new_lead", "won"]},
+        "limit": {"type": "integer", "format": "int32", "default": 2, "description": "How many to list."},
+        "offset": {"type": "integer", "format": "int32", "default": 0},
+    }
+    assert {(parameter["in"], parameter["required"]) for parameter in listing["parameters"]} == {("query", False)}
+
+
+def test_a_header_is_a_parameter_and_no_member_of_the_body(document: dict[str, Any]) -> None:
+    send = document["paths"]["/sms/send"]["post"]
+
+    assert send["parameters"] == [{"name": "Idempotency-Key", "in": "header", "required": False, "schema": STRING}]
+    assert send["requestBody"] == {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {"to": STRING, "message": STRING},
+                    "required": ["to", "message"],
+                }
+            }
+        },
+    }
+
+
+def test_a_body_of_which_nothing_is_required_may_be_left_out(document: dict[str, Any]) -> None:
+    update = document["paths"]["/contacts/{id}"]["put"]
+
+    assert update["requestBody"]["required"] is False
+    assert set(update["requestBody"]["content"]["application/json"]["schema"]["properties"]) == {"name", "tags"}
+    assert "requestBody" not in document["paths"]["/ping"]["post"]
+
+
+def answered(document: dict[str, Any], method: str, path: str) -> tuple[dict[str, Any], set[str]]:
+    answer = document["paths"][path][method]["responses"]["200"]
+    return answer["content"]["application/json"]["schema"], set(answer["headers"])
+
+
+def test_answers_stand_in_their_envelope_with_their_headers(document: dict[str, Any]) -> None:
+    page, page_headers = answered(document, "get", "/contacts")
+    sent, sent_headers = answered(document, "post", "/sms/send")
+    user, user_headers = answered(document, "get", "/auth/test")
+    bare, _ = answered(document, "get", "/contacts/tags")
+
+    assert page["required"] == ["success", "data"]
+    assert page["properties"]["success"] == {"const": True}
+    assert page["properties"]["data"]["items"]["required"] == ["id", "name", "tags", "stage"]
+    assert page_headers == {"X-Request-Id", "X-Total-Count", "Link"}
+    assert sent["properties"]["data"]["required"] == ["message_id", "segments"]
+    assert sent_headers == {"X-Request-Id", "Idempotent-Replayed"}
+    assert user["required"] == ["success", "user"]
+    assert user_headers == {"X-Request-Id"}
+    assert bare == {"type": "array", "items": STRING}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "statuses"),
+    [
+        ("get", "/auth/test", {"200", "401", "429", "500", "503"}),
+        ("get", "/contacts", {"200", "401", "403", "422", "429", "500", "503"}),
+        ("get", "/contacts/{id}", {"200", "401", "403", "404", "422", "429", "500", "503"}),
+        ("post", "/contacts", {"200", "400", "401", "403", "409", "413", "415", "422", "429", "500", "503"}),
+    ],
+)
+def test_an_endpoint_names_every_status_it_answers(
+    document: dict[str, Any], method: str, path: str, statuses: set[str]
+) -> None:
+    assert set(document["paths"][path][method]["responses"]) == statuses
+
+
+def test_a_refusal_names_its_codes_and_what_they_mean(document: dict[str, Any]) -> None:
+    refusal = document["paths"]["/contacts"]["post"]["responses"]["409"]
+
+    assert refusal["description"] == (
+        "`conflict`: The record exists already, or stands in a state that does not allow the change."
+    )
+    assert refusal["content"]["application/json"]["schema"] == {
+        "allOf": [
+            {"$ref": "#/components/schemas/Error"},
+            {"properties": {"error_code": {"enum": ["conflict"]}}},
+        ]
+    }
+
+
+def test_a_refusal_that_no_error_bears_is_unsound(tmp_path: Path) -> None:
+    operations = compiled_samples(
+        tmp_path,
+        'query q @rest(method: GET, path: "/x") { nonsense }',
+        sdl="""
+        directive @refuses(codes: [String!]!) on FIELD_DEFINITION
+        type Query { nonsense: Int @refuses(codes: ["no"]) }
+        """,
+    )
+
+    with pytest.raises(Unsound, match="q refuses with no, which no error bears"):
+        openapi.document(operations, version="1", server_url="https://sms.example")

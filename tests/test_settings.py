@@ -1,0 +1,171 @@
+"""Settings, from the environment and from `.env`, and the page that explains them."""
+
+import os
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import settings
+from app.rest import health
+from app.settings import InvalidSetting, MissingSecretKey, Settings, UnknownSetting
+from app.telemetry import metrics
+
+PAGE = (Path(__file__).parents[1] / "docs" / "operating.md").read_text()
+ROW = re.compile(r"^\| `(?P<name>[A-Z_]+)` \| (?P<default>[^|]*) \|", re.MULTILINE)
+UNWRITTEN = {"MESSAGING_BASE_URL": "http://127.0.0.1:PORT", "MESSAGING_SECRET_KEY": "made in development"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, with no setting in the environment."""
+    for name in [name for name in os.environ if name in settings.names().values() or name.startswith("MESSAGING_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_a_word_the_service_is_in_development_on_port_8000() -> None:
+    found = settings.load()
+
+    assert (found.database_url, found.redis_url, found.secret_key) == (None, None, None)
+    assert (found.host, found.port, found.public_url) == ("127.0.0.1", 8000, "http://127.0.0.1:8000")
+    assert (found.carrier, found.rate, found.starter_credits) == ("sandbox", Decimal("0.01"), 1000)
+    assert (found.data, found.in_development) == (Path("data"), True)
+
+
+def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db/messaging")
+    monkeypatch.setenv("PORT", "8460")
+    monkeypatch.setenv("MESSAGING_RATE", "0.0125")
+    monkeypatch.setenv("MESSAGING_SECRET_KEY", "a secret")
+
+    found = settings.load()
+
+    assert (found.database_url, found.port, found.rate) == ("postgresql://db/messaging", 8460, Decimal("0.0125"))
+    assert found.secret_key is not None
+    assert found.secret_key.get_secret_value() == "a secret"
+    assert "a secret" not in repr(found)
+
+
+def test_settings_are_read_from_a_file_and_the_environment_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / ".env").write_text("PORT=8460\nMESSAGING_HOST=0.0.0.0\nMESSAGING_DATA=/var/lib/messaging\nOTHER=1\n")
+    monkeypatch.setenv("PORT", "8461")
+
+    found = settings.load()
+
+    assert (found.port, found.host, found.data) == (8461, "0.0.0.0", Path("/var/lib/messaging"))
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("MESSAGING_SECRET", "MESSAGING_SECRET_KEY"),
+        ("messaging_base_ulr", "MESSAGING_BASE_URL"),
+        ("MESSAGING_DATABASE_POOL_SIZE", "MESSAGING_DATABASE_POOL"),
+        ("MESSAGING_DATABASE_URL", "DATABASE_URL"),
+        ("MESSAGING_REDIS_URL", "REDIS_URL"),
+        ("MESSAGING_PORT", "PORT"),
+    ],
+)
+@pytest.mark.parametrize("in_file", [True, False])
+def test_an_unknown_name_is_refused_with_the_nearest_known_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, nearest: str, in_file: bool
+) -> None:
+    if in_file:
+        (folder / ".env").write_text(f"{name}=1\n")
+    else:
+        monkeypatch.setenv(name, "1")
+
+    with pytest.raises(UnknownSetting, match=f"^{name} is not a setting. Did you mean {nearest}\\?$"):
+        settings.load()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "web"),
+        ("MESSAGING_RATE", "a lot"),
+        ("MESSAGING_STARTER_CREDITS", "-1"),
+        ("MESSAGING_DATABASE_POOL", "1"),
+        ("MESSAGING_HANDOFF_BATCH", "0"),
+        ("MESSAGING_LOG_FORMAT", "xml"),
+        ("MESSAGING_LOG_LEVEL", "loud"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(InvalidSetting, match=f"^{name} cannot be '{value}': "):
+        settings.load()
+
+
+@pytest.mark.parametrize(
+    ("base_url", "in_development"),
+    [
+        ("", True),
+        ("http://localhost:9000", True),
+        ("http://127.0.0.1", True),
+        ("http://[::1]:8000/", True),
+        ("https://sms.example.com", False),
+        ("https://localhost.example.com", False),
+        ("http://192.168.1.7:8000", False),
+    ],
+)
+def test_a_service_that_others_can_reach_is_not_in_development(base_url: str, in_development: bool) -> None:
+    assert Settings(base_url=base_url).in_development is in_development  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize("base_url", ["", "http://localhost:9000"])
+def test_a_service_in_development_needs_no_secret_key(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
+    monkeypatch.setenv("MESSAGING_BASE_URL", base_url)
+
+    settings.load().check_secret_key()
+
+
+def test_a_service_that_others_can_reach_needs_a_secret_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESSAGING_BASE_URL", "https://sms.example.com")
+
+    with pytest.raises(MissingSecretKey, match=r"^MESSAGING_SECRET_KEY is not set, and https://sms.example.com can be"):
+        settings.load().check_secret_key()
+
+    monkeypatch.setenv("MESSAGING_SECRET_KEY", "a secret")
+    settings.load().check_secret_key()
+
+
+def test_the_public_address_has_no_slash_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESSAGING_BASE_URL", "https://sms.example.com/")
+
+    assert settings.load().public_url == "https://sms.example.com"
+
+
+def test_the_page_on_operating_names_every_setting_and_no_other() -> None:
+    assert sorted(row["name"] for row in ROW.finditer(PAGE)) == sorted(settings.names().values())
+
+
+def test_the_page_on_operating_tells_the_true_defaults() -> None:
+    told = {row["name"]: row["default"].strip().strip("`") for row in ROW.finditer(PAGE)}
+
+    defaults = {name: Settings.model_fields[field].default for field, name in settings.names().items()}
+    assert told == {name: UNWRITTEN.get(name) or _written(default) for name, default in defaults.items()}
+
+
+def test_the_page_on_operating_names_every_figure() -> None:
+    counted = {family.name for family in metrics.REGISTRY.collect()}
+
+    named = set(re.findall(r"`(messaging_\w+?)(?:_total)?`", PAGE))
+    looked_up = set(re.findall(r'"(messaging_\w+)"', Path(health.__file__).read_text()))
+    assert named == counted | looked_up
+
+
+def _written(default: Any) -> str:
+    """Return a default as it is written in the environment."""
+    if isinstance(default, tuple):
+        return ",".join(map(_written, default)) or "none"
+    if default is None:
+        return "none"
+    return f"{default:g}" if isinstance(default, float) else str(default)
