@@ -12,8 +12,12 @@ from importlib.metadata import version
 from app.db.base import Base
 from app.db.engine import Database, connect
 from app.db.migrate import wait_for
+from app.domain.accounts.door import Door
+from app.domain.accounts.mailroom import Mailroom
+from app.domain.accounts.tokens import Tokens
 from app.domain.agents.writer import Writer
-from app.domain.automations import events as _automation_events  # noqa: F401 - EVENTS lacks them otherwise
+from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
+from app.domain.automations.reactions import tell_keywords
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit import Ring
@@ -23,25 +27,31 @@ from app.domain.messages.handoff import Handoff, Pace
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts
 from app.domain.numbers import models as _number_tables  # noqa: F401 - METADATA lacks them otherwise
-from app.domain.oauth import models as _oauth_tables  # noqa: F401 - METADATA lacks them otherwise
-from app.domain.sequences import events as _sequence_events  # noqa: F401 - EVENTS lacks them otherwise
+from app.domain.oauth.authority import Authority
+from app.domain.oauth.resources import Resources
+from app.domain.oauth.signing import KeyRing
 from app.domain.sequences import models as _sequence_tables  # noqa: F401 - METADATA lacks them otherwise
+from app.domain.sequences.exits import exit_enrollments
+from app.domain.sequences.steps import Drip
 from app.domain.updates.feed import Feed
-from app.domain.webhooks.dispatcher import Dispatcher
+from app.domain.webhooks.dispatcher import Dispatcher, Watcher
 from app.domain.webhooks.engine import Engine
-from app.domain.webhooks.poster import Poster
 from app.domain.webhooks.pump import Means
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.service import Ports as WebhookPorts
-from app.jobs import contacts, retention
+from app.jobs import contacts, mail, oauth, retention
 from app.jobs.doorbell import Doorbell
 from app.jobs.job import Job
 from app.jobs.live import Announcer, Listener
+from app.providers.attempts import RedisAttempts
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.http import open_client
+from app.providers.mail import open_mail
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.documents import DocumentReader
+from app.providers.rates import Limits, Policy, Rates
 from app.providers.registry import open_carrier
 from app.providers.writers.template import TemplateWriter
 from app.settings import Settings
@@ -51,6 +61,7 @@ METADATA = Base.metadata
 """Every table of the service: importing the areas above has entered theirs."""
 
 KEY_FILE = "secret.key"
+DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 SANDBOX_EVERY = 0.25
 USER_AGENT = f"messaging-webhooks/{version('messaging')}"
 
@@ -71,6 +82,9 @@ class Services:
     carriers: Mapping[str, Carrier]
     feed: Feed
     live: Listener
+    limits: Limits
+    door: Door
+    oauth: Authority
     secret: bytes
 
 
@@ -82,19 +96,34 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         database = await connect(settings.database_url, settings.database_pool)
         stack.push_async_callback(database.close)
-        doorbell = Doorbell(settings.redis_url)
-        stack.push_async_callback(doorbell.close)
         poster = _open_poster(settings)
         stack.push_async_callback(poster.close)
-        live = Listener(settings.redis_url)
-        stack.push_async_callback(live.close)
-        services = _join(settings, database, poster, doorbell.ring, live)
+        lines = _open_lines(settings.redis_url, stack)
+        services = _join(settings, database, poster, lines)
         stack.push_async_callback(services.desk.close)
+        stack.push_async_callback(services.door.close)
         yield services
 
 
-def _join(settings: Settings, database: Database, poster: Poster, ring: Ring, live: Listener) -> Services:
-    clock, sessions, pool = Clock(), database.sessions, database.pool
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What speaks with Redis."""
+
+    doorbell: Doorbell
+    live: Listener
+    rates: Rates
+    attempts: RedisAttempts
+
+
+def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
+    lines = _Lines(Doorbell(redis_url), Listener(redis_url), Rates(redis_url), RedisAttempts(redis_url, Clock()))
+    for line in (lines.doorbell, lines.live, lines.rates, lines.attempts):
+        stack.push_async_callback(line.close)
+    return lines
+
+
+def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
+    clock, sessions, pool, ring = Clock(), database.sessions, database.pool, lines.doorbell.ring
     carrier = open_carrier(settings, pool, derive(settings, "sandbox"))
     carriers = {carrier.name: carrier}
     return Services(
@@ -109,8 +138,22 @@ def _join(settings: Settings, database: Database, poster: Poster, ring: Ring, li
         writer=TemplateWriter(),
         carriers=carriers,
         feed=Feed(pool),
-        live=live,
+        live=lines.live,
+        limits=Limits(Policy("requests", settings.rate_limit), Policy("sends", settings.send_rate_limit), lines.rates),
+        door=Door(sessions, clock, ring, lines.attempts, Tokens(derive(settings, "sessions and mailed links"))),
+        oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
+    )
+
+
+def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: WebhookPoster) -> Authority:
+    seal = Seal(derive(settings, "oauth signing keys"))
+    return Authority(
+        resources=Resources(settings.public_url),
+        tokens=oauth_tokens(settings),
+        ring=KeyRing(database.sessions, clock, seal, timedelta(days=settings.oauth_key_days)),
+        fetch=DocumentReader(poster, DOCUMENT_AGENT).fetch,
+        allow_http=settings.in_development,
     )
 
 
@@ -124,16 +167,20 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         secret = derive(settings, "sandbox")
         playback = Playback(services.database.pool, client, settings.public_url, secret)
         handoff = open_handoff(services)
-        dispatcher = Dispatcher(services.database, services.clock, services.ring, [announcer.announce])
+        dispatcher = open_dispatcher(services, announcer.announce)
+        drip = open_drip(services)
         engine = open_engine(services)
         yield [
             Job("messages", handoff.run, handoff.due),
             Job("reconcile", handoff.reconcile, handoff.lapsed),
             Job("receipts", services.receipts.match, services.receipts.due),
+            Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
             Job("events", dispatcher.run, dispatcher.due),
             Job("webhooks", engine.run, engine.due, finish=engine.finish),
+            mail.send(open_mailroom(services)),
             contacts.expire_holds(services.database, services.clock, services.ring),
+            oauth.purge(services.database, services.clock),
             retention.purge(
                 services.database,
                 services.clock,
@@ -153,6 +200,25 @@ def open_handoff(services: Services) -> Handoff:
         ambiguous_wait=settings.ambiguous_wait_seconds,
     )
     return Handoff(services.database, services.carriers, services.clock, services.ring, pace, _count_send)
+
+
+def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
+    """Return what dispatches events, with the reactions of every area."""
+    reactions = (tell_keywords, exit_enrollments)
+    return Dispatcher(services.database, services.clock, services.ring, reactions, watchers)
+
+
+def open_mailroom(services: Services) -> Mailroom:
+    """Return what mails links, by the server that the settings name."""
+    settings, tokens = services.settings, services.door.tokens
+    return Mailroom(
+        services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, mail.count
+    )
+
+
+def open_drip(services: Services) -> Drip:
+    """Return what sends the steps of drip sequences."""
+    return Drip(services.database, services.desk, services.clock, services.ring)
 
 
 def open_engine(services: Services) -> Engine:
@@ -192,6 +258,11 @@ def _open_poster(settings: Settings) -> WebhookPoster:
 
 def _count_send(result: str) -> None:
     SENDS.labels(result).inc()
+
+
+def oauth_tokens(settings: Settings) -> Tokens:
+    """Return what makes and recognises the secrets, codes and refresh tokens of OAuth clients."""
+    return Tokens(derive(settings, "oauth tokens"))
 
 
 def derive(settings: Settings, purpose: str) -> bytes:

@@ -16,11 +16,17 @@ from starlette.routing import BaseRoute
 from app.bootstrap import METADATA, Services, open_services
 from app.db.migrate import wait_for
 from app.domain.kernel.unit import Actor
+from app.domain.oauth.resources import Resources
 from app.graphql import endpoint
+from app.graphql.challenges import challenge
 from app.graphql.execute import Executor
 from app.graphql.identity import Identity
 from app.graphql.requests import MAX_BODY
 from app.graphql.schema import contract
+from app.graphql.sessions import Origin, SessionIdentity
+from app.oauth import account, sign_in
+from app.oauth import routes as oauth
+from app.oauth.browser import Browser
 from app.operations.document import Operation, load
 from app.rest import envelope, health, inbound, openapi, pages, routes
 from app.settings import Settings
@@ -40,7 +46,7 @@ def create_app(settings: Settings) -> RequestTelemetry:
     """Return the application; it connects, and gets its routes, when the server starts it."""
     operations = load(REST, contract())
     app = FastAPI(lifespan=_lifespan(settings, operations), openapi_url=None, docs_url=None, redoc_url=None)
-    envelope.install(app, _docs(settings))
+    envelope.install(app, _docs(settings), _challenge(settings))
     return RequestTelemetry(app)
 
 
@@ -52,7 +58,7 @@ def _lifespan(
         assert settings.database_url
         await wait_for(settings.database_url, METADATA)
         async with open_services(settings) as services:
-            identity = Identity(services.database.sessions, services.secret, services.clock, settings.key_cache_seconds)
+            identity = _open_identity(services)
             app.router.routes.extend(_routes(services, identity, operations))
             _settle_memory()
             try:
@@ -66,17 +72,32 @@ def _lifespan(
 def _routes(services: Services, identity: Identity, operations: list[Operation]) -> list[BaseRoute]:
     executor, docs = Executor(services), _docs(services.settings)
     described = openapi.document(operations, VERSION, services.settings.public_url)
+    people = SessionIdentity(identity.resolve, services.door, Origin.of(services.settings))
+    browser = Browser(services)
 
     async def identify(request: Request) -> Actor | None:
         return await identity.resolve(request.headers)
 
     return [
         *routes.routes(operations, executor, identify),
-        *endpoint.routes(executor, identity.resolve, docs, explorer=services.settings.in_development),
+        *endpoint.routes(executor, people.resolve, docs, explorer=services.settings.in_development),
+        *sign_in.routes(services, browser),
+        *account.routes(services, browser),
+        *oauth.routes(services, browser, identity),
         *inbound.routes(services),
         *health.routes(services),
         *pages.routes(described),
     ]
+
+
+def _open_identity(services: Services) -> Identity:
+    ttl = services.settings.key_cache_seconds
+    return Identity(services.database.sessions, services.secret, services.clock, ttl, services.oauth)
+
+
+def _challenge(settings: Settings) -> str:
+    resources = Resources(settings.public_url)
+    return challenge(resources, resources.api)
 
 
 def _docs(settings: Settings) -> str:

@@ -45,8 +45,13 @@ class Settings(BaseSettings):
     carrier: str = "sandbox"
     rate: Decimal = Decimal("0.01")
     starter_credits: int = Field(1_000, ge=0)
+    smtp_url: SecretStr | None = None
+    mail_from: str = "Messaging <messaging@localhost>"
     database_pool: int = Field(8, ge=2)
     key_cache_seconds: float = 2.0
+    oauth_key_days: float = Field(90.0, gt=0)
+    rate_limit: int = Field(6_000, ge=1, le=1_000_000)
+    send_rate_limit: int = Field(60_000, ge=1, le=1_000_000)
 
     handoff_batch: int = Field(100, ge=1)
     handoff_timeout_seconds: float = 10.0

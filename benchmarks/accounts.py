@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from app.bootstrap import Services, open_services
+from app.domain.accounts import api_keys
 from app.domain.accounts import service as accounts
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
-from app.domain.accounts.service import NewKey
 from app.domain.billing import service as billing
 from app.domain.kernel.unit import Actor, open_unit
 from app.domain.numbers import service as numbers
@@ -33,7 +34,7 @@ async def _open(services: Services) -> Opened:
     async with open_unit(services.database.sessions, nobody, services.clock, services.ring) as unit:
         account = await accounts.open_account(unit, "Blue Door", services.settings.rate)
         unit.actor = Actor(account.id, ALL, "benchmark")
-        _, key = await accounts.create_key(unit, services.secret, NewKey("For the benchmark"))
+        _, key = await api_keys.create_key(unit, services.secret, NewKey("For the benchmark"))
         await numbers.assign_sandbox_number(unit)
         await billing.grant(unit, CREDITS, "For the benchmark")
         return Opened(account.id, key.text)

@@ -1,7 +1,8 @@
 """A subscriber that costs as little as one can: it notes when a body came, and answers 200.
 
-What is posted to `/dead` is never answered. `GET /` tells what has come since it was last asked: the time of each body,
-by its `new_stage`, which is how the programs number their events. `PORT=... python -m benchmarks.subscriber`.
+What is posted to `/dead` is never answered; `GET /relieve` ends its connections. `GET /` tells what has come since it
+was last asked: the time of each body, by its `new_stage`, which is how the programs number their events.
+`PORT=... python -m benchmarks.subscriber`.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ _length = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE).search
 _number = re.compile(rb'"new_stage":"(\d+)"').search
 
 seen: dict[str, float] = {}
+dead: list[asyncio.WriteTransport] = []
 
 
 class Connection(asyncio.Protocol):
@@ -40,11 +42,17 @@ class Connection(asyncio.Protocol):
         self._answer(request)
 
     def _answer(self, request: bytes) -> None:
-        if request.startswith(b"GET"):
+        if request.startswith(b"POST /dead"):
+            dead.append(self.transport)
+        elif request.startswith(b"GET /relieve"):
+            while dead:
+                dead.pop().abort()
+            self.transport.write(DONE)
+        elif request.startswith(b"GET"):
             body = orjson.dumps(seen)
             seen.clear()
             self.transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
-        elif not request.startswith(b"POST /dead"):
+        else:
             found = _number(request)
             seen[found[1].decode() if found else ""] = time.time()
             self.transport.write(DONE)

@@ -14,9 +14,9 @@ import pytest
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from app.bootstrap import METADATA, Services, derive, open_handoff, open_services
+from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff, open_services
 from app.db import migrate
-from app.domain.accounts import service as accounts
+from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.embedded.servers import Servers
@@ -48,7 +48,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> None:
     """Hash passwords cheaply: tests open many accounts."""
-    accounts.PASSWORDS = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+    passwords.PASSWORDS = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +98,7 @@ async def services(settings: Settings) -> AsyncGenerator[Services]:
     async with open_services(settings) as services:
         yield services
         await services.desk.close()
+        await services.door.close()
         async with services.database.pool.acquire() as connection, connection.transaction():
             await connection.execute("SET LOCAL lock_timeout = '10s'")  # a test that left a transaction open fails
             await connection.execute(TRUNCATE)
@@ -173,11 +174,12 @@ async def _running(app: Any) -> AsyncGenerator[Any]:
 @pytest.fixture
 def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
     """Give a function that does what workers do until nothing is due: hand over, reconcile, report, match."""
-    handoff = open_handoff(services)
+    handoff, drip = open_handoff(services), open_drip(services)
     secret = derive(services.settings, "sandbox")
     keyless = httpx2.AsyncClient(transport=http._transport)
     playback = Playback(services.database.pool, keyless, services.settings.public_url, secret)
     jobs = [
+        (drip.due, drip.run),
         (handoff.due, handoff.run),
         (handoff.lapsed, handoff.reconcile),
         (playback.due, playback.run),

@@ -17,9 +17,10 @@ from app.settings import Settings
 T = TypeVar("T")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-account, key, credits, sandbox = (typer.Typer(no_args_is_help=True) for _ in range(4))
+account, key, client, credits, sandbox = (typer.Typer(no_args_is_help=True) for _ in range(5))
 app.add_typer(account, name="account", help="Open accounts.")
 app.add_typer(key, name="key", help="Make API keys.")
+app.add_typer(client, name="client", help="Make OAuth clients.")
 app.add_typer(credits, name="credits", help="Grant credits.")
 app.add_typer(sandbox, name="sandbox", help="Speak as the sandbox carrier to the running service.")
 
@@ -108,14 +109,18 @@ def generate(
 
 @app.command()
 def demo(
+    redirect_uri: Annotated[
+        str, typer.Option(help="Where the OAuth client is sent back to.")
+    ] = "http://127.0.0.1/callback",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Open an account with all that a tester needs, and 1,000,000 credits. Each call opens another one."""
     from app.cli import setup
 
     settings, name = _settings(), secrets.token_hex(4)
-    opened = asyncio.run(setup.create_account(settings, f"Demo {name}", f"{name}@demo.example", 1_000_000))
-    _tell({"base_url": settings.public_url, **_fields(opened)}, as_json=json)
+    email = f"{name}@demo.example"
+    opened = asyncio.run(setup.create_demo(settings, f"Demo {name}", email, 1_000_000, redirect_uri))
+    _tell(_told(settings, opened), as_json=json)
 
 
 @account.command("create")
@@ -130,7 +135,7 @@ def create_account(
 
     settings = _settings()
     opened = asyncio.run(setup.create_account(settings, company_name, email, credits))
-    _tell({"base_url": settings.public_url, **_fields(opened)}, as_json=json)
+    _tell(_told(settings, opened), as_json=json)
 
 
 @key.command("create")
@@ -145,6 +150,18 @@ def create_key(
 
     kind = KeyKind.auto if automation else KeyKind.svc
     typer.echo(asyncio.run(setup.create_key(_settings(), account_id, name, kind)))
+
+
+@client.command("create")
+def create_client(
+    name: Annotated[str, typer.Argument(help="The name that people are shown when they connect it.")],
+    redirect_uri: Annotated[list[str], typer.Option(help="Where it is sent back to; may be given several times.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make an OAuth client for the users of every account, such as an automation platform. Its secret is shown once."""
+    from app.cli import setup
+
+    _tell(asyncio.run(setup.create_client(_settings(), name, redirect_uri)), as_json=json)
 
 
 @credits.command("grant", context_settings={"ignore_unknown_options": True})
@@ -201,10 +218,10 @@ def _settings() -> Settings:
     return runtime.find(configuration.load())
 
 
-def _fields(opened: Any) -> dict[str, Any]:
+def _told(settings: Settings, opened: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
-    return asdict(opened)
+    return {"base_url": settings.public_url, "sign_in_url": f"{settings.public_url}/login", **asdict(opened)}
 
 
 def _tell(facts: dict[str, Any], *, as_json: bool) -> None:

@@ -89,6 +89,7 @@ Serving at {url}
 
 Your first account has {credits} credits and a sandbox number. This is shown once:
 
+  sign in   {url}/login
   owner     {email}
   password  {password}
 

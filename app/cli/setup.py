@@ -1,6 +1,6 @@
 """What commands do to the database: migrate it, open accounts, make keys, grant credits."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -8,17 +8,20 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
-from app.bootstrap import METADATA, derive, open_services
+from app.bootstrap import METADATA, derive, oauth_tokens, open_services
 from app.db import migrate as migrations
 from app.db.engine import UNREACHABLE
-from app.domain.accounts import service as accounts
+from app.domain.accounts import api_keys
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import ALL
-from app.domain.accounts.service import NewKey
 from app.domain.billing import service as billing
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.oauth import clients
+from app.domain.oauth.clients import NewClient
+from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.settings import Settings
 
@@ -51,11 +54,25 @@ async def create_account(settings: Settings, company_name: str, email: str, cred
         return await open_account(unit, _opening(settings, company_name, email, credits))
 
 
+async def create_demo(settings: Settings, company_name: str, email: str, credits: int, redirect_uri: str) -> Demo:
+    """Open an account with all that a tester needs."""
+    async with _unit(settings, NOBODY) as unit:
+        opening = _opening(settings, company_name, email, credits)
+        return await open_demo(unit, opening, oauth_tokens(settings), redirect_uri)
+
+
+async def create_client(settings: Settings, name: str, redirect_uris: Sequence[str]) -> dict[str, Any]:
+    """Make an OAuth client for the users of every account; return what its application must be told."""
+    async with _unit(settings, NOBODY) as unit:
+        client, secret = await clients.create_shared(unit, oauth_tokens(settings), NewClient(name, redirect_uris))
+        return {"client_id": client.client_id, "client_secret": secret, "redirect_uris": client.redirect_uris}
+
+
 async def create_key(settings: Settings, account_id: int, name: str, kind: KeyKind) -> str:
     """Make a key for an account and return its text."""
     async with _unit(settings, Actor(account_id, ALL, "cli")) as unit:
         await _check_account(unit, account_id)
-        _, key = await accounts.create_key(unit, derive(settings, "api keys"), NewKey(name, kind))
+        _, key = await api_keys.create_key(unit, derive(settings, "api keys"), NewKey(name, kind))
         return key.text
 
 

@@ -1,16 +1,33 @@
-"""The account, its people and its keys, as the contract shows them."""
+"""The account, its people, where they are signed in, and the audit log, as the contract shows them."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 import strawberry
+from strawberry.scalars import JSON
 
-from app.domain.accounts import models, queries, service
-from app.domain.accounts.service import NewKey
+from app.domain.accounts import audit, models, queries, sessions, users
+from app.domain.accounts.models import Role
+from app.domain.kernel.paging import Page, Window
 from app.graphql.context import Info
 from app.graphql.directives import guarded
+from app.graphql.enums import describe
+from app.graphql.paging import After, Connection, First, Offset
 from app.graphql.scalars import BigInt
+
+describe(
+    Role,
+    "What a user may do.",
+    {
+        "owner": "Everything.",
+        "member": "Everything but changing the account, its people and its billing.",
+        "service": "A machine's user: it signs in to connect applications, which may do what a member may.",
+    },
+)
+
+UserId = Annotated[BigInt, strawberry.argument(description="The user's id.")]
+RoleWanted = Annotated[Role, strawberry.argument(description="What the user may do.")]
 
 
 @strawberry.type(description="A person who works in the account.")
@@ -21,7 +38,14 @@ class User:
     email: str = strawberry.field(description="The e-mail address, by which the user signs in.")
     first_name: str = strawberry.field(description="The first name; empty when not known.")
     last_name: str = strawberry.field(description="The last name; empty when not known.")
+    role: Role = strawberry.field(description="What the user may do.")
     created_at: datetime = strawberry.field(description="When the user was added.")
+
+    @strawberry.field(description="True until the user has accepted the invitation.")
+    def is_invited(self) -> bool:
+        """Tell whether the user has no password yet."""
+        user = cast(models.User, self)
+        return user.password_hash is None and user.removed_at is None
 
 
 @strawberry.type(description="The account that the key belongs to.")
@@ -40,28 +64,47 @@ class Account:
         return await queries.list_users(info.context.unit)
 
 
-@strawberry.type(description="A key to the API. Its text is shown once, when it is made.")
-class ApiKey:
-    """An API key."""
+@strawberry.type(description="Who asks: the user of a session or token, or the owner of the account of a key.")
+class Viewer:
+    """Who asks."""
 
-    id: BigInt = strawberry.field(description="The key's id.")
-    name: str = strawberry.field(description="What it is for.")
-    prefix: str = strawberry.field(description="Its first characters.")
-    last_four: str = strawberry.field(description="Its last four characters.")
-    scopes: list[str] = strawberry.field(description="What it may do.")
-    created_by: str = strawberry.field(description="Who made it.")
-    created_at: datetime = strawberry.field(description="When it was made.")
-    expires_at: datetime | None = strawberry.field(description="When it ends by itself.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
-    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+    id: BigInt = strawberry.field(description="The user's id.")
+    email: str = strawberry.field(description="The e-mail address.")
+    first_name: str = strawberry.field(description="The first name; empty when not known.")
+    last_name: str = strawberry.field(description="The last name; empty when not known.")
+
+    @strawberry.field(description="The name of the account's company.")
+    async def company_name(self, info: Info) -> str:
+        """Return the company's name."""
+        return (await queries.get_own(info.context.unit)).company_name
 
 
-@strawberry.type(description="A key just made. Keep its text now: it cannot be shown again.")
-class NewApiKey:
-    """A new API key."""
+@strawberry.type(description="A browser that a user is signed in with.")
+class Session:
+    """A session."""
 
-    key: str = strawberry.field(description="The key's text, to be sent with every request.")
-    api_key: ApiKey = strawberry.field(description="What is kept of it.")
+    id: BigInt = strawberry.field(description="The session's id.")
+    user_id: BigInt = strawberry.field(description="Who is signed in.")
+    address: str = strawberry.field(description="The network address it was begun from.")
+    user_agent: str = strawberry.field(description="What the browser said it is.")
+    created_at: datetime = strawberry.field(description="When the user signed in.")
+    last_used_at: datetime = strawberry.field(description="When it was last used, to the minute.")
+    expires_at: datetime = strawberry.field(description="When it ends, unless it is used before.")
+
+
+@strawberry.type(description="Something done about who may do what. Entries are never changed.")
+class AuditEntry:
+    """An entry of the audit log."""
+
+    id: BigInt = strawberry.field(description="The entry's id.")
+    action: str = strawberry.field(description="What was done, such as signed_in or key_revoked.")
+    actor: str = strawberry.field(description="Who did it: user:ID, key:ID, or a part of the service.")
+    subject: str = strawberry.field(description="To whom or what, such as an e-mail address or a key's name.")
+    address: str = strawberry.field(description="The network address it was done from; empty when not known.")
+    user_agent: str = strawberry.field(description="What the browser said it is; empty when not known.")
+    details: JSON = strawberry.field(description="What else there is to say, as an object.")
+    request_id: str | None = strawberry.field(description="The request that did it, as the log names it.")
+    created_at: datetime = strawberry.field(description="When it was done.")
 
 
 @strawberry.type
@@ -76,44 +119,92 @@ class AccountQuery:
         return await queries.get_own(info.context.unit)
 
     @strawberry.field(
-        graphql_type=list[ApiKey],
-        description="The account's keys, the newest first; revoked ones too.",
+        graphql_type=Viewer,
+        description="The user who asks; for a key, the owner who has been there longest.",
+        directives=guarded("account:read", "not_found"),
+    )
+    async def viewer(self, info: Info) -> models.User:
+        """Return who asks."""
+        return await queries.get_viewer(info.context.unit)
+
+    @strawberry.field(
+        graphql_type=list[User],
+        description="The people of the account, the first one first.",
         directives=guarded("account:read"),
     )
-    async def api_keys(self, info: Info) -> Sequence[models.ApiKey]:
-        """Return the keys."""
-        return await queries.list_keys(info.context.unit)
+    async def users(self, info: Info) -> Sequence[models.User]:
+        """Return the account's people."""
+        return await queries.list_users(info.context.unit)
+
+    @strawberry.field(
+        graphql_type=list[Session],
+        description="Where the account's people are signed in, the last used first.",
+        directives=guarded("account:read"),
+    )
+    async def sessions(self, info: Info) -> Sequence[models.Session]:
+        """Return the sessions."""
+        return await sessions.find_all(info.context.unit)
+
+    @strawberry.field(
+        graphql_type=Connection[AuditEntry],
+        description="What was done about who may do what, the newest first.",
+        directives=guarded("account:read"),
+    )
+    async def audit_log(
+        self,
+        info: Info,
+        action: Annotated[str | None, strawberry.argument(description="Only entries of this action.")] = None,
+        first: First = 50,
+        after: After = None,
+        offset: Offset = 0,
+    ) -> Page[models.AuditEntry]:
+        """Return one page of the audit log."""
+        return await audit.find_entries(info.context.unit, action, Window(first, after, offset))
 
 
 @strawberry.type
 class AccountMutation:
-    """Changing the account."""
+    """Changing who works in the account."""
 
     @strawberry.mutation(
-        description="Make a key. It cannot be given a scope that the key making it does not hold.",
-        directives=guarded("account:write", "insufficient_scope"),
+        graphql_type=User,
+        description="Invite a person, by mail. Again mails another invitation, until one is accepted.",
+        directives=guarded("account:write", "conflict", "insufficient_scope"),
     )
-    async def create_api_key(
+    async def invite_user(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="What the key is for.")],
-        scopes: Annotated[
-            list[str] | None, strawberry.argument(description="What it may do; the usual if none.")
-        ] = None,
-        expires_at: Annotated[datetime | None, strawberry.argument(description="When it ends by itself.")] = None,
-    ) -> NewApiKey:
-        """Make a key."""
-        wanted = NewKey(name=name, scopes=scopes, expires_at=expires_at)
-        row, text = await service.create_key(info.context.unit, info.context.services.secret, wanted)
-        return NewApiKey(key=text.text, api_key=row)  # pyright: ignore[reportArgumentType]
+        email: Annotated[str, strawberry.argument(description="Where the invitation is mailed to.")],
+        role: RoleWanted,
+    ) -> models.User:
+        """Invite somebody."""
+        return await users.invite(info.context.unit, info.context.services.door.tokens, email, role)
 
     @strawberry.mutation(
-        graphql_type=ApiKey,
-        description="Revoke a key. It stops working within seconds, for good.",
+        graphql_type=User,
+        description="Change what a user may do, from the next request on. The last owner stays one.",
+        directives=guarded("account:write", "not_found", "conflict", "insufficient_scope"),
+    )
+    async def change_role(self, info: Info, id: UserId, role: RoleWanted) -> models.User:
+        """Change a role."""
+        return await users.change_role(info.context.unit, id, role)
+
+    @strawberry.mutation(
+        graphql_type=User,
+        description="Remove a user, whose sessions end at once. The last owner cannot be removed.",
+        directives=guarded("account:write", "not_found", "conflict"),
+    )
+    async def remove_user(self, info: Info, id: UserId) -> models.User:
+        """Remove a user."""
+        return await users.remove(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=Session,
+        description="End a session: its browser is signed out.",
         directives=guarded("account:write", "not_found"),
     )
-    async def revoke_api_key(
-        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The key's id.")]
-    ) -> models.ApiKey:
-        """Revoke a key."""
-        return await service.revoke_key(info.context.unit, id)
+    async def end_session(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The session's id.")]
+    ) -> models.Session:
+        """End a session."""
+        return await sessions.end(info.context.unit, id)

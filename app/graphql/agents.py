@@ -7,7 +7,7 @@ import strawberry
 from app.domain.agents import service
 from app.graphql.context import Info
 from app.graphql.directives import guarded
-from app.graphql.messages import IdempotencyKey
+from app.graphql.idempotency import IdempotencyKey
 from app.graphql.scalars import BigInt
 
 

@@ -1,5 +1,6 @@
 """Contacts, as the contract shows them."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -9,12 +10,13 @@ from app.domain.contacts import consent, models, queries, score, service
 from app.domain.contacts.models import ConsentKind, ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.kernel import idempotency
-from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.unit import Unit
 from app.domain.messages import erasure
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
+from app.graphql.idempotency import IdempotencyKey, once
 from app.graphql.paging import After, Connection, First, Offset
 from app.graphql.scalars import BigInt
 
@@ -58,7 +60,12 @@ describe(
 )
 
 ContactId = Annotated[BigInt, strawberry.argument(description="The contact's id.")]
+OptionalId = Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give phone.")]
 PHONE = "In E.164 form, such as +12025550143, or national form of the account's region."
+Phone = Annotated[str | None, strawberry.argument(description=f"The contact's phone. {PHONE}")]
+Tag = Annotated[str, strawberry.argument(description="The tag.")]
+MAX_TAGS = 1000
+"""How many tags a list of all of them shows."""
 
 
 @strawberry.type(description="One part of a contact's score.")
@@ -103,6 +110,12 @@ class Contact:
     created_at: datetime = strawberry.field(description="When the contact was added.")
     updated_at: datetime = strawberry.field(description="When the contact was last changed.")
 
+    @strawberry.field(description="The name and the phone, for lists to choose from.")
+    def label(self) -> str:
+        """Return the name, if any, and the phone."""
+        name = f"{self.first_name} {self.last_name}".strip()
+        return f"{name} ({self.phone})" if name else self.phone
+
     @strawberry.field(description="What the score is made of; the points add up to it.")
     def score_reasons(self) -> list[ScoreReason]:
         """Explain the score."""
@@ -112,6 +125,13 @@ class Contact:
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
         return await queries.find_consents(info.context.unit, _row(self).phone)
+
+
+@strawberry.type(description="A label that contacts have.")
+class ContactTag:
+    """A tag."""
+
+    name: str = strawberry.field(description="The tag itself.")
 
 
 @strawberry.input(description="A contact to add.")
@@ -191,11 +211,32 @@ class ContactQuery:
         phone: Annotated[str | None, strawberry.argument(description=PHONE)] = None,
     ) -> models.Contact:
         """Return one contact."""
-        if (id is None) == (phone is None):
-            raise InvalidInput(reason="Give either id or phone.")
-        if id is not None:
-            return await queries.get(info.context.unit, id)
-        return await service.get_by_phone(info.context.unit, phone or "")
+        return await service.get(info.context.unit, id, phone)
+
+    @strawberry.field(
+        graphql_type=list[Contact],
+        description=(
+            "The contacts that have a phone, or an e-mail address in any case; of both where both are given. At most "
+            "100, the oldest first."
+        ),
+        directives=guarded("contacts:read", "invalid_phone"),
+    )
+    async def find_contacts(
+        self,
+        info: Info,
+        phone: Annotated[str | None, strawberry.argument(description=f"The whole phone. {PHONE}")] = None,
+        email: Annotated[str | None, strawberry.argument(description="The whole e-mail address.")] = None,
+    ) -> Sequence[models.Contact]:
+        """Return the contacts with a phone or an address."""
+        return await service.find_exact(info.context.unit, phone, email)
+
+    @strawberry.field(
+        description=f"The tags that contacts have, by their names; the first {MAX_TAGS} of them.",
+        directives=guarded("contacts:read"),
+    )
+    async def tags(self, info: Info) -> list[ContactTag]:
+        """Return the tags."""
+        return [ContactTag(name=tag) for tag in await queries.list_tags(info.context.unit, MAX_TAGS)]
 
 
 @strawberry.type
@@ -211,36 +252,48 @@ class ContactMutation:
         self,
         info: Info,
         contact: Annotated[NewContact, strawberry.argument(description="The contact.")],
-        idempotency_key: Annotated[
-            str | None, strawberry.argument(description="Repeat a request with the same key to have it done once.")
-        ] = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Contact:
         """Add a contact."""
-        unit, fields = (
-            info.context.unit,
-            given({**vars(contact), "phone": strawberry.Some(contact.phone)}, ContactFields),
-        )
-
-        async def act() -> dict[str, Any]:
-            return {"id": (await service.create(unit, fields)).id}
-
-        done = await idempotency.once(unit, idempotency_key, idempotency.fingerprint("create_contact", **fields), act)
-        info.context.replayed = done.replayed
-        return await queries.get(unit, done.answer["id"])
+        fields = _fields(contact)
+        digest = idempotency.fingerprint("create_contact", **fields)
+        return await _once(info, idempotency_key, digest, lambda unit: service.create(unit, fields))
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Change some fields of a contact.",
+        description=(
+            "Add a contact, or change the given fields of the one with that phone. A field that is null stays as it "
+            "is; tags replace those there were."
+        ),
+        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused"),
+    )
+    async def upsert_contact(
+        self,
+        info: Info,
+        contact: Annotated[NewContact, strawberry.argument(description="The contact.")],
+        source_if_new: Annotated[str, strawberry.argument(description="The source of a new one that names none.")] = "",
+        idempotency_key: IdempotencyKey = None,
+    ) -> models.Contact:
+        """Add or change a contact."""
+        fields = _fields(contact)
+        digest = idempotency.fingerprint("upsert_contact", **fields)
+        return await _once(info, idempotency_key, digest, lambda unit: service.upsert(unit, fields, source_if_new))
+
+    @strawberry.mutation(
+        graphql_type=Contact,
+        description="Change some fields of a contact, named by its id or its phone.",
         directives=guarded("contacts:write", "not_found", "conflict", "invalid_phone"),
     )
     async def update_contact(
         self,
         info: Info,
-        id: ContactId,
         changes: Annotated[ContactChanges, strawberry.argument(description="What to change.")],
+        id: OptionalId = None,
+        phone: Phone = None,
     ) -> models.Contact:
         """Change a contact."""
-        return await service.update(info.context.unit, id, given(vars(changes), ContactFields))
+        contact = await service.get(info.context.unit, id, phone)
+        return await service.update(info.context.unit, contact.id, given(vars(changes), ContactFields))
 
     @strawberry.mutation(
         graphql_type=DeletedContact,
@@ -256,25 +309,35 @@ class ContactMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Give a contact a tag.",
-        directives=guarded("contacts:write", "not_found"),
+        description="Give a contact, named by its id or its phone, a tag.",
+        directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
     )
     async def add_tag(
-        self, info: Info, id: ContactId, tag: Annotated[str, strawberry.argument(description="The tag.")]
+        self, info: Info, tag: Tag, id: OptionalId = None, phone: Phone = None, idempotency_key: IdempotencyKey = None
     ) -> models.Contact:
         """Add a tag."""
-        return await service.add_tag(info.context.unit, id, tag)
+
+        async def act(unit: Unit) -> models.Contact:
+            return await service.add_tag(unit, (await service.get(unit, id, phone)).id, tag)
+
+        digest = idempotency.fingerprint("add_tag", id=id, phone=phone, tag=tag)
+        return await _once(info, idempotency_key, digest, act)
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Take a tag from a contact.",
-        directives=guarded("contacts:write", "not_found"),
+        description="Take a tag from a contact, named by its id or its phone.",
+        directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
     )
     async def remove_tag(
-        self, info: Info, id: ContactId, tag: Annotated[str, strawberry.argument(description="The tag.")]
+        self, info: Info, tag: Tag, id: OptionalId = None, phone: Phone = None, idempotency_key: IdempotencyKey = None
     ) -> models.Contact:
         """Remove a tag."""
-        return await service.remove_tag(info.context.unit, id, tag)
+
+        async def act(unit: Unit) -> models.Contact:
+            return await service.remove_tag(unit, (await service.get(unit, id, phone)).id, tag)
+
+        digest = idempotency.fingerprint("remove_tag", id=id, phone=phone, tag=tag)
+        return await _once(info, idempotency_key, digest, act)
 
     @strawberry.mutation(
         graphql_type=Contact,
@@ -305,6 +368,18 @@ class ContactMutation:
     ) -> models.Contact:
         """Record a consent."""
         return await consent.record_opt_in(info.context.unit, id, method, text)
+
+
+def _fields(contact: NewContact) -> ContactFields:
+    return given({**vars(contact), "phone": strawberry.Some(contact.phone)}, ContactFields)
+
+
+async def _once(
+    info: Info, key: str | None, digest: str, change: Callable[[Unit], Awaitable[models.Contact]]
+) -> models.Contact:
+    """Make a change once; return the contact as it is now."""
+    unit = info.context.unit
+    return await queries.get(unit, await once(info, key, digest, lambda: change(unit)))
 
 
 def _row(root: object) -> models.Contact:

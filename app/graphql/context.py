@@ -11,6 +11,9 @@ from app.bootstrap import Services
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact
 from app.domain.kernel.unit import Unit
+from app.domain.sequences import queries as sequences
+from app.domain.sequences.models import Sequence as DripSequence
+from app.domain.sequences.models import Step
 from app.domain.webhooks import queries as webhooks
 from app.domain.webhooks.models import Attempt
 
@@ -31,6 +34,8 @@ class Context:
     last_event_id: int | None = None
     _contacts: DataLoader[int, Contact] | None = field(default=None)
     _attempts: DataLoader[int, list[Attempt]] | None = field(default=None)
+    _sequences: DataLoader[int, DripSequence] | None = field(default=None)
+    _steps: DataLoader[int, list[Step]] | None = field(default=None)
 
     @property
     def contacts(self) -> DataLoader[int, Contact]:
@@ -54,6 +59,30 @@ class Context:
         found: dict[int, list[Attempt]] = {id: [] for id in delivery_ids}
         for attempt in await webhooks.find_attempts(self.unit, delivery_ids):
             found[attempt.delivery_id].append(attempt)
+        return list(found.values())
+
+    @property
+    def sequences(self) -> DataLoader[int, DripSequence]:
+        """Return the loader of drip sequences by id."""
+        if self._sequences is None:
+            self._sequences = DataLoader(load_fn=self._load_sequences)
+        return self._sequences
+
+    async def _load_sequences(self, ids: Sequence[int]) -> list[DripSequence | BaseException]:
+        found = await sequences.find_many(self.unit, ids)
+        return [found.get(id, LookupError(id)) for id in ids]
+
+    @property
+    def steps(self) -> DataLoader[int, list[Step]]:
+        """Return the loader of the steps of drip sequences, by the sequence's id."""
+        if self._steps is None:
+            self._steps = DataLoader(load_fn=self._load_steps)
+        return self._steps
+
+    async def _load_steps(self, sequence_ids: Sequence[int]) -> list[list[Step]]:
+        found: dict[int, list[Step]] = {id: [] for id in sequence_ids}
+        for step in await sequences.find_steps(self.unit, sequence_ids):
+            found[step.sequence_id].append(step)
         return list(found.values())
 
 

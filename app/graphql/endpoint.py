@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from app.domain.kernel.errors import DomainError, MethodNotAllowed
+from app.graphql.challenges import challenge
 from app.graphql.errors import InvalidGraphql, extensions, find_cause, translate
 from app.graphql.execute import Executor, prepare
 from app.graphql.identity import Identify, request_id
@@ -48,6 +49,8 @@ class Endpoint:
         self._executor = executor
         self._identify = identify
         self._docs_url = docs_url
+        resources = executor.services.oauth.resources
+        self._challenge = challenge(resources, resources.api)
         self._streams = Streams(executor, docs_url)
         self._explorer = EXPLORER.read_text() if explorer else None
 
@@ -79,7 +82,7 @@ class Endpoint:
             error = translate(cause)
             media_type = JSON if media_type == EVENT_STREAM else media_type
             body = {"errors": [{"message": str(error), "extensions": self._extensions(error)}]}
-            return _respond(body, media_type, error.status, _headers(error))
+            return _respond(body, media_type, error.status, self._headers(error))
 
     async def _run(self, request: Request, media_type: str) -> ASGIApp:
         actor = await self._identify(request.headers)
@@ -107,23 +110,24 @@ class Endpoint:
             return _respond({**body, "data": result.data}, media_type, 200, {})
         # The operation did not begin, or did not commit. What is wrong with a document has no status in plain JSON.
         tolerated = media_type == JSON and isinstance(causes[0], InvalidGraphql)
-        return _respond(body, media_type, 200 if tolerated else causes[0].status, _headers(causes[0]))
+        return _respond(body, media_type, 200 if tolerated else causes[0].status, self._headers(causes[0]))
 
     def _extensions(self, error: DomainError) -> dict[str, Any]:
         return extensions(error, self._docs_url, request_id())
 
+    def _headers(self, error: DomainError) -> dict[str, str]:
+        match error.status:
+            case 401:
+                return {"WWW-Authenticate": str(error.facts.get("challenge", self._challenge))}
+            case 405:
+                return {"Allow": str(error.facts["allowed"])}
+            case 429:
+                return {"Retry-After": str(error.facts["seconds"])}
+            case 503:
+                return {"Retry-After": str(RETRY_SECONDS)}
+            case _:
+                return {}
+
 
 def _respond(body: dict[str, Any], media_type: str, status: int, headers: dict[str, str]) -> Response:
     return Response(orjson.dumps(body), status, headers, f"{media_type}; charset=utf-8")
-
-
-def _headers(error: DomainError) -> dict[str, str]:
-    match error.status:
-        case 401:
-            return {"WWW-Authenticate": "Bearer"}
-        case 405:
-            return {"Allow": str(error.facts["allowed"])}
-        case 503:
-            return {"Retry-After": str(RETRY_SECONDS)}
-        case _:
-            return {}

@@ -29,13 +29,15 @@ from graphql import (
 from graphql.execution import Executor as PlainExecutor
 
 from app.bootstrap import Services
-from app.domain.kernel.errors import InsufficientScope, Unauthenticated
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.errors import InsufficientScope, RateLimited, Unauthenticated
 from app.domain.kernel.unit import Actor, Unit
 from app.graphql.context import Context
 from app.graphql.errors import InvalidGraphql, refusal, translate
 from app.graphql.limits import LIMITS, MAX_TOKENS
 from app.graphql.schema import CORE, contract
 from app.operations.document import Operation
+from app.telemetry.requests import add_headers
 
 NOBODY = Actor(0, frozenset(), "nobody")
 
@@ -82,11 +84,13 @@ class Executor:
         """Run a prepared document in one transaction, committed before the result is returned.
 
         A subscription is run on each `value` that `subscribe` gave. An error rolls everything back. Raises
-        `Unauthenticated`, `InsufficientScope` and `InvalidGraphql` before anything runs.
+        `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
         """
         allow(prepared.scopes, actor)
         if prepared.kind is OperationType.SUBSCRIPTION and value is None:
             raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
+        if actor and value is None:
+            await self._count(prepared, actor)
         context = self._context(actor)
         unit = context.unit
         try:
@@ -107,9 +111,11 @@ class Executor:
         """Open the stream of values that a subscription is to be run on, or return what is wrong with the document.
 
         The stream yields None now and then, where there is no value. Raises `Unauthenticated`, `InsufficientScope`,
-        and the `DomainError` of the field.
+        `RateLimited`, and the `DomainError` of the field.
         """
         allow(prepared.scopes, actor)
+        if actor:
+            await self._count(prepared, actor)
         if prepared.errors or prepared.document is None:
             return ExecutionResult(None, list(prepared.errors))
         context = self._context(actor, last_event_id)
@@ -121,6 +127,16 @@ class Executor:
         if isinstance(stream, ExecutionResult):
             raise refusal((stream.errors or [])[0])
         return cast("AsyncGenerator[Any, None]", stream)
+
+    async def _count(self, prepared: Prepared, actor: Actor) -> None:
+        """Count an operation against its limit, and say in the answer what is left; raise `RateLimited`."""
+        limits = self.services.limits
+        policy = limits.sends if Scope.messages_send in prepared.scopes else limits.requests
+        standing = await limits.rates.take(policy, actor)
+        if standing:
+            add_headers({"ratelimit-policy": policy.header, "ratelimit": standing.header})
+            if standing.wait:
+                raise RateLimited(seconds=standing.wait)
 
     def _context(self, actor: Actor | None, last_event_id: int | None = None) -> Context:
         unit = Unit(self.services.database.sessions, actor or NOBODY, self.services.clock)

@@ -1,110 +1,115 @@
-"""Who is asking: the key that a request bears becomes an actor."""
+"""Who is asking: the key or access token that a request bears becomes an actor."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.domain.accounts import keys
+from app.domain.accounts.api_keys import touch_key
+from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.queries import KnownKey, find_live_key
-from app.domain.accounts.service import USED_EVERY, touch_key
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import Unauthenticated
+from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.domain.kernel.unit import Actor
-
-log = structlog.get_logger(__name__)
-
-K = TypeVar("K")
-V = TypeVar("V")
+from app.domain.oauth import access_tokens, grants
+from app.domain.oauth.access_tokens import BadToken
+from app.domain.oauth.authority import Authority
+from app.domain.oauth.queries import LiveGrant, find_live_grant
+from app.domain.oauth.resources import WORKING_SET
+from app.graphql.challenges import challenge
+from app.graphql.look_ups import LookUps
 
 Identify = Callable[[Mapping[str, str]], Awaitable[Actor | None]]
 """Tells by the headers who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
 
-MAX_KEYS = 10_000
-"""How many keys a process remembers; the one it learned first is forgotten first."""
+NOT_A_KEY = "This is not a key: it was cut short or mistyped."
+NOT_GOOD = "This key is unknown, expired or revoked, or its account is suspended."
+WITHDRAWN = "This access token's grant has ended."
 
-NEVER = datetime.min.replace(tzinfo=UTC)
 
+class KeyNotForTools(DomainError):
+    """An `auto_` key is for automations. The tool server takes a `svc_` key, or a sign-in of its own."""
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
-    """What the database says about a key, or is about to say: requests that come meanwhile wait for the same answer."""
-
-    begun_at: datetime
-    answer: asyncio.Task[KnownKey | None]
+    code = "key_not_for_tools"
+    status = 403
+    message = "An auto_ key cannot use the tool server. Sign in there, or send a svc_ key."
 
 
 class Identity:
-    """Resolves keys. A good one is remembered for `ttl_seconds`, so that is how long a revoked one still works."""
+    """Resolves keys and tokens. A good one is remembered for `ttl_seconds`: so long does a revoked one still work."""
 
     def __init__(
-        self, sessions: async_sessionmaker[AsyncSession], secret: bytes, clock: Clock, ttl_seconds: float
+        self,
+        sessions: async_sessionmaker[AsyncSession],
+        secret: bytes,
+        clock: Clock,
+        ttl_seconds: float,
+        authority: Authority,
     ) -> None:
-        self._sessions = sessions
+        ttl = timedelta(seconds=ttl_seconds)
         self._secret = secret
         self._clock = clock
-        self._ttl = timedelta(seconds=ttl_seconds)
-        self._look_ups: dict[bytes, LookUp] = {}
-        self._used: dict[int, datetime] = {}
-        self._notes: set[asyncio.Task[None]] = set()
+        self._authority = authority
+        self._keys: LookUps[bytes, KnownKey] = LookUps(sessions, ttl, find_live_key, touch_key)
+        self._grants: LookUps[int, LiveGrant] = LookUps(sessions, ttl, find_live_grant, grants.touch)
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
-        """Return who bears the key in the headers, whose names are in lower case; None where there is no key.
+        """Return who bears the key or token in the headers, whose names are in lower case; None where there is none.
 
-        Raises `Unauthenticated` for a key that is not good. That it was used is noted later, at most once a minute.
+        Raises `Unauthenticated` for one that is not good, or that is for the tool server. That it was used is noted
+        later, at most once a minute.
         """
+        return await self._resolve(headers, self._authority.resources.api)
+
+    async def resolve_for_tools(self, headers: Mapping[str, str]) -> Actor | None:
+        """Return who asks the tool server, whose tokens are good there alone; raise `KeyNotForTools` too."""
+        return await self._resolve(headers, self._authority.resources.tools)
+
+    async def close(self) -> None:
+        """Wait until every use that is being noted is written."""
+        await self._keys.close()
+        await self._grants.close()
+
+    async def _resolve(self, headers: Mapping[str, str], resource: str) -> Actor | None:
         text = _key_in(headers)
         if text is None:
             return None
         now = self._clock.now()
-        key = await self._find(text, now)
+        if access_tokens.has_form(text):
+            return await self._bearer_of_token(text, resource, now)
+        actor = await self._bearer_of_key(text, resource, now)
+        if resource == self._authority.resources.tools and text.startswith(KeyKind.auto):
+            raise KeyNotForTools()
+        return actor
+
+    async def _bearer_of_key(self, text: str, resource: str, now: datetime) -> Actor:
+        hash = keys.fingerprint(self._secret, text)
+        if not self._keys.remembers(hash) and not keys.has_form(text):
+            raise self._refusal(NOT_A_KEY, resource)
+        key = await self._keys.find(hash, now)
         if key is None or (key.expires_at and key.expires_at <= now):
-            raise Unauthenticated(reason="This key is unknown, expired or revoked, or its account is suspended.")
+            raise self._refusal(NOT_GOOD, resource)
         return Actor(key.account_id, key.scopes, f"key:{key.id}", request_id())
 
-    async def close(self) -> None:
-        """Wait until every use that is being noted is written."""
-        await asyncio.gather(*self._notes)
-
-    async def _find(self, text: str, now: datetime) -> KnownKey | None:
-        hash = keys.fingerprint(self._secret, text)
-        look_up = self._look_ups.get(hash)
-        # A clock that was set back makes nothing fresh.
-        if look_up is None or not now - self._ttl < look_up.begun_at <= now:
-            if not keys.has_form(text):
-                raise Unauthenticated(reason="This is not a key: it was cut short or mistyped.")
-            look_up = LookUp(now, asyncio.create_task(self._ask(hash, now)))
-            _remember(self._look_ups, hash, look_up)
-        return await asyncio.shield(look_up.answer)
-
-    async def _ask(self, hash: bytes, now: datetime) -> KnownKey | None:
-        known = None
+    async def _bearer_of_token(self, text: str, resource: str, now: datetime) -> Actor:
+        authority = self._authority
         try:
-            async with self._sessions() as session:
-                known = await find_live_key(session, hash, now)
-        finally:
-            if known is None:
-                self._look_ups.pop(hash, None)
-        if known and now - self._used.get(known.id, NEVER) > USED_EVERY:
-            self._note_use(known.id, now)
-        return known
+            token = await access_tokens.verify(authority.ring, authority.issuer, text, now, [resource])
+        except BadToken as fault:
+            raise self._refusal(f"This access token is not good here. {fault}", resource) from None
+        grant = await self._grants.find(token.grant_id, now)
+        if grant is None or grant.expires_at <= now:
+            raise self._refusal(WITHDRAWN, resource)
+        scopes = token.scopes & grant.scopes
+        return Actor(grant.account_id, scopes, f"grant:{grant.id}", request_id(), grant.user_id)
 
-    def _note_use(self, id: int, now: datetime) -> None:
-        _remember(self._used, id, now)
-        note = asyncio.create_task(self._write_use(id, now))
-        self._notes.add(note)
-        note.add_done_callback(self._notes.discard)
-
-    async def _write_use(self, id: int, now: datetime) -> None:
-        try:
-            async with self._sessions.begin() as session:
-                await touch_key(session, id, now)
-        except Exception as cause:
-            log.warning("key_use_not_noted", key_id=id, cause=type(cause).__name__)
+    def _refusal(self, reason: str, resource: str) -> Unauthenticated:
+        resources = self._authority.resources
+        scopes = WORKING_SET if resource == resources.tools else ()
+        told = challenge(resources, resource, error="invalid_token", reason=reason, scopes=scopes)
+        return Unauthenticated(reason=reason, challenge=told)
 
 
 def request_id() -> str | None:
@@ -121,10 +126,3 @@ def _key_in(headers: Mapping[str, str]) -> str | None:
     if scheme:
         raise Unauthenticated(reason="The Authorization header holds no key.")
     return None
-
-
-def _remember(known: dict[K, V], key: K, value: V) -> None:
-    known.pop(key, None)
-    known[key] = value
-    if len(known) > MAX_KEYS:
-        del known[next(iter(known))]

@@ -5,15 +5,17 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.bootstrap import open_handoff
 from app.domain.kernel.paging import Page, Window
-from app.domain.messages import failures, models, queries
+from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.desk import Send
-from app.domain.messages.models import Direction, MessageStatus
+from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.graphql.contacts import Contact
 from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
+from app.graphql.idempotency import IdempotencyKey
 from app.graphql.paging import After, Connection, First, Offset
 from app.graphql.scalars import BigInt
 
@@ -34,10 +36,15 @@ describe(
     },
 )
 
-IdempotencyKey = Annotated[
-    str | None,
-    strawberry.argument(description="Repeat a request with the same key within 24 hours to have it done once."),
-]
+describe(
+    Attestation,
+    "How a sender certifies that the recipient gave prior express written consent to be texted.",
+    {
+        "api": "For this text, by asking for it.",
+        "automation": "For all texts of an automation platform, by connecting it.",
+        "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
+    },
+)
 
 
 @strawberry.type(description="One text, out or in.")
@@ -86,6 +93,39 @@ class SentMessage:
     credits_remaining: BigInt = strawberry.field(description="The balance right after this text was debited.")
 
 
+@strawberry.type(description="A text that the carrier has taken.")
+class TakenMessage:
+    """What a sender is told who waited for the carrier."""
+
+    message_id: strawberry.ID = strawberry.field(description="The message's id, as a string.")
+    from_number: str = strawberry.field(description="The number it was sent from.")
+    to_number: str = strawberry.field(description="The number it was sent to, in E.164 form.")
+    segments: int = strawberry.field(description="How many SMS parts it takes.")
+    status: MessageStatus = strawberry.field(description="Always sent here; receipts change it.")
+
+
+REFUSALS = (
+    "account_suspended",
+    "contact_dnd",
+    "contact_held",
+    "contact_opted_out",
+    "idempotency_key_reused",
+    "insufficient_credits",
+    "invalid_phone",
+    "landline",
+    "message_too_long",
+    "no_sending_number",
+    "not_found",
+)
+"""Why a text is not accepted, however it is sent."""
+
+To = Annotated[str, strawberry.argument(description="The recipient in E.164 form, such as +12025550143.")]
+Text = Annotated[str, strawberry.argument(description="The text, 1 to 1600 characters.")]
+FromNumber = Annotated[
+    BigInt | None, strawberry.argument(description="The number to send from; the primary one if none.")
+]
+
+
 @strawberry.type
 class MessageQuery:
     """Reading messages."""
@@ -126,36 +166,20 @@ class MessageMutation:
 
     @strawberry.mutation(
         description="Send one text to one recipient. Its credits are debited at once, and refunded if it fails.",
-        directives=guarded(
-            "messages:send",
-            "account_suspended",
-            "api_consent_attested_required",
-            "contact_dnd",
-            "contact_held",
-            "contact_opted_out",
-            "idempotency_key_reused",
-            "insufficient_credits",
-            "invalid_phone",
-            "landline",
-            "message_too_long",
-            "no_sending_number",
-            "not_found",
-        ),
+        directives=guarded("messages:send", "api_consent_attested_required", *REFUSALS),
     )
     async def send_message(
         self,
         info: Info,
-        to: Annotated[str, strawberry.argument(description="The recipient in E.164 form, such as +12025550143.")],
-        message: Annotated[str, strawberry.argument(description="The text, 1 to 1600 characters.")],
+        to: To,
+        message: Text,
         consent_attested: Annotated[
             bool | None,
             strawberry.argument(
                 description="Must be true: certifies that the recipient gave prior express written consent."
             ),
         ] = None,
-        from_phone_number_id: Annotated[
-            BigInt | None, strawberry.argument(description="The number to send from; the primary one if none.")
-        ] = None,
+        from_phone_number_id: FromNumber = None,
         idempotency_key: IdempotencyKey = None,
     ) -> SentMessage:
         """Accept a send."""
@@ -167,4 +191,44 @@ class MessageMutation:
             segments=done.segments,
             status=MessageStatus(done.status),
             credits_remaining=BigInt(done.credits_remaining),
+        )
+
+    @strawberry.mutation(
+        description=(
+            "Send one text and wait until the carrier has taken it, 10 seconds at most. After carrier_timeout the text "
+            "must not be sent again."
+        ),
+        directives=guarded(
+            "messages:send", "api_consent_attested_required", "carrier_refused", "carrier_timeout", *REFUSALS
+        ),
+    )
+    async def send_message_now(
+        self,
+        info: Info,
+        to: To,
+        message: Text,
+        attestation: Annotated[
+            Attestation | None, strawberry.argument(description="How you certify consent; required, and recorded.")
+        ] = None,
+        from_phone_number_id: FromNumber = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> TakenMessage:
+        """Send a text and wait for the carrier."""
+        services = info.context.services
+        wish = Send(
+            to,
+            message,
+            attestation is not None,
+            from_phone_number_id,
+            idempotency_key,
+            attestation=attestation or Attestation.api,
+        )
+        taken = await synchronous.send(services.desk, open_handoff(services), info.context.unit.actor, wish)
+        info.context.replayed = taken.replayed
+        return TakenMessage(
+            message_id=strawberry.ID(str(taken.message_id)),
+            from_number=taken.from_number,
+            to_number=taken.to_number,
+            segments=taken.segments,
+            status=MessageStatus.sent,
         )

@@ -6,25 +6,51 @@ from strawberry.schema.config import StrawberryConfig
 
 from app.graphql.accounts import AccountMutation, AccountQuery
 from app.graphql.agents import AgentMutation
+from app.graphql.api_keys import ApiKeyMutation, ApiKeyQuery
+from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberQuery
+from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.scalars import SCALARS
+from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.updates import UpdateQuery, UpdateSubscription
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
 
 @strawberry.type(description="What can be read.")
 class Query(
-    AccountQuery, BillingQuery, ContactQuery, ConversationQuery, MessageQuery, NumberQuery, UpdateQuery, WebhookQuery
+    AccountQuery,
+    ApiKeyQuery,
+    AutomationQuery,
+    BillingQuery,
+    ContactQuery,
+    ConversationQuery,
+    MessageQuery,
+    NumberQuery,
+    OauthQuery,
+    SequenceQuery,
+    UpdateQuery,
+    WebhookQuery,
 ):
     """Every area's queries."""
 
 
 @strawberry.type(description="What can be done. An operation has one mutation, which is one transaction.")
-class Mutation(AccountMutation, AgentMutation, ContactMutation, ConversationMutation, MessageMutation, WebhookMutation):
+class Mutation(
+    AccountMutation,
+    ApiKeyMutation,
+    AgentMutation,
+    AutomationMutation,
+    ContactMutation,
+    ConversationMutation,
+    MessageMutation,
+    OauthMutation,
+    SequenceMutation,
+    WebhookMutation,
+):
     """Every area's mutations."""
 
 

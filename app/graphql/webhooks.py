@@ -8,6 +8,7 @@ import orjson
 import strawberry
 from strawberry.scalars import JSON
 
+from app.domain.kernel import idempotency
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.paging import Page, Window
 from app.domain.webhooks import models, payloads, queries, service
@@ -17,6 +18,7 @@ from app.domain.webhooks.service import SubscriptionFields
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
+from app.graphql.idempotency import IdempotencyKey, once
 from app.graphql.paging import After, Connection, First, Offset
 from app.graphql.scalars import BigInt
 
@@ -223,7 +225,7 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=Webhook,
         description="Have one of the twelve events posted to a URL, from now on.",
-        directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
+        directives=guarded("webhooks:manage", "conflict", "idempotency_key_reused", "invalid_url", "unknown_event"),
     )
     async def subscribe(
         self,
@@ -233,9 +235,15 @@ class WebhookMutation:
         secret: Annotated[
             str | None, strawberry.argument(description="whsec_ and base64, to sign with; made for you if none.")
         ] = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Subscription:
         """Subscribe to an event."""
-        return await service.subscribe(info.context.unit, info.context.services.webhooks, event, target_url, secret)
+        unit, ports = info.context.unit, info.context.services.webhooks
+        digest = idempotency.fingerprint("subscribe", event=event, target_url=target_url, secret=secret)
+        id = await once(
+            info, idempotency_key, digest, lambda: service.subscribe(unit, ports, event, target_url, secret)
+        )
+        return await queries.get_subscription(unit, id)
 
     @strawberry.mutation(
         graphql_type=Webhook,

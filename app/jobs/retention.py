@@ -4,13 +4,16 @@ from datetime import timedelta
 
 from app.db.engine import Database
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.idempotency import KEPT
+from app.domain.kernel.idempotency import KEPT, OWN, OWN_KEPT
 from app.domain.messages.receipts import UNMATCHED_FOR
 from app.jobs.job import Job
 
 SANDBOX_FOR = timedelta(days=30)
 PURGES = {
-    "DELETE FROM idempotency_keys WHERE created_at < $1": KEPT,
+    f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')": KEPT,
+    "DELETE FROM idempotency_keys WHERE created_at < $1": OWN_KEPT,
+    "DELETE FROM sessions WHERE expires_at < $1": timedelta(0),
+    "DELETE FROM password_links WHERE expires_at < $1": timedelta(0),
     "DELETE FROM sandbox_callbacks WHERE done_at < $1": SANDBOX_FOR,
     "DELETE FROM sandbox_messages WHERE accepted_at < $1": SANDBOX_FOR,
     "DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1": UNMATCHED_FOR,

@@ -35,7 +35,7 @@ RETRY_SECONDS = 5
 """What `Retry-After` says where the error does not know better."""
 
 _HEADERS = {
-    401: (("WWW-Authenticate", "scheme", "Bearer"),),
+    401: (("WWW-Authenticate", "challenge", ""),),
     405: (("Allow", "allowed", ""),),
     429: (("Retry-After", "seconds", RETRY_SECONDS),),
     503: (("Retry-After", "seconds", RETRY_SECONDS),),
@@ -76,8 +76,10 @@ def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any
     return _failure(error.code, str(error), request_id, docs_url)
 
 
-def install(app: FastAPI, docs_url: str) -> None:
+def install(app: FastAPI, docs_url: str, challenge: str = "Bearer") -> None:
     """Make everything that goes wrong in an application leave in the envelope.
+
+    `challenge` is the `WWW-Authenticate` header of who sent no key.
 
     A middleware that names requests in `scope["state"]["request_id"]` stands around this: add it afterwards.
     """
@@ -85,6 +87,8 @@ def install(app: FastAPI, docs_url: str) -> None:
     async def refuse(request: Request, cause: Exception) -> Response:
         status, code, text, headers = _read(request, cause)
         body = _failure(code, text, request_id(request.scope), docs_url)
+        if status == 401:
+            headers["WWW-Authenticate"] = headers.get("WWW-Authenticate") or challenge
         return Response(orjson.dumps(body), status, headers, "application/json")
 
     app.router.redirect_slashes = False  # a redirect would answer in no envelope

@@ -23,6 +23,8 @@ OLDEST = {
     "reconcile": "SELECT extract(epoch FROM $1 - min(claimed_until)) FROM messages"
     " WHERE status = 'pending' AND claimed_until IS NOT NULL",
     "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM receipts WHERE message_id IS NULL",
+    "sequences": "SELECT extract(epoch FROM $1 - min(next_send_at)) FROM sequence_enrollments"
+    " WHERE status = 'active' AND NOT is_paused",
     "sandbox": "SELECT extract(epoch FROM $1 - min(due_at)) FROM sandbox_callbacks WHERE done_at IS NULL",
     "events": "SELECT extract(epoch FROM $1 - min(created_at)) FROM events WHERE dispatched_at IS NULL",
     "webhooks": "SELECT extract(epoch FROM $1 - min(wake_at)) FROM webhook_subscriptions"

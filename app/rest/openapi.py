@@ -31,6 +31,12 @@ ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable)
 TITLE = "Messaging API"
 
 REQUEST_ID = {"X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}}}
+LIMITS = {
+    "RateLimit-Policy": {"description": "The limits that the request counts against.", "schema": {"type": "string"}},
+    "RateLimit": {"description": "What is left of them, and in how many seconds all is.", "schema": {"type": "string"}},
+}
+"""The headers of every answer to a good key (draft-ietf-httpapi-ratelimit-headers)."""
+
 REPLAYED = {
     "Idempotent-Replayed": {
         "description": "The answer of an earlier request with the same Idempotency-Key; nothing was done again.",
@@ -43,8 +49,8 @@ PAGING = {
 }
 
 REFUSING = {
-    401: {"WWW-Authenticate": {"description": "How to send a key (RFC 6750).", "schema": {"const": "Bearer"}}},
-    429: {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
+    401: {"WWW-Authenticate": {"description": "How to send a key (RFC 6750).", "schema": {"type": "string"}}},
+    429: LIMITS | {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
     503: {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
 }
 """The headers of some statuses."""
@@ -123,7 +129,7 @@ def _body(variables: Iterable[Variable]) -> Json:
 
 
 def _answer(operation: Operation, rest: Rest) -> Json:
-    headers: Json = dict(REQUEST_ID)
+    headers: Json = REQUEST_ID | LIMITS
     if rest.envelope == "page":
         headers |= PAGING
     if any((variable.header or "").lower() == "idempotency-key" for variable in operation.variables.values()):

@@ -17,6 +17,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</t
 h2{{margin-bottom:0}}p{{margin-top:.3rem}}:target{{background:#fff3bf}}</style><h1>{title}</h1>{body}</html>"""
 
 FRONT = """<p>The service is running.</p><ul>
+<li><a href="/login">Sign in</a>, or see who is signed in</li>
 <li><a href="/graphql"><code>/graphql</code></a>: the whole contract</li>
 <li><a href="/openapi.json"><code>/openapi.json</code></a>: the REST API</li>
 <li><a href="/docs/errors"><code>/docs/errors</code></a>: every error code</li>

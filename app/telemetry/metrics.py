@@ -17,13 +17,17 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 __all__ = [
+    "ATTEMPTS_UNCHECKED",
     "CONTENT_TYPE",
     "ERRORS",
     "JOB_RUNS",
     "JOB_SECONDS",
+    "MAILS",
+    "RATE_LIMITS",
     "REQUEST_SECONDS",
     "RINGS",
     "SENDS",
+    "SIGN_INS",
     "WEBHOOKS_IN_FLIGHT",
     "Source",
     "render",
@@ -42,12 +46,25 @@ REQUEST_SECONDS = Histogram(
 ERRORS = Counter("messaging_errors", "Errors answered, by code.", ["code"], registry=REGISTRY)
 SENDS = Counter("messaging_sends", "Messages handed to a carrier, by result.", ["result"], registry=REGISTRY)
 RINGS = Counter("messaging_rings", "Rings of the doorbell, by result.", ["bell", "result"], registry=REGISTRY)
+RATE_LIMITS = Counter(
+    "messaging_rate_limits",
+    "Requests counted against a rate limit, by result.",
+    ["policy", "result"],
+    registry=REGISTRY,
+)
 WEBHOOKS_IN_FLIGHT = Gauge(
     "messaging_webhooks_in_flight",
     "Posts to subscribers that are under way.",
     registry=REGISTRY,
     multiprocess_mode="livesum",
 )
+SIGN_INS = Counter("messaging_sign_ins", "Attempts to sign in, by result.", ["result"], registry=REGISTRY)
+ATTEMPTS_UNCHECKED = Counter(
+    "messaging_attempts_unchecked",
+    "Attempts with a password that were not held back, since Redis was away.",
+    registry=REGISTRY,
+)
+MAILS = Counter("messaging_mails", "Mails, by result.", ["result"], registry=REGISTRY)
 JOB_RUNS = Counter("messaging_job_runs", "Batches of a job, by result.", ["bell", "result"], registry=REGISTRY)
 JOB_SECONDS = Histogram(
     "messaging_job_seconds",

@@ -3,7 +3,8 @@
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
@@ -22,6 +23,13 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 SLOW_SECONDS = 1.0
 
 _ACCEPTABLE = re.compile(rb"[A-Za-z0-9_-]{8,64}")
+_EXTRA: ContextVar[tuple[tuple[bytes, bytes], ...]] = ContextVar("extra", default=())
+
+
+def add_headers(headers: Mapping[str, str]) -> None:
+    """Put headers, whose names are in lower case, on the answer to the request being served, whatever it will be."""
+    added = [(name.encode(), value.encode()) for name, value in headers.items()]
+    _EXTRA.set((*_EXTRA.get(), *added))
 
 
 class RequestTelemetry:
@@ -51,12 +59,13 @@ class RequestTelemetry:
         request_id = _given_id(scope["headers"]) or _new_id()
         scope.setdefault("state", {})["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        _EXTRA.set(())
         echo = (HEADER, request_id.encode())
         started = time.perf_counter()
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), echo]
+                message["headers"] = [*message.get("headers", ()), *_EXTRA.get(), echo]
                 self._record(scope, message["status"], time.perf_counter() - started)
             await send(message)
 

@@ -57,6 +57,7 @@ def test_migrate_says_that_the_schema_is_the_newest(messaging: Run) -> None:
 def test_an_account_is_opened_with_owner_keys_number_and_credits(account: dict[str, Any], ask: Any) -> None:
     assert account == {
         "base_url": "http://127.0.0.1:8000",
+        "sign_in_url": "http://127.0.0.1:8000/login",
         "account_id": account["account_id"],
         "company_name": "Blue Door",
         "email": "ann@example.com",
@@ -95,8 +96,45 @@ def test_a_demo_is_another_account_with_a_million_credits_each_time(messaging: R
 
     assert [demo["credits"] for demo in demos] == [1_000_000, 1_000_000]
     assert demos[0].keys() == demos[1].keys()
-    assert [name for name in demos[0] if demos[0][name] == demos[1][name]] == ["base_url", "credits"]
+    same = [name for name in demos[0] if demos[0][name] == demos[1][name]]
+    assert same == ["base_url", "sign_in_url", "credits", "sequence_name", "keyword", "redirect_uri"]
+    assert ask("SELECT account_id, client_id, redirect_uris FROM oauth_clients ORDER BY id") == [
+        (demo["account_id"], demo["client_id"], ["http://127.0.0.1/callback"]) for demo in demos
+    ]
+    assert ask("SELECT id, name, status FROM sequences ORDER BY id") == [
+        (demo["sequence_id"], "Welcome", "active") for demo in demos
+    ]
+    assert ask("SELECT account_id, keyword FROM watched_keywords ORDER BY id") == [
+        (demo["account_id"], demo["keyword"]) for demo in demos
+    ]
     assert ask("SELECT count(*), sum(balance) FROM accounts") == [(2, 2_000_000)]
+
+
+def test_a_demo_has_a_client_that_is_sent_back_where_its_tester_says(messaging: Run, ask: Any) -> None:
+    made = json.loads(messaging("demo", "--redirect-uri", "https://app.example.com/back", "--json").output)
+
+    assert (made["redirect_uri"], len(made["client_secret"])) == ("https://app.example.com/back", 43)
+    assert ask("SELECT redirect_uris FROM oauth_clients") == [(["https://app.example.com/back"],)]
+
+
+def test_a_client_is_made_for_the_users_of_every_account(messaging: Run, ask: Any) -> None:
+    uris = ["https://zaps.example.com/1", "https://zaps.example.com/2"]
+    options = [word for uri in uris for word in ("--redirect-uri", uri)]
+
+    made = json.loads(messaging("client", "create", "Zaps", *options, "--json").output)
+
+    assert made["redirect_uris"] == uris
+    assert ask("SELECT account_id, client_id, kind, name, created_by FROM oauth_clients") == [
+        (None, made["client_id"], "managed", "Zaps", "cli")
+    ]
+
+
+def test_a_client_cannot_be_sent_back_just_anywhere(messaging: Run, ask: Any) -> None:
+    done = messaging("client", "create", "Zaps", "--redirect-uri", "http://zaps.example.com/1")
+
+    assert done.code == 1
+    assert done.complaint.startswith("messaging: A redirect URI ")
+    assert ask("SELECT count(*) FROM oauth_clients") == [(0,)]
 
 
 @pytest.mark.parametrize(("option", "prefix"), [((), "svc_"), (("--automation",), "auto_")])

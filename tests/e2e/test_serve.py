@@ -67,6 +67,7 @@ def entry(served: Served, account: Any, id: int) -> Any:
 def test_the_first_start_says_how_to_go_on_and_keeps_the_secrets_to_itself(served: Served) -> None:
     output = until(lambda: served.process.output if "Paste the exports" in served.process.output else "")
 
+    assert re.search(rf"^  sign in   {served.url}/login$", output, re.M)
     assert re.search(r"^  password  \S{16}$", output, re.M)
     assert re.search(rf"^  export URL={served.url}$", output, re.M)
     assert re.search(r"^  export KEY=svc_\w{38}$", output, re.M)

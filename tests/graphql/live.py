@@ -1,6 +1,7 @@
 """Looking on: a real server on loopback, the events of an account, and clients of both transports."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,9 +12,9 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 
 from app.bootstrap import Services, open_handoff
-from app.domain.accounts import service as accounts
+from app.domain.accounts import api_keys
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
-from app.domain.accounts.service import NewKey
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.kernel.unit import Actor
@@ -43,6 +44,11 @@ class Served:
     task: asyncio.Task[None]
 
     @property
+    def base_url(self) -> str:
+        """Return the address of the service."""
+        return f"http://{self.address.partition('/')[0]}"
+
+    @property
     def watched(self) -> int:
         """Return how many accounts are looked at."""
         listener: Listener = self.server.lifespan.state[STOP_STREAMS].__self__
@@ -56,13 +62,12 @@ class Served:
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Served]:
-    """Serve the whole application on a free port."""
-    config = configure(settings)
-    config.port, config.log_config = 0, None
-    listening = config.bind_socket()
-    listening.listen()
-    server = Server(config)
+    """Serve the whole application on a free port, which is in its address too."""
+    listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
+    config = configure(settings.model_copy(update={"port": port, "base_url": f"http://127.0.0.1:{port}"}))
+    config.log_config = None
+    server = Server(config)
     served = Served(server, f"127.0.0.1:{port}/graphql", asyncio.create_task(server.serve([listening])))
     try:
         yield served
@@ -89,7 +94,7 @@ class Scene:
     async def dispatch(self) -> None:
         """Do what the worker does when the bell of the events rings."""
         database, clock, ring = self.services.database, self.services.clock, self.services.ring
-        await Dispatcher(database, clock, ring, [self.announcer.announce]).run()
+        await Dispatcher(database, clock, ring, watchers=[self.announcer.announce]).run()
 
     async def receive(self, body: str) -> None:
         """Have a contact text in."""
@@ -127,12 +132,12 @@ class Scene:
     async def key(self, *scopes: Scope) -> tuple[int, str]:
         """Make a key with some scopes; return its id and its text."""
         async with self.unit(*scopes) as unit:
-            key, text = await accounts.create_key(unit, self.services.secret, NewKey("Some", scopes=list(scopes)))
+            key, text = await api_keys.create_key(unit, self.services.secret, NewKey("Some", scopes=list(scopes)))
         return key.id, text.text
 
     async def revoke(self, id: int) -> None:
         async with self.unit() as unit:
-            await accounts.revoke_key(unit, id)
+            await api_keys.revoke_key(unit, id)
 
 
 class Talk:

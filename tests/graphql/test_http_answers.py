@@ -18,6 +18,8 @@ from tests.graphql.calls import BROWSER, DOCS, SEND, TYPENAME, URL, codes, get, 
 
 pytestmark = pytest.mark.anyio
 
+METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource"'
+
 
 @pytest.mark.parametrize(
     ("body", "code", "message"),
@@ -75,7 +77,7 @@ async def test_no_key_is_answered_401(http: httpx2.AsyncClient, accept: str):
     response = await post(http, {"query": "{ balance { rate } }"}, accept)
 
     assert (response.status_code, codes(response)) == (401, ["unauthenticated"])
-    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.headers["www-authenticate"] == f"Bearer {METADATA}"
     assert response.headers["content-type"] == f"{accept}; charset=utf-8"
     assert "data" not in response.json()
 
@@ -84,7 +86,10 @@ async def test_a_key_that_is_not_good_is_answered_401_whatever_is_asked(http: ht
     response = await post(http, TYPENAME, Authorization="Bearer nonsense")
 
     assert (response.status_code, codes(response)) == (401, ["unauthenticated"])
-    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.headers["www-authenticate"] == (
+        'Bearer error="invalid_token", '
+        f'error_description="This is not a key: it was cut short or mistyped.", {METADATA}'
+    )
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])

@@ -16,7 +16,7 @@ from app.domain.accounts.scopes import AUTOMATION
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.onboarding.service import Opened
-from app.graphql import identity as module
+from app.graphql import look_ups
 from app.graphql.identity import Identity
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ def clock() -> SetClock:
 
 @pytest.fixture
 async def identity(services: Services, clock: SetClock) -> AsyncGenerator[Identity]:
-    identity = Identity(services.database.sessions, services.secret, clock, 2.0)
+    identity = Identity(services.database.sessions, services.secret, clock, 2.0, services.oauth)
     yield identity
     await identity.close()
 
@@ -280,7 +280,7 @@ async def test_a_use_that_cannot_be_noted_stops_nobody(identity: Identity, servi
 async def test_the_key_that_was_learned_first_is_forgotten_first(
     identity: Identity, account: Opened, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(module, "MAX_KEYS", 1)
+    monkeypatch.setattr(look_ups, "MAX_KNOWN", 1)
 
     for key in (account.svc_key, account.auto_key, account.auto_key, account.svc_key):
         await identity.resolve(bearer(key))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from app.bootstrap import Services
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.idempotency import KEPT
+from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
 from app.domain.messages.receipts import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
@@ -32,6 +32,47 @@ async def test_answers_are_forgotten_after_24_hours(services: Services, account:
 
     left = await services.database.pool.fetch("SELECT key FROM idempotency_keys ORDER BY created_at")
     assert (timedelta(hours=24), more, [row["key"] for row in left]) == (KEPT, False, ["kept", "new"])
+
+
+async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(services: Services, account: Opened) -> None:
+    pool = services.database.pool
+    user = await pool.fetchval("SELECT id FROM users")
+    for name, until in {b"over": NOON - MOMENT, b"good": NOON}.items():
+        await pool.execute(
+            "INSERT INTO sessions (account_id, user_id, hash, address, user_agent, last_used_at, expires_at)"
+            " VALUES ($1, $2, $3, '', '', $4, $4)",
+            account.account_id,
+            user,
+            name,
+            until,
+        )
+        await pool.execute(
+            "INSERT INTO password_links (account_id, user_id, purpose, hash, expires_at)"
+            " VALUES ($1, $2, 'reset', $3, $4)",
+            account.account_id,
+            user,
+            name,
+            until,
+        )
+
+    await _job(services).run()
+
+    for table in ("sessions", "password_links"):
+        assert [row["hash"] for row in await pool.fetch(f"SELECT hash FROM {table}")] == [b"good"]
+
+
+async def test_answers_to_keys_of_the_services_own_are_forgotten_after_30_days(
+    services: Services, account: Opened
+) -> None:
+    for number, at in enumerate([NOON - OWN_KEPT - MOMENT, NOON - OWN_KEPT, NOON - KEPT - MOMENT]):
+        await services.database.pool.execute(
+            "INSERT INTO idempotency_keys VALUES ($1, $2, '', '{}', $3)", account.account_id, OwnKey("step", number), at
+        )
+
+    await _job(services).run()
+
+    left = await services.database.pool.fetch("SELECT key FROM idempotency_keys ORDER BY created_at")
+    assert (timedelta(days=30), [row["key"] for row in left]) == (OWN_KEPT, [OwnKey("step", 1), OwnKey("step", 2)])
 
 
 async def test_receipts_are_forgotten_when_no_message_was_found_for_them_in_time(services: Services) -> None:

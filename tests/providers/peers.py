@@ -66,8 +66,8 @@ async def serve(
 async def read_request(reader: asyncio.StreamReader, reads_body: bool) -> tuple[str, bytes]:
     """Read one request: its head and, if wanted, its body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
-    [length] = [line.partition(":")[2] for line in head.split("\r\n") if line.startswith("content-length:")]
-    return head, await reader.readexactly(int(length) if reads_body else 0)
+    lengths = [line.partition(":")[2] for line in head.split("\r\n") if line.startswith("content-length:")]
+    return head, await reader.readexactly(int(lengths[0]) if reads_body and lengths else 0)
 
 
 def say(*parts: bytes) -> Answering:

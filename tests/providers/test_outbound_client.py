@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
@@ -251,6 +252,19 @@ async def test_a_peer_that_takes_too_long_is_given_up(answering: Answering) -> N
     assert (reply.status, reply.error, reply.address) == (None, PostError.timeout, "127.0.0.1")
     assert SHORT / 2 < reply.duration < LONG
     assert len(peer.requests) == 1
+
+
+async def test_a_connection_that_was_made_while_this_process_was_held_up_is_used() -> None:
+    poster = open_poster(connect_timeout=SHORT)
+
+    async with serve(say(OK)) as peer:
+        posting = asyncio.create_task(poster.post(peer.url, HEADERS, b""))
+        await asyncio.sleep(0)  # the connection is asked for
+        time.sleep(2 * SHORT)  # noqa: ASYNC251 - nothing else runs meanwhile
+        reply = await posting
+        await poster.close()
+
+    assert (reply.status, reply.error) == (200, "")
 
 
 async def test_a_body_without_an_end_is_cut(poster: WebhookPoster) -> None:

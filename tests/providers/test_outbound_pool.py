@@ -7,6 +7,7 @@ import pytest
 from app.domain.webhooks.poster import PostError
 from app.providers.outbound.connection import Connection
 from app.providers.outbound.failure import ExchangeFailed
+from app.providers.outbound.limit import LOOK_SECONDS
 from app.providers.outbound.pool import Pool
 from tests.providers.peers import OK, Peer, say, serve, then
 
@@ -101,7 +102,7 @@ async def test_nothing_is_sent_on_a_connection_that_has_ended() -> None:
         connection.abort()
         await peer.wait_until_ended()
         with pytest.raises(ExchangeFailed) as failed:
-            await connection.exchange(b"", asyncio.get_running_loop().time() + 10)
+            await connection.exchange(b"", 10)
 
     assert failed.value.error is PostError.closed
     assert peer.requests == []
@@ -116,10 +117,9 @@ async def test_the_time_of_one_exchange_is_not_the_time_of_the_next() -> None:
 
     async with serve(then(say(OK), answer_later)) as peer:
         connection = await connect(peer)
-        first_deadline = loop.time() + 0.5
-        first = await connection.exchange(REQUEST, first_deadline)
-        loop.call_at(first_deadline + 0.05, go_on.set)
-        second = await connection.exchange(REQUEST, first_deadline + 10)
+        first = await connection.exchange(REQUEST, 0.5)
+        loop.call_later(0.5 + 2 * LOOK_SECONDS, go_on.set)
+        second = await connection.exchange(REQUEST, 10)
         connection.abort()
 
     assert [first.status, second.status] == [200, 200]

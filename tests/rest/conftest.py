@@ -1,10 +1,12 @@
-"""The toy service, for tests of what every endpoint does."""
+"""The toy service, for tests of what every endpoint does; and an automation platform, with either kind of key."""
 
 from pathlib import Path
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 
+from app.domain.onboarding.service import Opened
 from tests.rest.toy import Toy, serve
 
 
@@ -21,3 +23,10 @@ def toy() -> Toy:
 @pytest.fixture
 def app(toy: Toy, tmp_path: Path) -> FastAPI:
     return serve(toy, tmp_path)
+
+
+@pytest.fixture(params=["svc_key", "auto_key"])
+def platform(request: pytest.FixtureRequest, http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
+    """Give a client that sends a general key of the account's, and again one of its automation keys."""
+    http.headers["Authorization"] = f"Bearer {getattr(account, request.param)}"
+    return http

@@ -43,7 +43,8 @@ async def test_every_endpoint_refuses_who_sends_no_key(http: httpx2.AsyncClient,
     answer = await http.request(method, path)
 
     assert refusal(answer) == (401, "unauthenticated", "No key was sent." + KEY_HINT)
-    assert answer.headers["www-authenticate"] == "Bearer"
+    metadata = "http://127.0.0.1:8000/.well-known/oauth-protected-resource"
+    assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}"'
 
 
 async def test_a_key_that_was_never_made_is_refused(http: httpx2.AsyncClient, account: Opened) -> None:

@@ -74,6 +74,7 @@ async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.A
     assert {queue: float(age) for queue, age in ages.items() if queue != "messages"} == {
         "reconcile": 0,
         "receipts": 0,
+        "sequences": 0,
         "sandbox": 0,
         "events": 0,
         "webhooks": 0,

@@ -18,7 +18,7 @@ async def test_the_front_door_leads_to_pages_that_exist(http: httpx2.AsyncClient
     answers = {path: await http.get(path, headers={"Accept": "text/html"}) for path in paths}
     assert front.headers["content-type"] == "text/html; charset=utf-8"
     assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(
-        ["/graphql", "/openapi.json", "/docs/errors", "/readyz", "/metrics"], 200
+        ["/login", "/graphql", "/openapi.json", "/docs/errors", "/readyz", "/metrics"], 200
     )
 
 

@@ -43,6 +43,11 @@ def make(kind: KeyKind) -> KeyText:
     return KeyText(f"{kind}_{body}{_checksum(f'{kind}_{body}')}")
 
 
+def kind_of(text: str) -> KeyKind:
+    """Return what a key is for, by its text or the beginning of it."""
+    return KeyKind(text.partition("_")[0])
+
+
 def has_form(text: str) -> bool:
     """Tell whether a text can be a key at all: a mistyped one is refused before any look-up."""
     return PATTERN.fullmatch(text) is not None and hmac.compare_digest(

@@ -86,14 +86,25 @@ class LinkPurpose(enum.StrEnum):
 
 
 class PasswordLink(Base):
-    """A mailed link that sets a password, once. Only the HMAC of its token is kept."""
+    """A mailed link that sets a password, once. Only the HMAC of its token is kept.
+
+    While `mail_due_at` is set, the link waits to be mailed, and `seed` makes its token; once it is mailed, or given up
+    after `mail_attempts`, both are null.
+    """
 
     __tablename__ = "password_links"
+    __table_args__ = (
+        Index("ix_password_links_mail_due_at", "mail_due_at", postgresql_where=text("mail_due_at IS NOT NULL")),
+    )
 
     id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     purpose: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    seed: Mapped[bytes | None] = mapped_column(LargeBinary)
+    mail_due_at: Mapped[datetime | None]
+    mail_attempts: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     used_at: Mapped[datetime | None]

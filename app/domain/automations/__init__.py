@@ -1,1 +1,1 @@
-"""Automations: what is done when a text comes in that holds a keyword."""
+"""Automations: what is done when a text comes in that is a watched keyword."""

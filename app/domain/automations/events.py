@@ -9,13 +9,13 @@ from app.domain.kernel.events import event
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordReply(ContactEvent):
-    """A text came in that holds a watched keyword; `body` is all of it."""
+    """A text came in that is a watched keyword; `body` is the text as it was written."""
 
     name = "keyword_reply"
     example = {
         **ANN,
-        "keyword": "MENU",
-        "body": "Menu please",
+        "keyword": "menu",
+        "body": "Menu!",
         "from_number": "+12025550143",
         "to_number": "+15002000001",
         "received_at": AT,

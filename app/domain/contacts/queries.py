@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, Text, func, select
+from sqlalchemy import ColumnElement, Select, Text, func, or_, select
 
 from app.domain.contacts.models import (
     Consent,
@@ -28,6 +28,9 @@ class ContactSort(enum.StrEnum):
     score_high = enum.auto()
     date_added = enum.auto()
 
+
+MAX_FOUND = 100
+"""How many contacts with one e-mail address a search returns."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -71,6 +74,24 @@ async def get(unit: Unit, id: int, *, lock: bool = False) -> Contact:
 async def find_by_phone(unit: Unit, phone: str, *, lock: bool = False) -> Contact | None:
     """Return the contact with an E.164 phone."""
     return await unit.one(_own(unit, lock=lock).where(Contact.phone == phone))
+
+
+async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequence[Contact]:
+    """Return the contacts with an E.164 phone or an e-mail address in any case, the oldest first, `MAX_FOUND` at most.
+
+    The pattern is what finds the address by an index; it alone would find parts of addresses too.
+    """
+    wanted = [Contact.phone == phone] if phone else []
+    if email:
+        wanted.append(Contact.searched.like(_anywhere(email)) & (func.lower(Contact.email) == func.lower(email)))
+    return await unit.all(_own(unit).where(or_(*wanted)).order_by(Contact.id).limit(MAX_FOUND))
+
+
+async def list_tags(unit: Unit, limit: int) -> Sequence[str]:
+    """Return the tags that contacts have, each once, in the order of their names."""
+    tag = func.unnest(Contact.tags, type_=Text)
+    own = select(tag.label("tag")).where(Contact.account_id == unit.actor.account_id, Contact.tags != []).distinct()
+    return await unit.all(select(own.subquery().c.tag).order_by("tag").limit(limit))
 
 
 async def find_many(unit: Unit, ids: Sequence[int]) -> dict[int, Contact]:

@@ -1,6 +1,7 @@
 """Changing contacts."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from sqlalchemy import select
@@ -35,6 +36,34 @@ async def create(unit: Unit, fields: ContactFields) -> Contact:
     return contact
 
 
+async def upsert(unit: Unit, fields: ContactFields, source_if_new: str) -> Contact:
+    """Add a contact, or change the given fields of the one with that phone; null says nothing here.
+
+    A new contact that names no source has `source_if_new`.
+    """
+    said = cast("ContactFields", {name: value for name, value in fields.items() if value is not None})
+    new = await _checked(unit, cast("ContactFields", {"source": source_if_new, **said}))
+    if not new.get("phone"):
+        raise InvalidInput(reason="phone is required.")
+    added = await _insert(unit, new)
+    if added is not None:
+        return added
+    known = await queries.find_by_phone(unit, new["phone"])
+    if known is None:  # erased at this very moment
+        raise Conflict(reason=f"The contact with {new['phone']} was deleted. Try again.")
+    return await update(unit, known.id, said)
+
+
+async def get(unit: Unit, id: int | None, phone: str | None) -> Contact:
+    """Return the contact with an id, or with a phone in any spelling.
+
+    Raises `InvalidInput` unless one of the two is given, and `NotFound`.
+    """
+    if (id is None) == (not phone):
+        raise InvalidInput(reason="Say which contact: give its id or its phone, one of the two.")
+    return await queries.get(unit, id) if id is not None else await get_by_phone(unit, phone or "")
+
+
 async def get_by_phone(unit: Unit, phone: str) -> Contact:
     """Return the contact with a phone in any spelling; raise `NotFound`."""
     normal = phones.normalize(phone, await _region(unit))
@@ -42,6 +71,14 @@ async def get_by_phone(unit: Unit, phone: str) -> Contact:
     if contact is None:
         raise NotFound(kind="contact", id=normal)
     return contact
+
+
+async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequence[Contact]:
+    """Return the contacts that have a phone in any spelling, or an e-mail address; raise `InvalidInput` for neither."""
+    if not phone and not email:
+        raise InvalidInput(reason="Say whom to search for: give phone or email.")
+    normal = phones.normalize(_with_plus(phone), await _region(unit)) if phone else None
+    return await queries.find_exact(unit, normal, email.strip() if email else None)
 
 
 async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
@@ -126,6 +163,11 @@ async def _checked(unit: Unit, fields: ContactFields) -> dict[str, Any]:
 
 async def _region(unit: Unit) -> str | None:
     return await unit.one(select(Account.region).where(Account.id == unit.actor.account_id))
+
+
+def _with_plus(phone: str) -> str:
+    """Return a phone with the plus sign that a query string shows as a space, unless it is encoded."""
+    return f"+{phone[1:]}" if phone.startswith(" ") else phone
 
 
 def _short(name: str, value: str, limit: int) -> str:

@@ -37,6 +37,11 @@ class Coalescer(Generic[T, R]):
             self._running = asyncio.create_task(self._work())
         return await result
 
+    @property
+    def load(self) -> int:
+        """Return how many items would be served before one that comes now, counting a batch in hand as one."""
+        return len(self._queue) + (self._running is not None and not self._running.done())
+
     async def close(self) -> None:
         """Wait until every item that was taken is served."""
         if self._running is not None:

@@ -23,6 +23,12 @@ MAX_LENGTH = 255
 KEPT = timedelta(hours=24)
 """How long an answer is kept."""
 
+OWN = "\x1f"
+"""How the service's own keys begin, and no caller's."""
+
+OWN_KEPT = timedelta(days=30)
+"""How long the answer to a key of the service's own is kept: longer than any outage lasts in which it is needed."""
+
 
 class IdempotencyKeyReused(DomainError):
     """The idempotency key was used before, for a request that was not the same."""
@@ -58,10 +64,24 @@ def fingerprint(operation: str, **arguments: Any) -> str:
     return hashlib.sha256(orjson.dumps([operation, arguments], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
+class OwnKey(str):
+    """The key of something that the service does by itself; it tells what is done, so nothing is compared."""
+
+    __slots__ = ()
+
+    def __new__(cls, *parts: object) -> "OwnKey":
+        """Make the key of what the parts name: `OwnKey("step", 4, 1)`."""
+        return super().__new__(cls, OWN + "/".join(map(str, parts)))
+
+
 def check_key(key: str) -> str:
-    """Return the key; raise `InvalidInput` for one that is empty or too long."""
+    """Return the key; raise `InvalidInput` for one that is empty or too long, or that only the service may use."""
+    if isinstance(key, OwnKey):
+        return key
     if not key or len(key) > MAX_LENGTH:
         raise InvalidInput(reason=f"The idempotency key must have 1 to {MAX_LENGTH} characters.")
+    if key.startswith(OWN):
+        raise InvalidInput(reason="The idempotency key must not begin with the character U+001F.")
     return key
 
 

@@ -20,12 +20,16 @@ Ring = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who is asking, and what they may ask for. `label` names them in ledgers and consent records."""
+    """Who is asking, and what they may ask for. `label` names them in ledgers and consent records.
+
+    `user_id` is set where a person asks, by signing in or through an application that they allowed.
+    """
 
     account_id: int
     scopes: frozenset[str]
     label: str = "system"
     request_id: str | None = None
+    user_id: int | None = None
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ The statements are SQL text on asyncpg because this is the path that every send 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -64,13 +64,14 @@ RETURNING id, contact_id, xmax = 0 AS is_new
 WRITE = """
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, due_at, created_at)
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, due_at, created_at, claimed_until, attempts)
   SELECT id, account_id, contact_id, conversation_id, 'outbound', from_number, to_number, body, 'pending',
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, $19, $19
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, $19, $19, claimed_until,
+    CASE WHEN claimed_until IS NULL THEN 0 ELSE 1 END
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[])
+    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[], $21::timestamptz[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
-      credits, cost, carrier, actor, request_id)
+      credits, cost, carrier, actor, request_id, claimed_until)
 ), debited AS (
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor, created_at)
   SELECT account_id, 'debit', -credits, balance_after, id, 'Message to ' || to_number, actor, $19
@@ -78,9 +79,9 @@ WITH sent AS (
     AS l(id, account_id, to_number, credits, balance_after, actor)
 ), attested AS (
   INSERT INTO consents (account_id, phone, kind, method, message_id, actor, recorded_at)
-  SELECT account_id, to_number, 'attested', 'api_attestation', id, actor, $19
-  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::boolean[])
-    AS c(id, account_id, to_number, actor, is_attested) WHERE is_attested
+  SELECT account_id, to_number, 'attested', method, id, actor, $19
+  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::text[])
+    AS c(id, account_id, to_number, actor, method) WHERE method IS NOT NULL
 )
 UPDATE accounts SET balance = b.balance FROM unnest($17::bigint[], $18::bigint[]) AS b(id, balance)
 WHERE accounts.id = b.id
@@ -99,17 +100,23 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::tex
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """One send, as it is asked for. `to` may be national where the account's region says which nation."""
+    """One send, as it is asked for. `to` may be national where the account's region says which nation.
+
+    `attestation` is the method by which consent is recorded, if any. `contact_id` is whom the text is for, where it is
+    for nobody else; `claim` for how long the caller hands it over itself.
+    """
 
     account_id: int
     to: str
     body: str
     parts: Parts
     purpose: Purpose
-    attested: bool
+    attestation: str | None
     actor: str
     request_id: str | None = None
     number_id: int | None = None
+    contact_id: int | None = None
+    claim: timedelta | None = None
     key: str | None = None
     fingerprint: str = ""
 
@@ -118,7 +125,8 @@ class SendRequest:
 class Acceptance:
     """What the sender is told: the message is kept and paid for, and will be handed to the carrier.
 
-    `credits_remaining` is the balance right after this send's own debit.
+    `credits_remaining` is the balance right after this send's own debit. `claimed_until` says until when the message
+    is the caller's to hand over, where it asked for that.
     """
 
     message_id: int
@@ -126,6 +134,7 @@ class Acceptance:
     status: str
     credits_remaining: int
     replayed: bool = False
+    claimed_until: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -138,13 +147,20 @@ class Draft:
     credits: int
     cost: Decimal
     balance_after: int
+    claimed_until: datetime | None = None
     contact_id: int = 0
     conversation_id: int = 0
 
     @property
     def acceptance(self) -> Acceptance:
         """Return the answer to the sender."""
-        return Acceptance(self.facts["message_id"], self.request.parts.segments, "pending", self.balance_after)
+        return Acceptance(
+            self.facts["message_id"],
+            self.request.parts.segments,
+            "pending",
+            self.balance_after,
+            claimed_until=self.claimed_until,
+        )
 
 
 Verdict = Acceptance | DomainError
@@ -207,7 +223,8 @@ class Batch:
             return refusal
         self.balances[request.account_id] -= credits
         left = self.balances[request.account_id]
-        draft = Draft(request, facts, to, credits, credits * account["rate"], left)
+        claimed_until = self.now + request.claim if request.claim else None
+        draft = Draft(request, facts, to, credits, credits * account["rate"], left, claimed_until)
         self.drafts.append(draft)
         return draft.acceptance
 
@@ -241,7 +258,8 @@ class Batch:
             touched,
             [self.balances[id] for id in touched],
             self.now,
-            [request.attested for request in requests],
+            [request.attestation for request in requests],
+            [draft.claimed_until for draft in drafts],
         )
         if keyed := [draft for draft in drafts if draft.request.key]:
             await _keep_answers(connection, keyed)
@@ -299,6 +317,8 @@ class Batch:
 
 def _blocked(request: SendRequest, to: str, facts: Any) -> DomainError | None:
     """Return what stands against a send beside its price."""
+    if request.contact_id not in (None, facts["contact_id"]):
+        return NotFound(kind="contact", id=request.contact_id)
     if facts["suppressed"] or facts["status"] == ContactStatus.opted_out:
         return ContactOptedOut(phone=to)
     if facts["dnd_sms"]:

@@ -7,24 +7,30 @@ send is therefore a transaction of its own, and may not be part of a larger one.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from app.db.engine import UNREACHABLE, UNSTORABLE, Pool
 from app.domain.kernel import idempotency, phone
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.coalescer import Coalescer
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
+from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.unit import Actor, Ring
 from app.domain.messages import parts
 from app.domain.messages.acceptance import Acceptance, Batch, SendRequest, Verdict
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong
-from app.domain.messages.models import Purpose
+from app.domain.messages.models import Attestation, Purpose
 
 MAX_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """What a caller asks for. `consent_attested` must be true for what the API sends (47 CFR 64.1200)."""
+    """What a caller asks for. `consent_attested` must be true for what the API sends (47 CFR 64.1200).
+
+    `attestation` is how that was certified. With a `contact_id`, the phone must be that contact's;
+    with a `claim`, no worker takes the message up for so long, since the caller hands it over itself.
+    """
 
     to: str
     message: str
@@ -32,6 +38,9 @@ class Send:
     from_phone_number_id: int | None = None
     idempotency_key: str | None = None
     purpose: Purpose = Purpose.transactional
+    attestation: Attestation = Attestation.api
+    contact_id: int | None = None
+    claim: timedelta | None = None
 
 
 class Desk:
@@ -70,10 +79,12 @@ class Desk:
             body=send.message,
             parts=self._parts(send.message),
             purpose=send.purpose,
-            attested=send.purpose is not Purpose.conversational,
+            attestation=send.attestation if send.purpose is not Purpose.conversational else None,
             actor=actor.label,
             request_id=actor.request_id,
             number_id=send.from_phone_number_id,
+            contact_id=send.contact_id,
+            claim=send.claim,
             key=None if send.idempotency_key is None else idempotency.check_key(send.idempotency_key),
             fingerprint=_fingerprint(send) if send.idempotency_key is not None else "",
         )
@@ -116,6 +127,9 @@ def _key(request: SendRequest) -> Hashable:
 
 
 def _fingerprint(send: Send) -> str:
+    """Return what tells two sends with one key apart; a key of our own is all there is to tell."""
+    if isinstance(send.idempotency_key, OwnKey):
+        return send.idempotency_key
     return idempotency.fingerprint(
         "send_message", to=send.to, message=send.message, from_phone_number_id=send.from_phone_number_id
     )

@@ -1,4 +1,4 @@
-"""Why a send is refused before anything was debited."""
+"""Why a send is refused: before anything was debited, or by the carrier while the sender waits."""
 
 from app.domain.kernel.errors import DomainError
 
@@ -36,3 +36,26 @@ class AccountSuspended(DomainError):
     code = "account_suspended"
     status = 403
     message = "This account is suspended and cannot send. Contact support."
+
+
+class CarrierRefused(DomainError):
+    """The text did not leave, and its credits were refunded. The message says why, and what to do about it."""
+
+    code = "carrier_refused"
+    status = 422
+    message = "Message {id} was not sent ({code}). {reason} Its credits were refunded."
+
+
+class CarrierTimeout(DomainError):
+    """The carrier has not answered in time, and may have the text: sending it again could send it twice.
+
+    The service asks the carrier, then records the message as sent, sends it or refunds it; its status in the message
+    log tells which. Repeating the request with the same idempotency key is safe, and answers what has come of it.
+    """
+
+    code = "carrier_timeout"
+    status = 504
+    message = (
+        "The carrier has not confirmed message {id} yet. Do not send it again: the service finds out whether it left, "
+        "and sends or refunds it. The message log tells its status."
+    )

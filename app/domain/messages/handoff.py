@@ -27,17 +27,25 @@ from app.domain.messages.outcome import Report
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
 
-CLAIM = """
+FIND_GATES = """
+SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
+  EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
+    AND s.scope_type = 'account') AS suppressed
+"""
+
+CLAIM = f"""
 WITH due AS (
   SELECT id FROM messages WHERE status = 'pending' AND claimed_until IS NULL AND due_at <= $1
   ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE messages m SET claimed_until = $2, attempts = attempts + 1 FROM due WHERE m.id = due.id RETURNING m.*
 )
-SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
-  EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
-    AND s.scope_type = 'account') AS suppressed
-FROM claimed m JOIN contacts c ON c.id = m.contact_id ORDER BY m.due_at, m.id
+{FIND_GATES} FROM claimed m JOIN contacts c ON c.id = m.contact_id ORDER BY m.due_at, m.id
+"""
+
+FIND_CLAIMED = f"""
+{FIND_GATES} FROM messages m JOIN contacts c ON c.id = m.contact_id
+WHERE m.id = $1 AND m.status = 'pending' AND m.claimed_until = $2
 """
 
 CLAIM_LAPSED = """
@@ -94,6 +102,14 @@ class Handoff:
     async def run(self) -> bool:
         """Hand over one batch; return True when more may be due."""
         rows = await self._claim(CLAIM)
+        await self._hand_over(rows)
+        return len(rows) == self.pace.batch
+
+    async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
+        """Hand over one message that was accepted with a claim, unless that has lapsed and is another's by now."""
+        await self._hand_over(await self.database.pool.fetch(FIND_CLAIMED, message_id, claimed_until))
+
+    async def _hand_over(self, rows: Sequence[Any]) -> None:
         blocked = [(row, code) for row in rows if (code := _blocked(row))]
         open = [row for row in rows if not _blocked(row)]
         for row, code in blocked:
@@ -101,7 +117,6 @@ class Handoff:
             await self._fail(row, code, Report())
         answers = await asyncio.gather(*(self._call(row) for row in open))
         await self._record(list(zip(open, answers, strict=True)))
-        return len(rows) == self.pace.batch
 
     async def reconcile(self) -> bool:
         """Ask carriers for one batch of messages whose fate is unknown; return True when more may be."""

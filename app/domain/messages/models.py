@@ -37,6 +37,14 @@ class Purpose(enum.StrEnum):
     compliance = enum.auto()
 
 
+class Attestation(enum.StrEnum):
+    """How a sender certifies consent; the value is the method that the consent record names."""
+
+    api = "api_attestation"
+    automation = "automation_attestation"
+    enrollment = "enrollment"
+
+
 class Message(Base):
     """One text. `segments` are its SMS parts, `credits` what was debited, `cost` that times the rate; 0 once failed.
 

@@ -171,7 +171,7 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
     text = normalize(body)
     if not text:
         return Intent(IntentKind.review, reason="sign") if STOP_SIGNS & set(body) else NOTHING
-    if _reaction.fullmatch(body):
+    if is_reaction(body):
         return NOTHING
     loose = _tidy(_noise.sub(" ", text))
     alone = _without_fillers(loose)
@@ -187,6 +187,11 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
         or _doubt(body, alone, asked)
         or NOTHING
     )
+
+
+def is_reaction(body: str) -> bool:
+    """Tell whether a text only reports that somebody tapped on one of ours, such as `Liked "..."`."""
+    return bool(_reaction.fullmatch(body))
 
 
 def _keyword(alone: str) -> Intent | None:

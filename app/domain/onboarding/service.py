@@ -4,10 +4,11 @@ import secrets
 from dataclasses import dataclass
 from decimal import Decimal
 
+from app.domain.accounts import api_keys
 from app.domain.accounts import service as accounts
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.scopes import ALL
-from app.domain.accounts.service import NewKey
 from app.domain.billing import service as billing
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.numbers import service as numbers
@@ -46,8 +47,8 @@ async def open_account(unit: Unit, opening: Opening) -> Opened:
     unit.actor = Actor(account.id, ALL, "setup")
     password = secrets.token_urlsafe(12)
     owner = await accounts.add_user(unit, opening.email, password)
-    _, svc_key = await accounts.create_key(unit, opening.secret, NewKey("First key"))
-    _, auto_key = await accounts.create_key(unit, opening.secret, NewKey("Automation", KeyKind.auto))
+    _, svc_key = await api_keys.create_key(unit, opening.secret, NewKey("First key"))
+    _, auto_key = await api_keys.create_key(unit, opening.secret, NewKey("Automation", KeyKind.auto))
     number = await numbers.assign_sandbox_number(unit)
     if opening.credits:
         await billing.grant(unit, opening.credits, "Starter credits")

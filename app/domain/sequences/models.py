@@ -10,7 +10,7 @@ from app.db.base import Base, Created, Key
 
 
 class SequenceStatus(enum.StrEnum):
-    """Whether a sequence sends. A `paused` one keeps its enrollments waiting; an `archived` one takes no more."""
+    """Whether a sequence sends. A `paused` one keeps its enrollments waiting; an `archived` one has ended them."""
 
     active = enum.auto()
     paused = enum.auto()
@@ -48,6 +48,7 @@ class Step(Base):
     )
 
     id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     sequence_id: Mapped[int] = mapped_column(ForeignKey("sequences.id", ondelete="CASCADE"))
     position: Mapped[int]
     delay_minutes: Mapped[int]
@@ -55,7 +56,10 @@ class Step(Base):
 
 
 class Enrollment(Base):
-    """A contact on its way through a sequence. `position` is the step to send next, `next_send_at` when."""
+    """A contact on its way through a sequence. `position` is the step to send next, `next_send_at` when.
+
+    `is_paused` says of an active one that its sequence is: it stands here so that what waits is not looked at.
+    """
 
     __tablename__ = "sequence_enrollments"
     __table_args__ = (
@@ -66,7 +70,12 @@ class Enrollment(Base):
             unique=True,
             postgresql_where=text("status = 'active'"),
         ),
-        Index("ix_sequence_enrollments_due", "next_send_at", "id", postgresql_where=text("status = 'active'")),
+        Index(
+            "ix_sequence_enrollments_due",
+            "next_send_at",
+            "id",
+            postgresql_where=text("status = 'active' AND NOT is_paused"),
+        ),
         Index("ix_sequence_enrollments_contact_id", "contact_id"),
         Index("ix_sequence_enrollments_sequence_id", "sequence_id", "id"),
     )
@@ -77,6 +86,7 @@ class Enrollment(Base):
     contact_id: Mapped[int] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
     status: Mapped[str] = mapped_column(server_default=EnrollmentStatus.active)
     exit_reason: Mapped[str] = mapped_column(server_default="")
+    is_paused: Mapped[bool] = mapped_column(server_default=text("false"))
     position: Mapped[int] = mapped_column(server_default="1")
     next_send_at: Mapped[datetime | None]
     claimed_until: Mapped[datetime | None]

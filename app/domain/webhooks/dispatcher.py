@@ -1,11 +1,12 @@
 """From events to deliveries: each event once for each subscription that is older than it, in the order of the facts."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.db.engine import Connection, Database
+from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Ring
 from app.domain.updates.feed import KINDS
@@ -54,18 +55,26 @@ WHERE events.id = placed.id
 
 IS_DUE = "SELECT EXISTS (SELECT FROM events WHERE dispatched_at IS NULL)"
 
-Reaction = Callable[[Sequence[Any]], Awaitable[None]]
-"""Hears of events that were dispatched, after the commit; what it does must be safe to do twice, or not at all."""
+Reaction = Callable[[Connection, Sequence[Any]], Awaitable[None]]
+"""Does what follows from events, in the transaction that dispatches them: neither happens without the other."""
+
+Watcher = Callable[[Sequence[Any]], Awaitable[None]]
+"""Hears of events that were dispatched, after the commit; a process that dies in between tells it of none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatcher:
-    """Fans events out to deliveries. `reactions` hear of each batch afterwards: live updates, and areas to come."""
+    """Fans events out to deliveries, and has areas react to them.
+
+    A reaction that fails by a defect of ours is undone, reported, and holds up nothing else; one for which the
+    database was not there, or which another transaction got in the way of, is run again with the whole batch.
+    """
 
     database: Database
     clock: Clock
     ring: Ring
     reactions: Sequence[Reaction] = ()
+    watchers: Sequence[Watcher] = ()
 
     async def run(self) -> bool:
         """Dispatch one batch; return True when more may wait."""
@@ -73,13 +82,15 @@ class Dispatcher:
             await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
             events = await connection.fetch(FIND_EVENTS, BATCH)
             fanned_out = await self._fan_out(connection, events)
+            for react in self.reactions:
+                await _react(react, connection, events)
             live = [event["name"] in KINDS for event in events]
             await connection.execute(MARK, [event["id"] for event in events], live, self.clock.now())
         if fanned_out:
             self.ring("webhooks")
-        for react in self.reactions:
-            await react(events)
-        return len(events) == BATCH
+        for watch in self.watchers:
+            await watch(events)
+        return await self.due()
 
     async def due(self) -> bool:
         """Tell whether an event waits."""
@@ -117,6 +128,17 @@ class Dispatcher:
             for subscription in subscriptions[event["account_id"], event["name"]]
             if subscription["created_at"] <= event["created_at"]
         ]
+
+
+async def _react(react: Reaction, connection: Connection, events: Sequence[Any]) -> None:
+    try:
+        async with connection.transaction():
+            await react(connection, events)
+    except UNREACHABLE:
+        raise
+    except Exception as error:
+        context = {"message": f"events up to {events[-1]['id']} were not reacted to", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)
 
 
 def _body(event: Any, subscription: Any) -> bytes:

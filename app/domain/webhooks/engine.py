@@ -27,6 +27,7 @@ class Engine:
     _pumps: dict[Pump, asyncio.Task[None]] = field(default_factory=dict[Pump, asyncio.Task[None]])
     _renewing: asyncio.Task[None] | None = None
     _stopping: bool = False
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
     def of(cls, means: Means) -> "Engine":
@@ -44,14 +45,15 @@ class Engine:
 
         When there is no room for another, the one that was worked for longest makes some, once it has had its turn.
         """
-        free = PUMPS - len(self._pumps)
-        if free <= 0:
-            longest = next(iter(self._pumps))
-            longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
-            return False
-        taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
-        for subscription in taken:
-            self._start(subscription)
+        async with self._taking:  # what another lane has just taken is in `_pumps` when this one asks
+            free = PUMPS - len(self._pumps)
+            if free <= 0:
+                longest = next(iter(self._pumps))
+                longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
+                return False
+            taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
+            for subscription in taken:
+                self._start(subscription)
         return len(taken) == free
 
     async def finish(self) -> None:

@@ -46,8 +46,8 @@ class Poster(Protocol):
     """Posts to URLs that users have chosen, and only to those that it is safe to post to.
 
     `post` sends the body at most once, follows no redirect, answers within its own time limit and never raises for
-    what a subscriber can do to it. Its `headers` are text without line breaks, and none of Host, Connection,
-    Content-Length and Transfer-Encoding.
+    what a subscriber can do to it. Nor does it blame a subscriber for the time in which this process was held up. Its
+    `headers` are text without line breaks, and none of Host, Connection, Content-Length and Transfer-Encoding.
     """
 
     def check(self, url: str) -> str:

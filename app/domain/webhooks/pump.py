@@ -52,9 +52,10 @@ class Desk:
 class Pump:
     """Works for one subscription until nothing is due.
 
-    First attempts for one contact stand in one lane and go out one after the other; lanes run side by side, at most
-    eight at once, and one while the breaker is half open. A delivery that fails leaves its lane: it does not hold up
-    what comes after it. `stopping` lets it begin nothing more; it begins nothing after `leased_until` either.
+    First attempts for one contact stand in one lane and go out one after the other, each when the one before it was
+    recorded; lanes run side by side, at most eight at once, and one while the breaker is half open. A delivery that
+    fails leaves its lane: it does not hold up what comes after it. `stopping` lets it begin nothing more; it begins
+    nothing after `leased_until` either, so that whoever takes over sends at most what was in flight a second time.
     """
 
     def __init__(self, desk: Desk, subscription: Any, *, stopping: bool) -> None:

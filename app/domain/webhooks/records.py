@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from app.db.engine import UNREACHABLE, Pool
@@ -12,6 +13,7 @@ from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
 
 MAX_BATCH = 64
+WRITERS = 3
 REST_SECONDS = 0.5
 
 FIND_DUE = """
@@ -61,13 +63,18 @@ class Result:
 class Recorder:
     """Writes results, those that arrive together in one statement: the sooner written, the fewer sent twice.
 
-    While the database is away, results wait for it, and so do those who brought them: what has been sent is not
-    sent again for want of a record. `record` returns whether the subscription is still theirs, and as it was.
+    What has left for the database is written even if this process is killed at that moment, so a result waits for no
+    other's statement while one of a few writers is idle. While the database is away, results wait for it, and so do
+    those who brought them: what has been sent is not sent again for want of a record.
     """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self.record: Coalescer[Result, bool] = Coalescer(self._write, MAX_BATCH)
+        self._writers = [Coalescer(self._write, MAX_BATCH) for _ in range(WRITERS)]
+
+    async def record(self, result: Result) -> bool:
+        """Write a result; return whether its subscription is still held, and was not changed."""
+        return await min(self._writers, key=attrgetter("load"))(result)
 
     async def _write(self, results: Sequence[Result]) -> Sequence[bool]:
         while True:

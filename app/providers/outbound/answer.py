@@ -54,8 +54,9 @@ class AnswerReader:
         self._parser = HttpResponseParser(self)
         self.start()
 
-    def start(self) -> None:
-        """Expect the next answer."""
+    def start(self, kept: int = BODY_KEPT) -> None:
+        """Expect the next answer, and keep so many bytes of its body."""
+        self._kept = kept
         self.is_complete = False
         self._status = 0
         self._headers: dict[bytes, bytes] = {}
@@ -125,8 +126,8 @@ class AnswerReader:
         """Keep the beginning of the body."""
         if self.is_complete:
             return
-        if len(self._body) < BODY_KEPT:
-            self._body += data[: BODY_KEPT - len(self._body)]
+        if len(self._body) < self._kept:
+            self._body += data[: self._kept - len(self._body)]
         self._body_size += len(data)
 
     def on_message_complete(self) -> None:

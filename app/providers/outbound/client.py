@@ -5,14 +5,16 @@ import contextlib
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from app.domain.webhooks.errors import InvalidUrl
 from app.domain.webhooks.poster import PostError, Reply
 from app.providers.outbound.addresses import Network
-from app.providers.outbound.answer import Answer, read_retry_after
+from app.providers.outbound.answer import BODY_KEPT, Answer, read_retry_after
 from app.providers.outbound.connection import Connection
 from app.providers.outbound.failure import ExchangeFailed
 from app.providers.outbound.guard import Guard
+from app.providers.outbound.limit import limited
 from app.providers.outbound.pool import Pool
 from app.providers.outbound.resolver import Resolver
 from app.providers.outbound.target import Target
@@ -33,7 +35,8 @@ class WebhookPoster:
     A name is looked up once for a post, every address must be allowed, and the one that was checked is the one
     connected to: Host, SNI and certificate stay those of the URL. Redirects are not followed, proxies of the
     environment are not used, and nothing that was written is written again: the schedule of deliveries retries.
-    `connect_timeout` is for the look-up, and again for connection and handshake; `timeout` is for all of it.
+    `connect_timeout` is for the look-up, and again for connection and handshake; `timeout` is for the answer, from when
+    the request was written.
     """
 
     def __init__(
@@ -59,14 +62,20 @@ class WebhookPoster:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post the body once; raise `ValueError` for headers that are not ASCII or hold a line break."""
+        return await self._send(url, partial(_request, "POST", headers=headers, body=body), self._timeout, BODY_KEPT)
+
+    async def get(self, url: str, headers: Mapping[str, str], seconds: float, kept: int) -> Reply:
+        """Read what stands at a URL, `kept` bytes at most, within so many `seconds` of asking; as safe as posts are."""
+        return await self._send(url, partial(_request, "GET", headers=headers, body=b""), seconds, kept)
+
+    async def _send(self, url: str, write: Callable[[Target], bytes], seconds: float, kept: int) -> Reply:
         started = time.perf_counter()
-        deadline = asyncio.get_running_loop().time() + self._timeout
         connection: Connection | None = None
         try:
             target = self._guard.read(url)
-            request = _request(target, headers, body)
-            connection = await self._acquire(target, deadline)
-            answer = await connection.exchange(request, deadline)
+            request = write(target)
+            connection = await self._acquire(target, min(seconds, self._connect_timeout))
+            answer = await connection.exchange(request, seconds, kept)
         except (InvalidUrl, ExchangeFailed) as failure:
             error = failure.error if isinstance(failure, ExchangeFailed) else PostError.invalid_url
             return Reply(None, error, connection.address if connection else "", time.perf_counter() - started)
@@ -79,14 +88,14 @@ class WebhookPoster:
         self._resolver.close()
         await asyncio.sleep(0)
 
-    async def _acquire(self, target: Target, deadline: float) -> Connection:
-        addresses = [target.host] if target.is_address else await self._look_up(target, deadline)
+    async def _acquire(self, target: Target, seconds: float) -> Connection:
+        addresses = [target.host] if target.is_address else await self._look_up(target, seconds)
         if not all(map(self._guard.allows, addresses)):
             raise ExchangeFailed(PostError.refused_address)
         for address in addresses:
             if connection := self._pool.take((target.origin, address)):
                 return connection
-        return await self._connect(target, addresses[:ADDRESSES_TRIED], deadline)
+        return await self._connect(target, addresses[:ADDRESSES_TRIED], seconds)
 
     def _release(self, connection: Connection, answer: Answer) -> None:
         if answer.is_reusable:
@@ -94,9 +103,9 @@ class WebhookPoster:
         else:
             connection.abort()
 
-    async def _look_up(self, target: Target, deadline: float) -> Sequence[str]:
+    async def _look_up(self, target: Target, seconds: float) -> Sequence[str]:
         try:
-            async with self._connect_time(deadline):
+            async with limited(seconds):
                 addresses = await self._resolve(target.host)
         except OSError:
             addresses = ()
@@ -104,9 +113,9 @@ class WebhookPoster:
             raise ExchangeFailed(PostError.dns)
         return addresses
 
-    async def _connect(self, target: Target, addresses: Sequence[str], deadline: float) -> Connection:
+    async def _connect(self, target: Target, addresses: Sequence[str], seconds: float) -> Connection:
         try:
-            async with self._connect_time(deadline):
+            async with limited(seconds):
                 for address in addresses[:-1]:
                     with contextlib.suppress(OSError):
                         return await self._connect_to(target, address)
@@ -126,15 +135,13 @@ class WebhookPoster:
         )
         return connection
 
-    def _connect_time(self, deadline: float) -> asyncio.Timeout:
-        return asyncio.timeout_at(min(deadline, asyncio.get_running_loop().time() + self._connect_timeout))
 
-
-def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+def _request(method: str, target: Target, *, headers: Mapping[str, str], body: bytes) -> bytes:
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
     if not lines.count("\r") == lines.count("\n") == len(headers):
         raise ValueError("a header holds a line break")
-    return f"{target.head}{lines}content-length: {len(body)}\r\n\r\n".encode("ascii") + body
+    length = "" if method == "GET" else f"content-length: {len(body)}\r\n"
+    return f"{method}{target.head}{lines}{length}\r\n".encode("ascii") + body
 
 
 def _reply(answer: Answer, address: str, duration: float) -> Reply:

@@ -2,11 +2,13 @@
 
 import asyncio
 import select
+from functools import partial
 from typing import cast
 
 from app.domain.webhooks.poster import PostError
-from app.providers.outbound.answer import Answer, AnswerReader
+from app.providers.outbound.answer import BODY_KEPT, Answer, AnswerReader
 from app.providers.outbound.failure import ExchangeFailed
+from app.providers.outbound.limit import Limit
 
 Key = tuple[str, str]
 """What a connection is good for: scheme, host and port of a URL, and the address that was checked."""
@@ -27,13 +29,16 @@ class Connection(asyncio.Protocol):
         """Return the address that is connected to."""
         return self.key[1]
 
-    async def exchange(self, request: bytes, deadline: float) -> Answer:
-        """Send a request once and return its answer; raise `ExchangeFailed`, and end, where none comes in time."""
+    async def exchange(self, request: bytes, seconds: float, kept: int = BODY_KEPT) -> Answer:
+        """Send a request once and return its answer; raise `ExchangeFailed`, and end, where none comes in `seconds`.
+
+        `kept` is how much of the answer's body is kept, in bytes.
+        """
         if self._transport.is_closing():
             raise ExchangeFailed(PostError.closed)
-        self._reader.start()
+        self._reader.start(kept)
         waiter = self._waiter = self._loop.create_future()
-        timer = self._loop.call_at(deadline, self._fail, PostError.timeout)
+        limit = Limit(seconds, partial(self._fail, PostError.timeout))
         self._transport.write(request)
         try:
             return await waiter
@@ -41,7 +46,7 @@ class Connection(asyncio.Protocol):
             self.abort()
             raise
         finally:
-            timer.cancel()
+            limit.cancel()
 
     def is_fresh(self) -> bool:
         """Tell whether an idle connection can be used again: its peer has neither closed it nor sent anything."""

@@ -26,7 +26,7 @@ HOST_LENGTH = 253
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to post. `origin` is scheme, host and port in one, `head` the first lines of the request."""
+    """Where to send a request. `origin` is scheme, host and port in one; `head` is its first lines, but the method."""
 
     url: str
     origin: str
@@ -48,7 +48,7 @@ def read_url(url: str, allow_http: bool) -> Target:
     path = quote((parts["path"] or "/") + parts["query"], safe=PRINTABLE)
     normal = f"{scheme}://{authority}{path}"
     _require(len(normal) <= LENGTH, f"The URL is longer than {LENGTH} characters when it is encoded.")
-    head = f"POST {path} HTTP/1.1\r\nhost: {authority}\r\n"
+    head = f" {path} HTTP/1.1\r\nhost: {authority}\r\n"
     return Target(
         normal, f"{scheme}://{name}:{port}", scheme == "https", host, port, ":" in host or _is_number(host), head
     )

@@ -1,19 +1,20 @@
 """Making, finding and revoking API keys."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import Services
-from app.domain.accounts import keys, queries, service
+from app.domain.accounts import api_keys, keys, queries
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.queries import KnownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, Scope
-from app.domain.accounts.service import NewKey
-from app.domain.kernel.errors import InsufficientScope, InvalidInput
+from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
@@ -31,7 +32,7 @@ def owner(account: Opened) -> Actor:
 
 async def test_a_key_is_stored_as_its_fingerprint_and_shown_once(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
-        key, text = await service.create_key(unit, SECRET, NewKey(" Shop ", expires_at=NOON.replace(year=2999)))
+        key, text = await api_keys.create_key(unit, SECRET, NewKey(" Shop ", expires_at=NOON.replace(year=2999)))
 
     row = await services.database.pool.fetchrow("SELECT * FROM api_keys WHERE id = $1", key.id)
     assert (row["name"], row["account_id"], row["created_by"]) == ("Shop", owner.account_id, "user:1")
@@ -57,7 +58,7 @@ async def test_a_key_is_given_the_usual_scopes_that_its_maker_holds(
     services: Services, account: Opened, kind: KeyKind, held: Any, given: Any
 ) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset(held))) as unit:
-        key, text = await service.create_key(unit, SECRET, NewKey("Shop", kind))
+        key, text = await api_keys.create_key(unit, SECRET, NewKey("Shop", kind))
 
     assert key.scopes == sorted(given)
     assert text.text.startswith(f"{kind}_")
@@ -70,8 +71,8 @@ def test_a_general_key_may_do_all_but_change_the_account_and_the_billing() -> No
 
 async def test_a_key_may_be_given_fewer_scopes_or_none(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
-        some, _ = await service.create_key(unit, SECRET, NewKey("Some", scopes=["ai:use", "account:write", "ai:use"]))
-        none, _ = await service.create_key(unit, SECRET, NewKey("None", scopes=[]))
+        some, _ = await api_keys.create_key(unit, SECRET, NewKey("Some", scopes=["ai:use", "account:write", "ai:use"]))
+        none, _ = await api_keys.create_key(unit, SECRET, NewKey("None", scopes=[]))
 
     assert (some.scopes, none.scopes) == (["account:write", "ai:use"], [])
 
@@ -83,8 +84,8 @@ async def test_a_key_cannot_have_a_scope_beyond_its_kind(
     services: Services, owner: Actor, kind: KeyKind, scope: str
 ) -> None:
     async with unit_of(services, owner) as unit:
-        with pytest.raises(InvalidInput, match=f"^A {kind}_ key cannot have the scope {scope}.$"):
-            await service.create_key(unit, SECRET, NewKey("Shop", kind, ["contacts:read", scope]))
+        with pytest.raises(InvalidInput, match=f"^{kind}_ keys cannot have the scope {scope}.$"):
+            await api_keys.create_key(unit, SECRET, NewKey("Shop", kind, ["contacts:read", scope]))
 
         assert len(await queries.list_keys(unit)) == 2
 
@@ -92,7 +93,7 @@ async def test_a_key_cannot_have_a_scope_beyond_its_kind(
 async def test_nobody_gives_a_scope_that_they_lack(services: Services, account: Opened) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset({Scope.contacts_read}))) as unit:
         with pytest.raises(InsufficientScope, match=r"^This key lacks the scope ai:use. Use a key that has it.$"):
-            await service.create_key(unit, SECRET, NewKey("Shop", scopes=["contacts:read", "ai:use"]))
+            await api_keys.create_key(unit, SECRET, NewKey("Shop", scopes=["contacts:read", "ai:use"]))
 
         assert len(await queries.list_keys(unit)) == 2
 
@@ -112,15 +113,15 @@ async def test_a_key_needs_a_name_and_a_time_to_live(
         unit.clock = SetClock()
 
         with pytest.raises(InvalidInput) as refused:
-            await service.create_key(unit, SECRET, wanted)
+            await api_keys.create_key(unit, SECRET, wanted)
 
         assert (str(refused.value), len(await queries.list_keys(unit))) == (reason, 2)
 
 
 async def test_keys_are_listed_the_newest_first_with_the_revoked_ones(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
-        key, _ = await service.create_key(unit, SECRET, NewKey("Shop"))
-        await service.revoke_key(unit, key.id)
+        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+        await api_keys.revoke_key(unit, key.id)
 
         assert [each.name for each in await queries.list_keys(unit)] == ["Shop", "Automation", "First key"]
 
@@ -143,7 +144,7 @@ async def test_a_revoked_key_is_not_found_and_stays_revoked_when_revoked_again(
     for clock in (SetClock(), SetClock(NOON + SECOND)):
         async with unit_of(services, owner) as unit:
             unit.clock = clock
-            times.append((await service.revoke_key(unit, known.id)).revoked_at)
+            times.append((await api_keys.revoke_key(unit, known.id)).revoked_at)
 
     assert (await _find(services, account.svc_key), times) == (None, [NOON, NOON])
     assert await _find(services, account.auto_key) is not None
@@ -152,7 +153,7 @@ async def test_a_revoked_key_is_not_found_and_stays_revoked_when_revoked_again(
 async def test_a_key_ends_at_the_instant_it_was_given(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
         unit.clock = SetClock(NOON - SECOND)
-        _, text = await service.create_key(unit, services.secret, NewKey("Shop", expires_at=NOON))
+        _, text = await api_keys.create_key(unit, services.secret, NewKey("Shop", expires_at=NOON))
 
     assert await _find(services, text.text, SetClock(NOON - SECOND)) is not None
     assert await _find(services, text.text, SetClock(NOON)) is None
@@ -174,7 +175,7 @@ async def test_the_use_of_a_key_is_noted_once_a_minute(services: Services, accou
     noted = []
     for seconds in (0, 59, 60, 61, 90):
         async with services.database.sessions.begin() as session:
-            await service.touch_key(session, known.id, NOON + seconds * SECOND)
+            await api_keys.touch_key(session, known.id, NOON + seconds * SECOND)
         noted.append(await services.database.pool.fetchval("SELECT last_used_at FROM api_keys WHERE id = $1", known.id))
 
     assert [(at - NOON) / SECOND for at in noted] == [0, 0, 0, 61, 61]
@@ -195,3 +196,75 @@ async def _find(services: Services, text: str, clock: SetClock | None = None) ->
     now = (clock or services.clock).now()
     async with services.database.sessions() as session:
         return await queries.find_live_key(session, keys.fingerprint(services.secret, text), now)
+
+
+async def test_a_key_that_is_revoked_ends_the_keys_that_were_made_with_it(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        first, _ = await api_keys.create_key(unit, SECRET, NewKey("First"))
+        unit.actor = replace(owner, label=f"key:{first.id}")
+        second, _ = await api_keys.create_key(unit, SECRET, NewKey("Second"))
+        unit.actor = replace(owner, label=f"key:{second.id}")
+        third, _ = await api_keys.create_key(unit, SECRET, NewKey("Third"))
+
+    async with unit_of(services, owner) as unit:
+        await api_keys.revoke_key(unit, first.id)
+
+    revoked = await services.database.pool.fetch("SELECT id FROM api_keys WHERE revoked_at IS NOT NULL ORDER BY id")
+    assert [row["id"] for row in revoked] == [first.id, second.id, third.id]
+
+
+async def test_a_rotated_key_is_like_the_old_one_which_works_for_a_day(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        unit.clock = SetClock()
+        old, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop", KeyKind.auto, ["contacts:read"]))
+        unit.actor = replace(owner, label="user:2")
+
+        new, text = await api_keys.rotate_key(unit, SECRET, old.id)
+
+        assert (new.name, new.scopes, new.created_by, new.expires_at) == ("Shop", ["contacts:read"], "user:1", None)
+        assert (old.expires_at, old.revoked_at) == (NOON + timedelta(hours=24), None)
+        assert text.text.startswith("auto_")
+        assert new.hash == keys.fingerprint(SECRET, text.text) != old.hash
+
+
+async def test_an_old_key_never_works_longer_for_having_been_rotated(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        unit.clock = SetClock()
+        old, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop", expires_at=NOON + SECOND))
+
+        new, _ = await api_keys.rotate_key(unit, SECRET, old.id, 72)
+
+        assert old.expires_at == new.expires_at == NOON + SECOND
+
+
+@pytest.mark.parametrize("hours", [-1, 73])
+async def test_the_overlap_is_0_to_72_hours(services: Services, owner: Actor, hours: int) -> None:
+    async with unit_of(services, owner) as unit:
+        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+
+        with pytest.raises(InvalidInput, match=r"^overlap_hours must be from 0 to 72.$"):
+            await api_keys.rotate_key(unit, SECRET, key.id, hours)
+
+        assert len(await queries.list_keys(unit)) == 3
+
+
+async def test_a_key_that_has_ended_cannot_be_rotated(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+        await api_keys.revoke_key(unit, key.id)
+
+        with pytest.raises(Conflict, match=r"^The key has ended. Make a new one.$"):
+            await api_keys.rotate_key(unit, SECRET, key.id)
+
+        assert len(await queries.list_keys(unit)) == 3
+
+
+async def test_nobody_rotates_a_key_that_may_do_more_than_they(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop", scopes=["ai:use", "contacts:read"]))
+        unit.actor = replace(owner, scopes=frozenset({Scope.account_write, Scope.contacts_read}))
+
+        with pytest.raises(InsufficientScope, match="ai:use"):
+            await api_keys.rotate_key(unit, SECRET, key.id)
+
+        assert (key.expires_at, len(await queries.list_keys(unit))) == (None, 3)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from app.bootstrap import Services
+from app.domain.accounts import api_keys as keys
 from app.domain.accounts import queries as accounts
-from app.domain.accounts import service as keys
 from app.domain.billing import queries as billing
 from app.domain.contacts import consent
 from app.domain.contacts import queries as contacts
@@ -48,6 +48,7 @@ VERBS: dict[str, Verb] = {
     "contacts.get": lambda unit, ids: contacts.get(unit, ids["contact"]),
     "contacts.get locked": lambda unit, ids: contacts.get(unit, ids["contact"], lock=True),
     "contacts.get_by_phone": lambda unit, _: people.get_by_phone(unit, PHONE),
+    "contacts.get by either": lambda unit, ids: people.get(unit, ids["contact"], None),
     "contacts.update": lambda unit, ids: people.update(unit, ids["contact"], {"first_name": "Eve", "tags": ["x"]}),
     "contacts.update phone": lambda unit, ids: people.update(unit, ids["contact"], {"phone": "+12025550199"}),
     "contacts.add_tag": lambda unit, ids: people.add_tag(unit, ids["contact"], "x"),

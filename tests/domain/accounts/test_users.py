@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import queries, service
+from app.domain.accounts import passwords, queries, service
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
@@ -20,7 +20,7 @@ async def test_a_person_is_added_with_a_hashed_password(unit: Unit, account: Ope
     assert (user.email, user.first_name, user.last_name) == ("bob@example.com", "Bob", "Ray")
     assert user.password_hash is not None
     assert "secret" not in user.password_hash
-    assert service.PASSWORDS.verify("secret", user.password_hash)
+    assert passwords.PASSWORDS.verify("secret", user.password_hash)
     assert [each.email for each in await queries.list_users(unit)] == [account.email, "bob@example.com"]
 
 

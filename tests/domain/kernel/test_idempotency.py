@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.bootstrap import Services
 from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.kernel.idempotency import IdempotencyKeyReused, Once, fingerprint, once
+from app.domain.kernel.idempotency import IdempotencyKeyReused, Once, OwnKey, fingerprint, once
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
@@ -138,6 +138,16 @@ async def test_a_key_has_1_to_255_characters(unit: Unit, key: str) -> None:
 
     assert act.times == 0
     assert (await once(unit, "é" * 255, DIGEST, act)).replayed is False
+
+
+async def test_a_key_of_the_services_own_is_one_that_no_caller_can_send(unit: Unit) -> None:
+    own = OwnKey("step", 4, 1)
+
+    assert (await once(unit, own, DIGEST, Act())).replayed is False
+    assert (await once(unit, OwnKey("step", 4, 1), DIGEST, Act())).replayed is True
+    assert (await once(unit, OwnKey("step", 41), DIGEST, Act())).replayed is False
+    with pytest.raises(InvalidInput, match=r"^The idempotency key must not begin with the character U\+001F.$"):
+        await once(unit, str(own), DIGEST, Act())
 
 
 def test_a_fingerprint_tells_requests_apart_whatever_the_order_of_their_arguments() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,13 +15,13 @@ from app.domain.contacts import service as contacts
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound, Unavailable
-from app.domain.kernel.idempotency import IdempotencyKeyReused
+from app.domain.kernel.idempotency import IdempotencyKeyReused, OwnKey
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.unit import Actor
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.desk import Desk, Send
 from app.domain.messages.errors import AccountSuspended, ConsentNotAttested, MessageTooLong, NoSender
-from app.domain.messages.models import Purpose
+from app.domain.messages.models import Attestation, Purpose
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
 from tests.domain.books import audit, entries, payloads, states, told, until_blocked
@@ -64,6 +65,51 @@ async def test_a_send_keeps_who_asked_for_it_and_that_consent_was_attested(
     [attested] = await pool.fetch("SELECT phone, kind, method, message_id, actor FROM consents")
     assert tuple(message) == ("key:1", "request-1")
     assert tuple(attested) == (TO, "attested", "api_attestation", accepted.message_id, "key:1")
+
+
+async def test_a_send_says_under_which_method_consent_was_attested(send: Callable[..., Any], pool: Pool) -> None:
+    await send(attestation=Attestation.automation)
+
+    [attested] = await pool.fetch("SELECT kind, method FROM consents")
+    assert tuple(attested) == ("attested", "automation_attestation")
+
+
+async def test_a_send_for_one_contact_goes_to_no_other(
+    send: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    async with act() as unit:
+        ann = await contacts.create(unit, {"phone": TO})
+
+    sent, other, unknown = await verdicts(
+        send(contact_id=ann.id), send(contact_id=ann.id + 1), send(OTHER, contact_id=ann.id)
+    )
+
+    assert isinstance(sent, Acceptance)
+    assert isinstance(other, NotFound)
+    assert isinstance(unknown, NotFound)
+    assert await entries(pool) == [("debit", -1, 999)]
+    assert await pool.fetchval("SELECT count(*) FROM contacts") == 1
+
+
+async def test_a_key_of_our_own_is_answered_whatever_the_text_has_become(send: Callable[..., Any], pool: Pool) -> None:
+    first = await send(body="Hi Ann", idempotency_key=OwnKey("step", 1, 1))
+    again = await send(body="Hi Anna", idempotency_key=OwnKey("step", 1, 1))
+
+    assert (again.message_id, again.replayed) == (first.message_id, True)
+    assert await entries(pool) == [("debit", -1, 999)]
+
+
+async def test_a_text_that_its_sender_hands_over_is_claimed_from_its_first_moment(
+    send: Callable[..., Any], pool: Pool
+) -> None:
+    accepted = await send(claim=timedelta(seconds=30))
+    plain = await send()
+
+    rows = await pool.fetch("SELECT claimed_until, attempts, due_at FROM messages ORDER BY id")
+    assert [row["claimed_until"] for row in rows] == [accepted.claimed_until, None]
+    assert [row["attempts"] for row in rows] == [1, 0]
+    assert accepted.claimed_until == rows[0]["due_at"] + timedelta(seconds=30)
+    assert plain.claimed_until is None
 
 
 async def test_a_first_send_opens_contact_and_conversation_once(send: Callable[..., Any], pool: Pool) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from app.bootstrap import Services
-from app.domain.accounts import keys, queries
-from app.domain.accounts import service as accounts
+from app.domain.accounts import keys, passwords, queries
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict
@@ -31,7 +30,7 @@ async def test_an_opened_account_has_all_it_needs_to_send(services: Services) ->
         assert ends == (account.id, "Blue Door", "owner@example.com", number.id, number.phone_number)
         assert (account.rate, account.balance, account.region, opened.credits) == (Decimal("0.0125"), 500, "GB", 500)
         assert owner.password_hash is not None
-        assert accounts.PASSWORDS.verify(opened.password, owner.password_hash)
+        assert passwords.PASSWORDS.verify(opened.password, owner.password_hash)
 
 
 async def test_the_keys_of_an_opened_account_work(services: Services) -> None:

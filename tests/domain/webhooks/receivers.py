@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 30
 
 
 @dataclass(frozen=True)

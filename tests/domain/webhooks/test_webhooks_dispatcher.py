@@ -6,7 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from app.db.engine import Pool
+import pytest
+
+from app.db.engine import Connection, Pool
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import dispatcher as dispatching
@@ -115,19 +117,55 @@ async def test_the_engine_is_woken_at_once_or_when_the_breaker_closes(stage: Sta
     assert rung == ["webhooks"]
 
 
-async def test_reactions_hear_of_each_batch_after_the_commit(stage: Stage) -> None:
+async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> None:
     heard: list[tuple[str, bool]] = []
 
-    async def react(events: Any) -> None:
+    async def watch(events: Any) -> None:
         for event in events:
             done = await stage.pool.fetchval("SELECT dispatched_at IS NOT NULL FROM events WHERE id = $1", event["id"])
             heard.append((event["payload"]["new_stage"], done))
 
     await stage.tell("contacted", "won")
 
-    await replace(stage.dispatcher, reactions=[react]).run()
+    await replace(stage.dispatcher, watchers=[watch]).run()
 
     assert heard == [("contacted", True), ("won", True)]
+
+
+async def rename(connection: Connection, events: Any) -> None:
+    await connection.execute("UPDATE accounts SET company_name = $1", events[0]["payload"]["new_stage"])
+
+
+async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(stage: Stage) -> None:
+    async def die(connection: Connection, events: Any) -> None:
+        raise OSError("the connection is gone")
+
+    await stage.tell("won")
+    with pytest.raises(OSError, match="the connection is gone"):
+        await replace(stage.dispatcher, reactions=[rename, die]).run()
+    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "Blue Door"
+
+    await replace(stage.dispatcher, reactions=[rename]).run()
+
+    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "won"
+
+
+async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_nothing(stage: Stage) -> None:
+    async def fail(connection: Connection, events: Any) -> None:
+        await connection.execute("DELETE FROM phone_numbers")
+        raise LookupError("a defect")
+
+    reported: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+
+    await replace(stage.dispatcher, reactions=[fail, rename]).run()
+
+    assert [type(error) for error in reported] == [LookupError]
+    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "won"
+    assert await stage.pool.fetchval("SELECT count(*) FROM phone_numbers") == 1
+    assert await wake_at(stage.pool, subscription.id)
 
 
 async def test_what_is_dispatched_while_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:

@@ -1,6 +1,7 @@
 """The delivery engine: order, leases, wake-ups, and what it does when something breaks."""
 
 import asyncio
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +17,8 @@ from app.domain.webhooks import leases, pump, records
 from app.domain.webhooks.dispatcher import FIND_EVENTS
 from app.domain.webhooks.engine import Engine
 from app.domain.webhooks.records import Recorder
+from app.providers.outbound.addresses import LOOPBACK
+from app.providers.outbound.client import WebhookPoster
 from tests.domain.books import until_blocked
 from tests.domain.webhooks.receivers import Post, status, until
 from tests.domain.webhooks.stages import Stage
@@ -34,6 +37,17 @@ class Held:
     async def __call__(self, _: Post) -> web.Response:
         await self.go.wait()
         return web.Response()
+
+
+class HeldFor(Held):
+    """Holds the posts of one contact only."""
+
+    def __init__(self, contact_id: int) -> None:
+        super().__init__()
+        self._contact_id = contact_id
+
+    async def __call__(self, post: Post) -> web.Response:
+        return await super().__call__(post) if post.body["contact_id"] == self._contact_id else web.Response()
 
 
 async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: Stage) -> None:
@@ -85,6 +99,21 @@ async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(
 
     for contact in (1, 2, 3):
         assert stages([post for post in posts if post.body["contact_id"] == contact]) == [f"{n:02}" for n in range(30)]
+
+
+async def test_first_attempts_keep_their_order_when_this_process_is_held_up_while_it_connects(stage: Stage) -> None:
+    loop, hold_up = asyncio.get_running_loop(), iter([lambda: time.sleep(0.6)])
+    impatient = WebhookPoster(allow_http=True, allow_networks=LOOPBACK, connect_timeout=0.3)
+    means = replace(
+        stage.engine.desk.means, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
+    )
+    await stage.subscribe()
+    await stage.tell("contacted", "won")
+    async with stage.at_work(Engine.of(means)):
+        await until(lambda: stage.are_all("delivered"))
+    await impatient.close()
+
+    assert [(post.body["new_stage"], post.attempt) for post in stage.receiver.posts] == [("contacted", 1), ("won", 1)]
 
 
 async def test_an_event_that_fails_does_not_hold_up_what_comes_after_it(working: Stage) -> None:
@@ -253,6 +282,59 @@ async def test_an_engine_does_not_take_again_what_it_works_for(stage: Stage) -> 
         await until(lambda: stage.are_all("delivered"))
 
     assert len(stage.receiver.posts) == 1
+
+
+class Gated:
+    """A pool that keeps the answer to the first use of a statement until it is let through."""
+
+    def __init__(self, pool: Pool, statement: str) -> None:
+        self._pool, self._statement = pool, statement
+        self.kept, self.go = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    async def fetch(self, query: str, *args: Any) -> Any:
+        rows = await self._pool.fetch(query, *args)
+        if query == self._statement and not self.kept.is_set():
+            self.kept.set()
+            await self.go.wait()
+        return rows
+
+
+async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    gate = Gated(stage.pool, leases.LEASE)
+    slow = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    lanes = [asyncio.create_task(slow.run())]
+    await gate.kept.wait()
+    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = '2000-01-01'")
+    lanes.append(asyncio.create_task(slow.run()))
+    asyncio.get_running_loop().call_later(0.2, gate.go.set)
+
+    await asyncio.gather(*lanes)
+    await slow.finish()
+
+    assert (await stage.subscription(subscription.id))["lease"] == 1
+
+
+async def test_a_result_waits_for_no_other_that_is_being_written(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("contacted", contact_id=1)
+    await stage.tell("won", contact_id=2)
+    await stage.dispatcher.run()
+    gate = Gated(stage.pool, records.RECORD)
+    stage.receiver.respond = held = HeldFor(2)
+    async with stage.at_work(with_parts(stage.engine, recorder=Recorder(gate))):
+        await gate.kept.wait()
+        held.go.set()
+        await until(lambda: stage.are_all("delivered"))
+        written_meanwhile = not gate.go.is_set()
+        gate.go.set()
+
+    assert written_meanwhile
 
 
 async def test_a_stopping_engine_finishes_what_is_under_way_and_begins_nothing_more(stage: Stage) -> None:

@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("contact_id", sa.BigInteger(), nullable=False),
         sa.Column("status", sa.Text(), server_default="active", nullable=False),
         sa.Column("exit_reason", sa.Text(), server_default="", nullable=False),
+        sa.Column("is_paused", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("position", sa.BigInteger(), server_default="1", nullable=False),
         sa.Column("next_send_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
@@ -59,7 +60,7 @@ def upgrade() -> None:
         "sequence_enrollments",
         ["next_send_at", "id"],
         unique=False,
-        postgresql_where=sa.text("status = 'active'"),
+        postgresql_where=sa.text("status = 'active' AND NOT is_paused"),
     )
     op.create_index("ix_sequence_enrollments_sequence_id", "sequence_enrollments", ["sequence_id", "id"], unique=False)
     op.create_index(
@@ -72,11 +73,13 @@ def upgrade() -> None:
     op.create_table(
         "sequence_steps",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        sa.Column("account_id", sa.BigInteger(), nullable=False),
         sa.Column("sequence_id", sa.BigInteger(), nullable=False),
         sa.Column("position", sa.BigInteger(), nullable=False),
         sa.Column("delay_minutes", sa.BigInteger(), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
         sa.CheckConstraint("delay_minutes >= 0", name=op.f("ck_sequence_steps_delay_not_negative")),
+        sa.ForeignKeyConstraint(["account_id"], ["accounts.id"], name=op.f("fk_sequence_steps_account_id_accounts")),
         sa.ForeignKeyConstraint(
             ["sequence_id"], ["sequences.id"], name=op.f("fk_sequence_steps_sequence_id_sequences"), ondelete="CASCADE"
         ),

@@ -30,18 +30,30 @@ def upgrade() -> None:
     op.create_table(
         "password_links",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        sa.Column("account_id", sa.BigInteger(), nullable=False),
         sa.Column("user_id", sa.BigInteger(), nullable=False),
         sa.Column("purpose", sa.Text(), nullable=False),
         sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.Column("seed", sa.LargeBinary(), nullable=True),
+        sa.Column("mail_due_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("mail_attempts", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["account_id"], ["accounts.id"], name=op.f("fk_password_links_account_id_accounts")),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_password_links_user_id_users")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_password_links")),
         sa.UniqueConstraint("hash", name=op.f("uq_password_links_hash")),
     )
     op.create_index(op.f("ix_password_links_expires_at"), "password_links", ["expires_at"], unique=False)
     op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"], unique=False)
+    op.create_index(
+        "ix_password_links_mail_due_at",
+        "password_links",
+        ["mail_due_at"],
+        unique=False,
+        postgresql_where=sa.text("mail_due_at IS NOT NULL"),
+    )
     op.create_table(
         "sessions",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),

@@ -9,7 +9,7 @@ from tests.chaos.webhooks import ACCOUNTS, weather
 
 pytestmark = pytest.mark.anyio
 
-EVENTS, KILLS = 500, 3
+EVENTS, KILLS = 300, 3
 IN_FLIGHT = 8 * ACCOUNTS
 
 
@@ -17,7 +17,7 @@ async def test_no_event_is_lost_when_workers_are_killed_and_only_what_was_in_fli
     tmp_path: Path,
 ) -> None:
     async with weather(tmp_path, seed=7) as storm:
-        await asyncio.gather(storm.tell(EVENTS, rate=100), storm.kill(KILLS, pause=1.5))
+        await asyncio.gather(storm.tell(EVENTS, rate=60), storm.kill(KILLS, pause=0.5))
         await storm.settle()
 
         twice = await storm.check()
@@ -26,17 +26,15 @@ async def test_no_event_is_lost_when_workers_are_killed_and_only_what_was_in_fli
     assert twice <= KILLS * IN_FLIGHT
 
 
-async def test_deliveries_go_on_within_5_seconds_after_valkey_has_forgotten_everything(tmp_path: Path) -> None:
-    async with weather(tmp_path, seed=7, failing=0, silent=0) as calm:
+async def test_deliveries_go_on_once_and_in_order_after_valkey_has_forgotten_everything(tmp_path: Path) -> None:
+    async with weather(tmp_path, seed=7, calm=True) as calm:
         await calm.tell(20, rate=100)
         await calm.settle()
         await calm.tell(100, rate=200)
         await calm.redis.flushall()
         await calm.tell(20, rate=100)
-
-        seconds = await calm.settle()
+        await calm.settle()
 
         twice = await calm.check()
 
-    assert seconds < 5
     assert twice == 0

@@ -1,0 +1,44 @@
+"""The audit log: what was done about who may do what."""
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.domain.accounts.models import AuditEntry
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+
+MAX_USER_AGENT = 400
+
+
+async def record(
+    unit: Unit, action: str, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
+) -> None:
+    """Write down that the unit's actor did something, in the unit's transaction.
+
+    `subject` says to whom or what, in words that stay true when it is gone: an e-mail address, a name. `details` are
+    plain JSON values, and no secrets.
+    """
+    entry = AuditEntry(
+        account_id=unit.actor.account_id,
+        action=action,
+        actor=unit.actor.label,
+        subject=subject,
+        address=address,
+        user_agent=user_agent[:MAX_USER_AGENT],
+        details=details,
+        request_id=unit.actor.request_id,
+        created_at=unit.clock.now(),
+    )
+    await unit.save(entry)
+
+
+async def find_entries(unit: Unit, action: str | None, window: Window) -> Page[AuditEntry]:
+    """Return a page of the account's entries, the newest first; of one action if named."""
+    own = AuditEntry.account_id == unit.actor.account_id
+    statement = select(AuditEntry).where(own, AuditEntry.action == action) if action else select(AuditEntry).where(own)
+
+    async def total() -> int:
+        return await unit.one(statement.with_only_columns(func.count())) or 0
+
+    return await fetch(unit, statement, Order((AuditEntry.id,)), window, total)

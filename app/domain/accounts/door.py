@@ -1,0 +1,201 @@
+"""The door: who signs in, and who sets a password, is nobody yet. Here they become somebody."""
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from app.domain.accounts import audit, links, passwords, sessions
+from app.domain.accounts.attempts import Attempts
+from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User
+from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.sessions import Entry, Visitor
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
+from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+
+SIGN_IN = "sign_in"
+RESET = "reset"
+
+
+class SignInRefused(DomainError):
+    """No user who may sign in has this e-mail address and this password. It is not told which of the two is wrong."""
+
+    code = "sign_in_refused"
+    status = 403
+    message = "The e-mail address or the password is wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Lets people in. Passwords are verified with no transaction open, and for unknown addresses all the same.
+
+    A refusal is answered before it is noted, or the time that takes would tell that there is such a user; `close`
+    waits for what is being noted.
+    """
+
+    db: async_sessionmaker[AsyncSession]
+    clock: Clock
+    ring: Ring
+    attempts: Attempts
+    tokens: Tokens
+    _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def close(self) -> None:
+        """Wait until every refusal is noted."""
+        await asyncio.gather(*self._notes, return_exceptions=True)
+
+    async def enter(self, email: str, password: str, visitor: Visitor, old_token: str = "") -> tuple[Entry, str]:
+        """Sign a user in; return the new session and its token. The session of `old_token` ends.
+
+        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        """
+        await self._count(SIGN_IN, email, visitor)
+        known = await self._find_user(email)
+        stored = known[0].password_hash if known else None
+        is_right, renewed = await passwords.verify(password, stored)
+        if known is None:
+            raise SignInRefused()
+        user, account = known
+        if not is_right or account.status != AccountStatus.active:
+            self._note_refusal(user, visitor)
+            raise SignInRefused()
+        async with self._unit(user, visitor) as unit:
+            await _hold(unit, user, renewed)
+            await sessions.forget(unit, self.tokens.fingerprint(old_token))
+            session, token = await sessions.begin(unit, self.tokens, user, visitor)
+            await _record(unit, "signed_in", user, visitor)
+        await self.attempts.succeed(SIGN_IN, email, visitor.address)
+        return Entry(session, user, account), token
+
+    async def find(self, token: str) -> Entry | None:
+        """Return the session that a token opens, and note its use; None where it opens none."""
+        now = self.clock.now()
+        async with self.db() as db:
+            entry = await sessions.find(db, self.tokens.fingerprint(token), now)
+            if entry and await sessions.touch(db, entry.session, now):
+                await db.commit()
+        return entry
+
+    async def leave(self, entry: Entry, visitor: Visitor) -> None:
+        """Sign out."""
+        async with self._unit(entry.user, visitor) as unit:
+            await sessions.forget(unit, entry.session.hash)
+            await _record(unit, "signed_out", entry.user, visitor)
+
+    async def check_reset(self, email: str, visitor: Visitor) -> None:
+        """Raise `RateLimited` where too many links were asked for; call it before `ask_reset`."""
+        await self._count(RESET, email, visitor)
+
+    async def ask_reset(self, email: str, visitor: Visitor) -> None:
+        """Have a link mailed that sets a new password, if there is such a user. The caller is told nothing."""
+        known = await self._find_user(email)
+        if known is None or known[1].status != AccountStatus.active:
+            return
+        async with self._unit(known[0], visitor) as unit:
+            await links.make(unit, self.tokens, known[0])
+            await _record(unit, "password_reset_asked", known[0], visitor)
+
+    async def find_link(self, token: str) -> tuple[PasswordLink, User]:
+        """Return a mailed link and whose password it sets; raise `LinkNotGood`."""
+        async with self.db() as db:
+            found = await links.find(db, self.tokens.fingerprint(token), self.clock.now())
+        if found is None:
+            raise LinkNotGood()
+        return found
+
+    async def set_password(self, token: str, password: str, visitor: Visitor) -> User:
+        """Set the password that a mailed link is for, and use the link up. Every session of the user's ends.
+
+        Raises `LinkNotGood`, or `InvalidInput` for a password that will not do.
+        """
+        link, user = await self.find_link(token)
+        passwords.check(password, user.email)
+        stored = await passwords.hash(password)
+        async with self._unit(user, visitor) as unit:
+            await links.use(unit, link.id)
+            await _store(unit, user, stored)
+            await sessions.end_all(unit, user.id)
+            await _record(unit, "password_set", user, visitor, by=link.purpose)
+        await self.attempts.succeed(SIGN_IN, user.email, visitor.address)
+        return user
+
+    async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:
+        """Change the password of who is signed in. Every other session of the user's ends.
+
+        Raises `InvalidInput` where the old one is wrong or the new one will not do, or `RateLimited`.
+        """
+        user = entry.user
+        passwords.check(new, user.email)
+        await self._count(SIGN_IN, user.email, visitor)
+        is_right, _ = await passwords.verify(old, user.password_hash)
+        if not is_right:
+            raise InvalidInput(reason="The current password is wrong.")
+        stored = await passwords.hash(new)
+        async with self._unit(user, visitor) as unit:
+            await _hold(unit, user)
+            await _store(unit, user, stored)
+            await links.forget(unit, user.id)
+            await sessions.end_all(unit, user.id, keep=entry.session.id)
+            await _record(unit, "password_set", user, visitor, by="change")
+        await self.attempts.succeed(SIGN_IN, user.email, visitor.address)
+
+    async def _count(self, kind: str, email: str, visitor: Visitor) -> None:
+        if wait := await self.attempts.begin(kind, _plain(email), visitor.address):
+            raise RateLimited(seconds=math.ceil(wait))
+
+    async def _find_user(self, email: str) -> tuple[User, Account] | None:
+        statement = (
+            select(User, Account)
+            .join(Account, Account.id == User.account_id)
+            .where(func.lower(User.email) == _plain(email), User.removed_at.is_(None))
+        )
+        async with self.db() as db:
+            row = (await db.execute(statement)).one_or_none()
+        return (row[0], row[1]) if row else None
+
+    def _note_refusal(self, user: User, visitor: Visitor) -> None:
+        note = asyncio.create_task(self._write_refusal(user, visitor))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def _write_refusal(self, user: User, visitor: Visitor) -> None:
+        async with self._unit(user, visitor) as unit:
+            await _record(unit, "sign_in_refused", user, visitor)
+
+    @asynccontextmanager
+    async def _unit(self, user: User, visitor: Visitor) -> AsyncGenerator[Unit]:
+        actor = actor_of(user, visitor.request_id)
+        async with open_unit(self.db, actor, self.clock, self.ring) as unit:
+            yield unit
+
+
+def actor_of(user: User, request_id: str | None = None) -> Actor:
+    """Return what a user is once signed in: an actor with the scopes of its role."""
+    return Actor(user.account_id, scopes_of(user.role), f"user:{user.id}", request_id, user.id)
+
+
+async def _hold(unit: Unit, user: User, renewed: str | None = None) -> None:
+    """Lock a user whose password was verified, and store it anew if asked to; raise `SignInRefused` if it changed."""
+    same = (User.id == user.id, User.removed_at.is_(None), User.password_hash == user.password_hash)
+    held = update(User).where(*same).values(password_hash=renewed or user.password_hash).returning(User.id)
+    if (await unit.execute(held)).scalar_one_or_none() is None:
+        raise SignInRefused()
+
+
+async def _store(unit: Unit, user: User, stored: str) -> None:
+    await unit.execute(update(User).where(User.id == user.id).values(password_hash=stored))
+
+
+async def _record(unit: Unit, action: str, user: User, visitor: Visitor, **details: str) -> None:
+    await audit.record(unit, action, user.email, address=visitor.address, user_agent=visitor.user_agent, **details)
+
+
+def _plain(email: str) -> str:
+    return email.strip().lower()

@@ -1,0 +1,68 @@
+"""What is written to people: who was invited, and who forgot a password."""
+
+from html import escape
+
+from app.domain.accounts.mail import Letter
+
+HTML = """\
+<!doctype html>
+<html lang="en">
+<body style="margin:0;padding:32px 16px;background:#f6f7f9;color:#1c2024;\
+font:16px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
+<div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border:1px solid #e3e6ea;border-radius:12px">
+<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">{title}</h1>
+<p style="margin:0 0 24px">{opening}</p>
+<p style="margin:0 0 24px"><a href="{url}" style="display:inline-block;padding:10px 20px;border-radius:8px;\
+background:#4f46e5;color:#ffffff;font-weight:600;text-decoration:none">{button}</a></p>
+<p style="margin:0 0 8px;font-size:14px;color:#60646c">{closing}</p>
+<p style="margin:0;font-size:13px;color:#60646c;word-break:break-all">{url}</p>
+</div>
+</body>
+</html>
+"""
+
+TEXT = """\
+{title}
+
+{opening}
+
+{url}
+
+{closing}
+"""
+
+
+def invitation(to: str, company: str, url: str) -> Letter:
+    """Invite somebody to an account."""
+    return _letter(
+        to,
+        f"You are invited to {_line(company)}",
+        title=f"Join {_line(company)} on Messaging",
+        opening=f"You were invited to work in the account of {_line(company)}. Choose a password to get in.",
+        button="Choose a password",
+        closing="The link works once, for 7 days. If you do not expect an invitation, ignore this mail.",
+        url=url,
+    )
+
+
+def reset(to: str, company: str, url: str) -> Letter:
+    """Help somebody who forgot a password."""
+    return _letter(
+        to,
+        "Choose a new password",
+        title="Choose a new password",
+        opening=f"Somebody, most likely you, asked for a new password for {to} in the account of {_line(company)}.",
+        button="Choose a new password",
+        closing="The link works once, for one hour. If it was not you, ignore this mail: your password stays as it is.",
+        url=url,
+    )
+
+
+def _letter(to: str, subject: str, **parts: str) -> Letter:
+    html = HTML.format(**{name: escape(part) for name, part in parts.items()})
+    return Letter(to=to, subject=subject, text=TEXT.format(**parts), html=html)
+
+
+def _line(text: str) -> str:
+    """Return a name on one line, as a mail's subject needs it."""
+    return " ".join(text.split())

@@ -1,0 +1,93 @@
+"""Passwords: hashed with Argon2id, and checked after NIST SP 800-63B, section 3.1.1.2: by length, not by recipe."""
+
+import asyncio
+import secrets
+import unicodedata
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from pwdlib import PasswordHash
+
+from app.domain.kernel.errors import InvalidInput
+
+T = TypeVar("T")
+
+MIN_LENGTH = 12
+MAX_LENGTH = 1000
+MIN_DISTINCT = 4
+COMMON = frozenset(
+    {
+        "1234567890123456",
+        "administrator",
+        "changemechangeme",
+        "correct horse battery staple",
+        "correcthorsebatterystaple",
+        "iloveyouiloveyou",
+        "letmeinletmein",
+        "passwordpassword",
+        "q1w2e3r4t5y6",
+        "qazwsxedcrfv",
+        "qwerty123456",
+        "qwertyqwerty",
+        "qwertyuiop123",
+        "qwertyuiopasdfgh",
+        "welcomewelcome",
+        *("1234567890123456"[:length] for length in range(MIN_LENGTH, 16)),
+        *(f"{word}{tail}" for word in ("password", "qwertyuiop", "welcome") for tail in ("1234", "12345", "123456")),
+    }
+)
+
+PASSWORDS = PasswordHash.recommended()
+PARALLEL = 4
+"""How many are hashed at once: each takes 64 MiB and a tenth of a second of a core."""
+
+_THREADS = ThreadPoolExecutor(PARALLEL, "passwords")
+
+
+async def hash(password: str) -> str:
+    """Return what is stored of a password."""
+    return await _run(PASSWORDS.hash, _plain(password))
+
+
+async def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
+    """Tell whether a password is the stored one, and return it hashed anew where the parameters have changed.
+
+    Where nothing is stored, the work is the same and the answer no: nobody can tell by the time that it takes.
+    """
+    if stored is None:
+        await _run(_verify_decoy, _plain(password))
+        return False, None
+    return await _run(PASSWORDS.verify_and_update, _plain(password), stored)
+
+
+def check(password: str, email: str) -> None:
+    """Raise `InvalidInput` for a password that is too short, or among the first that anybody would guess."""
+    plain, own = _plain(password), email.casefold()
+    if len(plain) < MIN_LENGTH:
+        raise InvalidInput(reason=f"Use at least {MIN_LENGTH} characters. Several words make a good password.")
+    if len(plain) > MAX_LENGTH:
+        raise InvalidInput(reason=f"Use at most {MAX_LENGTH} characters.")
+    if plain.casefold() in (own, own.partition("@")[0]):
+        raise InvalidInput(reason="Use a password that is not your e-mail address.")
+    if plain.casefold() in COMMON or len(set(plain)) < MIN_DISTINCT:
+        raise InvalidInput(reason="This password is one of the first that others would guess. Use another one.")
+
+
+async def _run(work: Callable[..., T], *arguments: str) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
+
+
+@cache
+def _decoy(passwords: PasswordHash) -> str:
+    return passwords.hash(secrets.token_hex())
+
+
+def _verify_decoy(password: str) -> None:
+    PASSWORDS.verify_and_update(password, _decoy(PASSWORDS))
+
+
+def _plain(password: str) -> str:
+    """Return a password in one spelling: keyboards write the same letters in different ways."""
+    return unicodedata.normalize("NFKC", password)

@@ -1,0 +1,12 @@
+"""What each role may do."""
+
+from app.domain.accounts.models import Role
+from app.domain.accounts.scopes import ALL, GENERAL, Scope
+
+SCOPES: dict[Role, frozenset[Scope]] = {Role.owner: ALL, Role.member: GENERAL, Role.service: GENERAL}
+"""A service user has a member's scopes, but only through the applications that it connects."""
+
+
+def scopes_of(role: str) -> frozenset[Scope]:
+    """Return the most that a user of a role may do, or allow an application."""
+    return SCOPES[Role(role)]

@@ -1,0 +1,118 @@
+"""Browsers that people signed in with: begun, recognised, and ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.accounts import audit
+from app.domain.accounts.models import Account, AccountStatus, Session, User
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit import Unit
+
+IDLE = timedelta(days=14)
+LONGEST = timedelta(days=90)
+USED_EVERY = timedelta(minutes=1)
+MAX_USER_AGENT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Where a request comes from: the address of the network, what the browser says it is, and the request's id."""
+
+    address: str
+    user_agent: str = ""
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A session that is good, whose it is, and in which account."""
+
+    session: Session
+    user: User
+    account: Account
+
+
+async def begin(unit: Unit, tokens: Tokens, user: User, visitor: Visitor) -> tuple[Session, str]:
+    """Open a session of a user's; return it with its token, which is known this once."""
+    token, now = tokens.make(), unit.clock.now()
+    session = Session(
+        account_id=unit.actor.account_id,
+        user_id=user.id,
+        hash=tokens.fingerprint(token),
+        address=visitor.address,
+        user_agent=visitor.user_agent[:MAX_USER_AGENT],
+        created_at=now,
+        last_used_at=now,
+        expires_at=now + IDLE,
+    )
+    await unit.save(session)
+    return session, token
+
+
+async def find(db: AsyncSession, hash: bytes, now: datetime) -> Entry | None:
+    """Return the session with a fingerprint, unless it is over, its user gone or its account suspended.
+
+    Like the look-up of a key, it starts from no actor: it finds out who the actor is.
+    """
+    statement = (
+        select(Session, User, Account)
+        .join(User, User.id == Session.user_id)
+        .join(Account, Account.id == Session.account_id)
+        .where(Session.hash == hash, Session.expires_at > now)
+        .where(User.removed_at.is_(None), Account.status == AccountStatus.active)
+    )
+    row = (await db.execute(statement)).one_or_none()
+    return Entry(*row) if row else None
+
+
+async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
+    """Note that a session was used, at most once a minute: it lasts `IDLE` from here, but never past `LONGEST`.
+
+    Return whether there is anything to commit.
+    """
+    if now - session.last_used_at < USED_EVERY:
+        return False
+    until = min(now + IDLE, session.created_at + LONGEST)
+    stale = (Session.id == session.id, Session.last_used_at < now)
+    await db.execute(update(Session).where(*stale).values(last_used_at=now, expires_at=until))
+    return True
+
+
+async def find_all(unit: Unit, user_id: int | None = None) -> Sequence[Session]:
+    """Return the sessions of the account, or of one of its users, that are not over; the last used first."""
+    statement = select(Session).where(
+        Session.account_id == unit.actor.account_id, Session.expires_at > unit.clock.now()
+    )
+    if user_id is not None:
+        statement = statement.where(Session.user_id == user_id)
+    return await unit.all(statement.order_by(Session.last_used_at.desc(), Session.id.desc()))
+
+
+async def end(unit: Unit, id: int, user_id: int | None = None) -> Session:
+    """End a session of the account's, or of one of its users; raise `NotFound`."""
+    own = [Session.account_id == unit.actor.account_id, Session.id == id]
+    if user_id is not None:
+        own.append(Session.user_id == user_id)
+    session = await unit.one(select(Session).where(*own))
+    if session is None:
+        raise NotFound(kind="session", id=id)
+    user = await unit.one(select(User).where(User.id == session.user_id))
+    await unit.delete(session)
+    await audit.record(unit, "session_ended", user.email if user else "", session_address=session.address)
+    return session
+
+
+async def forget(unit: Unit, hash: bytes) -> None:
+    """End the session with a fingerprint, if there is one: its browser signs out, or in again."""
+    await unit.execute(delete(Session).where(Session.hash == hash))
+
+
+async def end_all(unit: Unit, user_id: int, keep: int | None = None) -> None:
+    """End every session of a user's, but for the one to keep."""
+    ended = delete(Session).where(Session.user_id == user_id)
+    await unit.execute(ended if keep is None else ended.where(Session.id != keep))

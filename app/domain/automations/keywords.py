@@ -1,0 +1,44 @@
+"""What a keyword is, and which texts are one."""
+
+import unicodedata
+
+from app.domain.kernel.errors import InvalidInput
+from app.domain.messages import opt_out
+from app.domain.messages.opt_out import IntentKind
+
+MAX_LENGTH = 40
+ENDS = "CPZ"
+"""Unicode's general categories, by their first letter, that do not count at the ends: control, punctuation, space."""
+
+
+def normalize(text: str) -> str:
+    """Return what of a text is compared: case-folded, single spaces, no punctuation at its ends; maybe nothing.
+
+    Compatibility forms count as the plain ones (Unicode's NFKC), as does the apostrophe that phones write.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).replace("’", "'")
+    words = " ".join(folded.split())
+    kept = [place for place, character in enumerate(words) if unicodedata.category(character)[0] not in ENDS]
+    return words[kept[0] : kept[-1] + 1] if kept else ""
+
+
+def check(keyword: str) -> str:
+    """Return a keyword normalised; raise `InvalidInput` for one that cannot be watched."""
+    if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in keyword.strip()):
+        raise InvalidInput(reason="keyword must be a single line.")
+    word = normalize(keyword)
+    if not 1 <= len(word) <= MAX_LENGTH:
+        raise InvalidInput(
+            reason=f"keyword must have 1 to {MAX_LENGTH} characters, beside spaces and punctuation at its ends."
+        )
+    if is_reserved(word):
+        raise InvalidInput(
+            reason=f"{word} cannot be watched, because the service acts on it: it reads it as a wish to stop, to start "
+            "again or to get help, or as a wrong number. Choose another word."
+        )
+    return word
+
+
+def is_reserved(body: str) -> bool:
+    """Tell whether the service itself acts on a text: automations never hear of an opt-out, or what may be one."""
+    return opt_out.classify(body).kind is not IntentKind.none

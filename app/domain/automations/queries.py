@@ -1,0 +1,26 @@
+"""Finding watched keywords."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Select, select
+
+from app.domain.automations.models import WatchedKeyword
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit import Unit
+
+
+async def list_keywords(unit: Unit) -> Sequence[WatchedKeyword]:
+    """Return the keywords that the account watches, by the alphabet."""
+    return await unit.all(_own(unit).order_by(WatchedKeyword.keyword))
+
+
+async def lock_keyword(unit: Unit, id: int) -> WatchedKeyword:
+    """Return a watched keyword, locked for its removal; raise `NotFound`."""
+    found = await unit.one(_own(unit).where(WatchedKeyword.id == id).with_for_update())
+    if found is None:
+        raise NotFound(kind="watched keyword", id=id)
+    return found
+
+
+def _own(unit: Unit) -> Select[WatchedKeyword]:
+    return select(WatchedKeyword).where(WatchedKeyword.account_id == unit.actor.account_id)

@@ -1,0 +1,60 @@
+"""Telling of texts that came in and are a watched keyword."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.db.engine import Connection
+from app.domain.automations import keywords
+from app.domain.automations.events import KeywordReply
+from app.domain.messages.acceptance import TELL
+from app.domain.messages.events import NewMessage
+
+# A keyword counts for the texts that came in once it was watched, as a subscription does for events.
+FIND_WATCHED = """
+SELECT said.place FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY
+  AS said(account_id, keyword, at, place)
+JOIN watched_keywords w ON w.account_id = said.account_id AND w.keyword = said.keyword AND w.created_at <= said.at
+ORDER BY said.place
+"""
+
+
+async def tell_keywords(connection: Connection, events: Sequence[Any]) -> None:
+    """Tell `keyword_reply` of the texts among events that are a watched keyword."""
+    texts = [event for event in events if event["name"] == NewMessage.name]
+    said = [(event, keywords.normalize(event["payload"]["body"])) for event in texts]
+    short = [(event, word) for event, word in said if 1 <= len(word) <= keywords.MAX_LENGTH]
+    if short and (replies := await _find_watched(connection, short)):
+        await connection.execute(
+            TELL,
+            [event["account_id"] for event, _ in replies],
+            [KeywordReply.name for _ in replies],
+            [event["contact_id"] for event, _ in replies],
+            [_reply(event["payload"], word).payload() for event, word in replies],
+            [None for _ in replies],
+        )
+
+
+async def _find_watched(connection: Connection, said: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    rows = await connection.fetch(
+        FIND_WATCHED,
+        [event["account_id"] for event, _ in said],
+        [word for _, word in said],
+        [event["created_at"] for event, _ in said],
+    )
+    watched: list[tuple[Any, str]] = [said[row["place"] - 1] for row in rows]
+    return [(event, word) for event, word in watched if not keywords.is_reserved(event["payload"]["body"])]
+
+
+def _reply(text: Any, keyword: str) -> KeywordReply:
+    return KeywordReply(
+        contact_id=text["contact_id"],
+        first_name=text["contact_first_name"],
+        last_name=text["contact_last_name"],
+        phone=text["contact_phone"],
+        email=text["contact_email"],
+        keyword=keyword,
+        body=text["body"],
+        from_number=text["from_number"],
+        to_number=text["to_number"],
+        received_at=text["sent_at"],
+    )

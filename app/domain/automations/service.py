@@ -1,0 +1,41 @@
+"""Watching keywords, and ceasing to."""
+
+from sqlalchemy import select
+
+from app.domain.accounts.models import Account
+from app.domain.automations import keywords, queries
+from app.domain.automations.models import WatchedKeyword
+from app.domain.kernel.errors import Conflict
+from app.domain.kernel.unit import Unit
+
+MAX_KEYWORDS = 100
+
+
+async def watch(unit: Unit, keyword: str) -> WatchedKeyword:
+    """Have `keyword_reply` told of texts that come in from now on and are the keyword, whole.
+
+    One that is watched already is returned as it is. Raises `InvalidInput`, and `Conflict` where there are 100.
+    """
+    word = keywords.check(keyword)
+    await _lock(unit)
+    watched = {row.keyword: row for row in await queries.list_keywords(unit)}
+    if word in watched:
+        return watched[word]
+    if len(watched) >= MAX_KEYWORDS:
+        raise Conflict(reason=f"An account watches at most {MAX_KEYWORDS} keywords. Remove one first.")
+    row = WatchedKeyword(account_id=unit.actor.account_id, keyword=word, created_by=unit.actor.label)
+    await unit.save(row)
+    return row
+
+
+async def unwatch(unit: Unit, id: int) -> WatchedKeyword:
+    """Cease to watch a keyword, and return what it was; raise `NotFound`."""
+    row = await queries.lock_keyword(unit, id)
+    await unit.delete(row)
+    return row
+
+
+async def _lock(unit: Unit) -> None:
+    """Have those who watch keywords for one account wait for one another: none is watched twice, nor a 101st."""
+    own = select(Account.id).where(Account.id == unit.actor.account_id)
+    await unit.one(own.with_for_update(key_share=True))

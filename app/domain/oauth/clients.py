@@ -1,0 +1,187 @@
+"""Making, registering and ending clients."""
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.accounts import audit
+from app.domain.accounts.scopes import ALL, GENERAL
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.unit import Unit
+from app.domain.oauth import documents, grants, queries, redirects
+from app.domain.oauth.documents import Description
+from app.domain.oauth.models import Client, ClientKind
+
+MAX_CLIENTS = 100
+AUTH_METHODS = ("client_secret_post", "client_secret_basic", "none")
+GRANT_TYPES = frozenset({"authorization_code", "refresh_token"})
+
+
+class InvalidClientMetadata(InvalidInput):
+    """What a client says of itself when it registers is not what the service can serve; the text says what."""
+
+    code = "invalid_client_metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class NewClient:
+    """What a client is to be: its name, where it may be sent back to, the most it may ask for, if it has a secret."""
+
+    name: str
+    redirect_uris: Sequence[str]
+    scopes: Sequence[str] | None = None
+    confidential: bool = True
+
+
+Made = tuple[Client, str | None]
+"""A client, and its secret, which is shown this once; a public client has none."""
+
+
+async def create(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
+    """Make a client of the account's, for its own users."""
+    if len([each for each in await queries.list_clients(unit) if each.revoked_at is None]) >= MAX_CLIENTS:
+        raise Conflict(reason=f"An account has at most {MAX_CLIENTS} OAuth clients. Revoke one first.")
+    client, secret = await _store(unit, tokens, _managed(new, unit.actor.account_id, unit.actor.label))
+    await audit.record(unit, "oauth_client_created", client.name, client_id=client.client_id)
+    return client, secret
+
+
+async def create_shared(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
+    """Make a client for the users of every account: the operator gives it to an automation platform, say."""
+    return await _store(unit, tokens, _managed(new, None, unit.actor.label))
+
+
+async def rotate_secret(unit: Unit, tokens: Tokens, id: int) -> Made:
+    """Give a client a new secret; the old one stops working at once. Raises `NotFound` and `Conflict`."""
+    client = await queries.get_client(unit, id)
+    if client.revoked_at or client.secret_hash is None:
+        raise Conflict(reason="The client is revoked." if client.revoked_at else "A public client has no secret.")
+    secret = tokens.make()
+    client.secret_hash = tokens.fingerprint(secret)
+    await unit.save(client)
+    await audit.record(unit, "oauth_client_secret_rotated", client.name, client_id=client.client_id)
+    return client, secret
+
+
+async def revoke(unit: Unit, id: int) -> Client:
+    """End a client, and every grant that it was given. Again changes nothing."""
+    client = await queries.get_client(unit, id)
+    if client.revoked_at is None:
+        client.revoked_at = unit.clock.now()
+        await unit.save(client)
+        await grants.revoke_all_of(unit, client, "client_revoked")
+        await audit.record(unit, "oauth_client_revoked", client.name, client_id=client.client_id)
+    return client
+
+
+async def register(unit: Unit, tokens: Tokens, metadata: dict[str, Any]) -> Made:
+    """Take a client that registers itself (RFC 7591), for the users of every account.
+
+    Raises `InvalidRedirectUri` and `InvalidClientMetadata`.
+    """
+    method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
+    if method not in AUTH_METHODS:
+        raise InvalidClientMetadata(reason=f"token_endpoint_auth_method must be one of {', '.join(AUTH_METHODS)}.")
+    _check_list(metadata, "grant_types", GRANT_TYPES)
+    _check_list(metadata, "response_types", frozenset({"code"}))
+    uri = metadata.get("client_uri")
+    client = Client(
+        account_id=None,
+        kind=ClientKind.registered,
+        name=documents.name_of(metadata) or "An application without a name",
+        client_uri=uri if isinstance(uri, str) and uri.startswith("https://") and uri.isprintable() else "",
+        redirect_uris=redirects.check_all(documents.texts(metadata.get("redirect_uris"))),
+        scopes=_asked(metadata.get("scope")),
+        auth_method=method,
+        created_by="registration",
+    )
+    return await _store(unit, tokens, client)
+
+
+async def remember(unit: Unit, description: Description) -> Client:
+    """Keep what a client's document says of it, in place of what it said before."""
+    said = {
+        "name": description.name,
+        "client_uri": description.client_uri,
+        "redirect_uris": description.redirect_uris,
+        "fetched_until": unit.clock.now() + description.kept,
+    }
+    row = {
+        "client_id": description.client_id,
+        "kind": ClientKind.document,
+        "scopes": sorted(GENERAL),
+        "auth_method": "none",
+        "created_by": "document",
+        **said,
+    }
+    statement = insert(Client).values(row).on_conflict_do_update(index_elements=[Client.client_id], set_=said)
+    await unit.execute(statement)
+    return (await unit.all(select(Client).where(Client.client_id == description.client_id)))[0]
+
+
+async def note_use(unit: Unit, client_key: int) -> None:
+    """Note that a client was given tokens, at most once a day: many users' tokens wait for one row otherwise."""
+    now = unit.clock.now()
+    stale = or_(Client.last_used_at.is_(None), Client.last_used_at < now - grants.DAY)
+    await unit.execute(update(Client).where(Client.id == client_key, stale).values(last_used_at=now))
+
+
+def has_secret(client: Client, tokens: Tokens, secret: str) -> bool:
+    """Tell whether a secret is a client's."""
+    known = client.secret_hash
+    return known is not None and hmac.compare_digest(known, tokens.fingerprint(secret))
+
+
+def _managed(new: NewClient, account_id: int | None, created_by: str) -> Client:
+    name = new.name.strip()
+    if not 1 <= len(name) <= documents.MAX_NAME:
+        raise InvalidInput(reason=f"name must have 1 to {documents.MAX_NAME} characters.")
+    return Client(
+        account_id=account_id,
+        kind=ClientKind.managed,
+        name=name,
+        redirect_uris=redirects.check_all(new.redirect_uris),
+        scopes=_scopes(new.scopes),
+        auth_method="client_secret_post" if new.confidential else "none",
+        created_by=created_by,
+    )
+
+
+async def _store(unit: Unit, tokens: Tokens, client: Client) -> Made:
+    secret = None if client.auth_method == "none" else tokens.make()
+    client.client_id = secrets.token_hex(16)
+    client.secret_hash = tokens.fingerprint(secret) if secret else None
+    client.created_at = unit.clock.now()
+    await unit.save(client)
+    return client, secret
+
+
+def _scopes(given: Sequence[str] | None) -> list[str]:
+    wanted = GENERAL if given is None else frozenset(given)
+    if excluded := sorted(wanted - GENERAL):
+        raise InvalidInput(reason=f"An application cannot have the scope {excluded[0]}.")
+    if not wanted:
+        raise InvalidInput(reason="An application needs at least one scope.")
+    return sorted(wanted)
+
+
+def _asked(scope: object) -> list[str]:
+    """Return the most that a client may ask for: what it registered, as far as applications can have it."""
+    if scope is None or scope == "":
+        return sorted(GENERAL)
+    if not isinstance(scope, str) or (wanted := frozenset(scope.split())) - ALL:
+        raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.")
+    return sorted(wanted & GENERAL)
+
+
+def _check_list(metadata: dict[str, Any], name: str, known: frozenset[str]) -> None:
+    """Refuse a list that holds nothing that the service knows; of the rest it says what is taken in the answer."""
+    given = metadata.get(name)
+    if given is not None and not known & set(documents.texts(given)):
+        raise InvalidClientMetadata(reason=f"{name} must hold {' or '.join(sorted(known))}.")

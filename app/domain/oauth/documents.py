@@ -1,0 +1,118 @@
+"""Clients that describe themselves: their id is the address of a JSON document.
+
+The rules are those of draft-ietf-oauth-client-id-metadata-document.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from app.domain.kernel.errors import InvalidInput
+from app.domain.oauth import redirects
+
+MAX_BYTES = 10 * 1024
+SHORTEST = timedelta(minutes=1)
+USUAL = timedelta(hours=1)
+LONGEST = timedelta(days=1)
+MAX_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What stands at an address: the body, and for how many seconds it may be kept, where it says so."""
+
+    body: bytes
+    max_age: float | None
+
+
+class Unfetched(Exception):
+    """No document came from an address; the text says why."""
+
+
+Fetch = Callable[[str], Awaitable[Fetched]]
+"""Reads up to `MAX_BYTES` from an address that a stranger has chosen, within seconds; raises `Unfetched`."""
+
+
+class UnusableDocument(InvalidInput):
+    """A client's metadata document cannot be used; the text says why."""
+
+    code = "unusable_client_document"
+    status = 400
+    message = "The document that describes this application cannot be used: {reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a client says of itself, and for how long that may be believed."""
+
+    client_id: str
+    name: str
+    client_uri: str
+    redirect_uris: list[str]
+    kept: timedelta
+
+
+def is_address(client_id: str, *, allow_http: bool) -> bool:
+    """Tell whether a client's id is the address of a document: https, with a path; for development, http too."""
+    try:
+        parts = urlsplit(client_id)
+    except ValueError:
+        return False
+    is_local = allow_http and parts.scheme == "http" and parts.hostname in redirects.LOOPBACK
+    segments = parts.path.split("/")
+    is_plain = "@" not in parts.netloc and "#" not in client_id and not {".", ".."} & set(segments)
+    return (parts.scheme == "https" or is_local) and bool(parts.hostname) and len(parts.path) > 1 and is_plain
+
+
+async def fetch(fetch: Fetch, client_id: str) -> Description:
+    """Read what stands at a client's address; raise `UnusableDocument`."""
+    try:
+        fetched = await fetch(client_id)
+    except Unfetched as failure:
+        raise UnusableDocument(reason=str(failure)) from None
+    return _read(client_id, fetched)
+
+
+def _read(client_id: str, fetched: Fetched) -> Description:
+    if len(fetched.body) > MAX_BYTES:
+        raise UnusableDocument(reason=f"it is larger than {MAX_BYTES} bytes.")
+    try:
+        members = json.loads(fetched.body)
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, dict):
+        raise UnusableDocument(reason="it is not a JSON object.")
+    described = cast("dict[str, Any]", members)
+    if described.get("client_id") != client_id:
+        raise UnusableDocument(reason="its client_id is not the address that it stands at.")
+    if described.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in described:
+        raise UnusableDocument(reason="its token_endpoint_auth_method is not none.")
+    try:
+        uris = redirects.check_all(texts(described.get("redirect_uris")))
+    except redirects.InvalidRedirectUri as fault:
+        raise UnusableDocument(reason=f"{fault}") from None
+    uri = described.get("client_uri")
+    seconds = USUAL.total_seconds() if fetched.max_age is None else fetched.max_age
+    return Description(
+        client_id,
+        name_of(described) or urlsplit(client_id).hostname or client_id,
+        uri if isinstance(uri, str) and uri.startswith("https://") else "",
+        uris,
+        timedelta(seconds=min(max(seconds, SHORTEST.total_seconds()), LONGEST.total_seconds())),
+    )
+
+
+def texts(value: Any) -> list[str]:
+    """Return a list of texts out of JSON; an empty one where it is anything else."""
+    listed = cast("list[Any]", value) if isinstance(value, list) else []
+    return listed if all(isinstance(each, str) for each in listed) else []
+
+
+def name_of(described: dict[str, Any]) -> str:
+    """Return the name that a client gives itself, on one line and not too long; empty where it gives none."""
+    name = described.get("client_name")
+    plain = "".join(each if each.isprintable() else " " for each in name) if isinstance(name, str) else ""
+    return " ".join(plain.split())[:MAX_NAME]

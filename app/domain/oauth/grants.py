@@ -1,0 +1,202 @@
+"""Grants and their tokens: codes exchanged, refresh tokens rotated, and all of it revoked."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.accounts import audit
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.oauth import queries, redirects
+from app.domain.oauth.models import AuthorizationCode, Client, Grant, RefreshToken
+from app.domain.oauth.queries import ConnectedApplication, LiveGrant
+
+CODE_LASTS = timedelta(seconds=60)
+REFRESH_LASTS = timedelta(days=30)
+GRANT_LASTS = timedelta(days=365)
+GRACE = timedelta(seconds=60)
+"""How long a rotated refresh token still yields a sibling: for who refreshes twice at once, or lost an answer."""
+
+DAY = timedelta(days=1)
+USED_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What a user allows a client, and where the client waits for the code."""
+
+    user_id: int
+    scopes: frozenset[str]
+    resource: str
+    redirect_uri: str
+    code_challenge: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A code or a refresh token that is good, and its grant."""
+
+    row: AuthorizationCode | RefreshToken
+    grant: LiveGrant
+    client: Client
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        """Return the scopes that new access tokens may have."""
+        kept = self.row.scopes if isinstance(self.row, RefreshToken) else self.grant.scopes
+        return self.grant.scopes & frozenset(kept)
+
+
+async def allow(unit: Unit, tokens: Tokens, client: Client, consent: Consent) -> str:
+    """Grant a client what the unit's actor consents to; return the code, which is known this once."""
+    now = unit.clock.now()
+    grant = Grant(
+        account_id=unit.actor.account_id,
+        user_id=consent.user_id,
+        client_id=client.id,
+        scopes=sorted(consent.scopes),
+        resource=consent.resource,
+        created_at=now,
+        expires_at=now + GRANT_LASTS,
+    )
+    await unit.save(grant)
+    code = tokens.make()
+    row = AuthorizationCode(
+        hash=tokens.fingerprint(code),
+        grant_id=grant.id,
+        redirect_uri=consent.redirect_uri,
+        code_challenge=consent.code_challenge,
+        created_at=now,
+        expires_at=now + CODE_LASTS,
+    )
+    await unit.save(row)
+    await audit.record(
+        unit,
+        "application_connected",
+        client.name,
+        grant_id=grant.id,
+        scopes=grant.scopes,
+        resource=grant.resource,
+        redirect_host=redirects.host(row.redirect_uri),
+    )
+    return code
+
+
+async def find_code(unit: Unit, tokens: Tokens, client: Client, text: str) -> Found | None:
+    """Return the code of a client's that has not been used, and hold it until the unit ends.
+
+    One that has been used is in more than one hand: what it gave is revoked (RFC 6749, 4.1.2).
+    """
+    hash = tokens.fingerprint(text)
+    row = await unit.one(select(AuthorizationCode).where(AuthorizationCode.hash == hash).with_for_update())
+    live = await _live_grant_of(unit, row, client)
+    if row is None or live is None:
+        return None
+    if row.used_at:
+        await _revoke_as_stolen(unit, client, live, "code_replayed")
+        return None
+    return Found(row, live, client) if row.expires_at > unit.clock.now() else None
+
+
+async def find_refresh_token(unit: Unit, tokens: Tokens, client: Client, text: str) -> Found | None:
+    """Return a refresh token of a client's that can be used, and hold it until the unit ends.
+
+    One that was rotated longer ago than the grace is in more than one hand: the grant is revoked with every token
+    of it (RFC 9700, 4.14.2).
+    """
+    hash = tokens.fingerprint(text)
+    row = await unit.one(select(RefreshToken).where(RefreshToken.hash == hash).with_for_update())
+    live = await _live_grant_of(unit, row, client)
+    if row is None or live is None:
+        return None
+    now = unit.clock.now()
+    if row.rotated_at and row.rotated_at + GRACE <= now:
+        await _revoke_as_stolen(unit, client, live, "refresh_token_reused")
+        return None
+    return Found(row, live, client) if row.expires_at > now else None
+
+
+async def find_grant_of(unit: Unit, tokens: Tokens, text: str) -> LiveGrant | None:
+    """Return the grant of a refresh token, whoever's it is and whether it is rotated or not."""
+    row = await unit.one(select(RefreshToken).where(RefreshToken.hash == tokens.fingerprint(text)))
+    return await queries.find_live(unit, row.grant_id) if row else None
+
+
+async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
+    """Use a code or a refresh token up; return a new refresh token, which is known this once."""
+    now = unit.clock.now()
+    if isinstance(found.row, AuthorizationCode):
+        found.row.used_at, scopes = now, sorted(found.grant.scopes)
+    else:
+        found.row.rotated_at, scopes = found.row.rotated_at or now, found.row.scopes
+    text = tokens.make()
+    new = RefreshToken(
+        hash=tokens.fingerprint(text),
+        grant_id=found.grant.id,
+        scopes=scopes,
+        created_at=now,
+        expires_at=min(now + REFRESH_LASTS, found.grant.expires_at),
+    )
+    await unit.save(found.row, new)
+    await unit.execute(update(Grant).where(Grant.id == found.grant.id).values(last_used_at=now))
+    return text
+
+
+async def revoke(unit: Unit, id: int) -> ConnectedApplication:
+    """End a grant of the account's, and its tokens with it; raise `NotFound`. Again changes nothing."""
+    grant = await queries.get_grant(unit, id)
+    is_first = grant.revoked_at is None
+    if is_first:
+        await _end(unit, grant, "revoked_by_user")
+    application = await queries.get_application(unit, grant)
+    if is_first:
+        await audit.record(unit, "application_disconnected", application.client_name, grant_id=id)
+    return application
+
+
+async def revoke_by_client(unit: Unit, client: Client, grant: LiveGrant) -> None:
+    """End a grant because its client hands it back (RFC 7009)."""
+    _act_for(unit, client, grant)
+    await _end_by_id(unit, grant.id, "revoked_by_client")
+    await audit.record(unit, "application_disconnected", client.name, grant_id=grant.id)
+
+
+async def revoke_all_of(unit: Unit, client: Client, because: str) -> None:
+    """End every grant that a client was given."""
+    held = update(Grant).where(Grant.client_id == client.id, Grant.revoked_at.is_(None))
+    await unit.execute(held.values(revoked_at=unit.clock.now(), revoked_because=because))
+
+
+async def touch(session: AsyncSession, id: int, now: datetime) -> None:
+    """Note that a grant was used, at most once a minute."""
+    stale = (Grant.last_used_at.is_(None)) | (Grant.last_used_at < now - USED_EVERY)
+    await session.execute(update(Grant).where(Grant.id == id, stale).values(last_used_at=now))
+
+
+async def _live_grant_of(unit: Unit, row: AuthorizationCode | RefreshToken | None, client: Client) -> LiveGrant | None:
+    live = await queries.find_live(unit, row.grant_id) if row else None
+    return live if live and live.client_key == client.id else None
+
+
+async def _revoke_as_stolen(unit: Unit, client: Client, grant: LiveGrant, because: str) -> None:
+    _act_for(unit, client, grant)
+    await _end_by_id(unit, grant.id, because)
+    await audit.record(unit, "application_cut_off", client.name, grant_id=grant.id, because=because)
+
+
+def _act_for(unit: Unit, client: Client, grant: LiveGrant) -> None:
+    """Let the unit act for the account of a grant: who holds a token of it has shown that they may."""
+    label = f"client:{client.id}"
+    unit.actor = Actor(grant.account_id, grant.scopes, label, unit.actor.request_id, grant.user_id)
+
+
+async def _end_by_id(unit: Unit, id: int, because: str) -> None:
+    await _end(unit, cast(Grant, await unit.one(select(Grant).where(Grant.id == id))), because)
+
+
+async def _end(unit: Unit, grant: Grant, because: str) -> None:
+    grant.revoked_at, grant.revoked_because = unit.clock.now(), because
+    await unit.save(grant)

@@ -1,0 +1,157 @@
+"""Finding clients, grants and what they hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.accounts.models import Account, AccountStatus, User
+from app.domain.accounts.roles import scopes_of
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit import Unit
+from app.domain.oauth.models import Client, Grant
+
+MAX_GRANTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class LiveGrant:
+    """A grant that holds: what it allows at this moment, given the role of the user who gave it."""
+
+    id: int
+    account_id: int
+    user_id: int
+    client_key: int
+    client_id: str
+    scopes: frozenset[str]
+    resource: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedApplication:
+    """A grant, with the names of the application and of the user."""
+
+    id: int
+    client_id: str
+    client_name: str
+    client_uri: str
+    user_id: int
+    user_email: str
+    scopes: list[str]
+    resource: str
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime
+    revoked_at: datetime | None
+
+
+async def find_client(unit: Unit, client_id: str) -> Client | None:
+    """Return the client with an id, unless it is revoked; whose it is, is for the consent to check."""
+    return await unit.one(select(Client).where(Client.client_id == client_id, Client.revoked_at.is_(None)))
+
+
+async def list_clients(unit: Unit) -> Sequence[Client]:
+    """Return the account's clients, the newest first; revoked ones too."""
+    return await unit.all(select(Client).where(Client.account_id == unit.actor.account_id).order_by(Client.id.desc()))
+
+
+async def get_client(unit: Unit, id: int) -> Client:
+    """Return one of the account's clients; raise `NotFound`."""
+    client = await unit.one(select(Client).where(Client.account_id == unit.actor.account_id, Client.id == id))
+    if client is None:
+        raise NotFound(kind="OAuth client", id=id)
+    return client
+
+
+async def list_applications(unit: Unit) -> list[ConnectedApplication]:
+    """Return what the account's users allow applications at this moment, the newest first, 500 at most.
+
+    A grant whose code was never exchanged connected nothing, and is not among them.
+    """
+    statement = _applications(unit).where(
+        Grant.revoked_at.is_(None), Grant.last_used_at.is_not(None), Grant.expires_at > unit.clock.now()
+    )
+    rows = await unit.rows(statement.order_by(Grant.id.desc()).limit(MAX_GRANTS))
+    return [_application(*row) for row in rows]
+
+
+async def get_application(unit: Unit, grant: Grant) -> ConnectedApplication:
+    """Return a grant of the account's with the names."""
+    rows = await unit.rows(_applications(unit).where(Grant.id == grant.id))
+    return _application(*rows[0])
+
+
+async def get_grant(unit: Unit, id: int) -> Grant:
+    """Return one of the account's grants, revoked or not; raise `NotFound`."""
+    grant = await unit.one(select(Grant).where(Grant.account_id == unit.actor.account_id, Grant.id == id))
+    if grant is None:
+        raise NotFound(kind="connected application", id=id)
+    return grant
+
+
+async def find_live_grant(session: AsyncSession, id: int, now: datetime) -> LiveGrant | None:
+    """Return a grant for the edge, which finds out by it who the actor is."""
+    return read_live((await session.execute(live_grant(id, now))).all())
+
+
+async def find_live(unit: Unit, id: int) -> LiveGrant | None:
+    """Return a grant if it holds, whoever the unit's actor is: the bearer of its code or token is who asks."""
+    return read_live(await unit.rows(live_grant(id, unit.clock.now())))
+
+
+def live_grant(id: int, now: datetime) -> Select[Grant, str, str]:
+    """Select a grant, unless it, its client, its user or its account has ended."""
+    return (
+        select(Grant, User.role, Client.client_id)
+        .join(User, User.id == Grant.user_id)
+        .join(Client, Client.id == Grant.client_id)
+        .join(Account, Account.id == Grant.account_id)
+        .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
+        .where(User.removed_at.is_(None), Client.revoked_at.is_(None), Account.status == AccountStatus.active)
+    )
+
+
+def read_live(rows: Sequence[tuple[Grant, str, str]]) -> LiveGrant | None:
+    """Return what `live_grant` selected."""
+    for grant, role, client_id in rows:
+        scopes = frozenset(grant.scopes) & scopes_of(role)
+        return LiveGrant(
+            grant.id,
+            grant.account_id,
+            grant.user_id,
+            grant.client_id,
+            client_id,
+            scopes,
+            grant.resource,
+            grant.expires_at,
+        )
+    return None
+
+
+def _applications(unit: Unit) -> Select[Grant, Client, User]:
+    return (
+        select(Grant, Client, User)
+        .join(Client, Client.id == Grant.client_id)
+        .join(User, User.id == Grant.user_id)
+        .where(Grant.account_id == unit.actor.account_id)
+    )
+
+
+def _application(grant: Grant, client: Client, user: User) -> ConnectedApplication:
+    return ConnectedApplication(
+        id=grant.id,
+        client_id=client.client_id,
+        client_name=client.name,
+        client_uri=client.client_uri,
+        user_id=user.id,
+        user_email=user.email,
+        scopes=grant.scopes,
+        resource=grant.resource,
+        created_at=grant.created_at,
+        last_used_at=grant.last_used_at,
+        expires_at=grant.expires_at,
+        revoked_at=grant.revoked_at,
+    )

@@ -1,0 +1,98 @@
+"""Where a client may have the user agent sent back to (RFC 6749, 3.1.2; RFC 8252)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import SplitResult, urlsplit
+
+from app.domain.kernel.errors import InvalidInput
+
+MAX_URIS = 20
+LENGTH = 2000
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
+"""Those of a URI (RFC 3986, appendix A); all others must be encoded in one."""
+
+DANGEROUS = frozenset({"about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "ws", "wss"})
+"""Schemes that no application is reached by."""
+
+
+class InvalidRedirectUri(InvalidInput):
+    """A redirect URI is one that no client can be sent back to safely; the text says what is wrong with it."""
+
+    code = "invalid_redirect_uri"
+
+
+def check_all(uris: Sequence[str]) -> list[str]:
+    """Return the redirect URIs of a client, each once; raise `InvalidRedirectUri`."""
+    if not 1 <= len(uris) <= MAX_URIS:
+        raise InvalidRedirectUri(reason=f"A client has 1 to {MAX_URIS} redirect URIs.")
+    for uri in uris:
+        if problem := _problem(uri):
+            raise InvalidRedirectUri(reason=f"A redirect URI {problem}.")
+    return list(dict.fromkeys(uris))
+
+
+def allows(registered: Iterable[str], given: str) -> bool:
+    """Tell whether a redirect URI is one of a client's: the same text, but for the port of a loopback one.
+
+    A native application listens on whatever port is free (RFC 8252, 7.3).
+    """
+    return any(given == uri or _same_but_for_port(uri, given) for uri in registered)
+
+
+def host(uri: str) -> str:
+    """Return what a person knows a redirect URI by: its host, or the scheme of an application."""
+    parts = urlsplit(uri)
+    return parts.hostname if parts.scheme in ("http", "https") and parts.hostname else f"{parts.scheme}:"
+
+
+def origin(uri: str) -> str:
+    """Return the origin of a redirect URI as a Content-Security-Policy writes it."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+
+
+def _problem(uri: str) -> str:
+    if len(uri) > LENGTH or not CHARACTERS.fullmatch(uri):
+        return f"has at most {LENGTH} characters, all of which may stand in a URI"
+    try:
+        parts = urlsplit(uri)
+        parts.port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        return "is not a URI"
+    if "#" in uri or "@" in parts.netloc:
+        return "has neither a fragment nor a user name"
+    return _problem_of_scheme(parts)
+
+
+def _problem_of_scheme(parts: SplitResult) -> str:
+    if parts.scheme in ("http", "https"):
+        if not parts.hostname:
+            return "names a host"
+        return "begins with https://, unless it leads to this machine" if not _is_safe(parts) else ""
+    if not parts.scheme or parts.scheme in DANGEROUS:
+        return "begins with https://, or with the scheme of an application"
+    return ""
+
+
+def _is_safe(parts: SplitResult) -> bool:
+    return parts.scheme == "https" or parts.hostname in LOOPBACK
+
+
+def _same_but_for_port(registered: str, given: str) -> bool:
+    if not registered.startswith("http://") or not given.startswith("http://"):
+        return False
+    try:
+        ours, theirs = _without_port(registered), _without_port(given)
+    except ValueError:
+        return False
+    return ours == theirs and urlsplit(given).hostname in LOOPBACK
+
+
+def _without_port(uri: str) -> SplitResult:
+    parts = urlsplit(uri)
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    given_port = "" if parts.port is None else f":{parts.port}"
+    if parts.netloc != f"{name}{given_port}":
+        raise ValueError("a user name, or capitals")
+    return parts._replace(netloc=name)

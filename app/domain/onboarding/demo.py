@@ -1,0 +1,50 @@
+"""Opening an account to try things in."""
+
+from dataclasses import asdict, dataclass
+
+from app.domain.accounts.tokens import Tokens
+from app.domain.automations import service as automations
+from app.domain.kernel.unit import Unit
+from app.domain.oauth import clients
+from app.domain.oauth.clients import NewClient
+from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.sequences import service as sequences
+from app.domain.sequences.service import NewStep
+
+KEYWORD = "menu"
+STEPS = (
+    NewStep(0, "Welcome {first_name}! {company_name} is glad to have you. Reply STOP to opt out."),
+    NewStep(1, "Any questions, {first_name}? Reply to this text and {company_name} will answer."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Demo(Opened):
+    """A new account that has one of everything, with its secrets, which are shown this once."""
+
+    sequence_id: int
+    sequence_name: str
+    keyword: str
+    client_id: str
+    client_secret: str
+    redirect_uri: str
+
+
+async def open_demo(unit: Unit, opening: Opening, tokens: Tokens, redirect_uri: str) -> Demo:
+    """Open an account with a watched keyword, a client, and a drip sequence of two texts a minute apart.
+
+    `tokens` makes the client's secret; the client is sent back to `redirect_uri`.
+    """
+    opened = await open_account(unit, opening)
+    client, secret = await clients.create(unit, tokens, NewClient("Demo application", [redirect_uri]))
+    sequence = await sequences.create(unit, "Welcome", STEPS)
+    watched = await automations.watch(unit, KEYWORD)
+    return Demo(
+        **asdict(opened),
+        sequence_id=sequence.id,
+        sequence_name=sequence.name,
+        keyword=watched.keyword,
+        client_id=client.client_id,
+        client_secret=secret or "",
+        redirect_uri=redirect_uri,
+    )

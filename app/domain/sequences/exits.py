@@ -1,0 +1,62 @@
+"""Ending enrollments for what happened since: the contact replied, opted out, or must not be disturbed.
+
+The step that would come next looks at the same facts before it is sent, so nothing depends on an event being heard.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.db.engine import Connection
+from app.domain.contacts.events import ContactDndChanged, NewOptOut
+from app.domain.messages import opt_out, replies
+from app.domain.messages.events import NewMessage
+from app.domain.messages.opt_out import IntentKind
+
+OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
+WEIGHT = (OPTED_OUT, DND, REPLIED)
+"""Why enrollments end, the reason first that is told where there are several."""
+
+# An enrollment made after the fact was made in knowledge of it.
+EXIT = """
+WITH ended AS (
+  SELECT e.id FROM sequence_enrollments e
+  JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS fact(account_id, contact_id, at)
+    ON e.account_id = fact.account_id AND e.contact_id = fact.contact_id AND e.created_at <= fact.at
+  WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
+)
+UPDATE sequence_enrollments e SET status = 'exited', exit_reason = $4, ended_at = now(), next_send_at = NULL,
+  claimed_until = NULL
+FROM ended WHERE e.id = ended.id
+"""
+
+
+async def exit_enrollments(connection: Connection, events: Sequence[Any]) -> None:
+    """End the enrollments that events end."""
+    reasons = [(event, _reason(event)) for event in events]
+    for reason in WEIGHT:
+        facts = [event for event, each in reasons if each == reason]
+        if facts:
+            await connection.execute(
+                EXIT,
+                [fact["account_id"] for fact in facts],
+                [fact["contact_id"] for fact in facts],
+                [fact["created_at"] for fact in facts],
+                reason,
+            )
+
+
+def _reason(event: Any) -> str | None:
+    match event["name"]:
+        case NewOptOut.name:
+            return OPTED_OUT
+        case ContactDndChanged.name:
+            return DND if event["payload"]["dnd_sms"] else None
+        case NewMessage.name:
+            return REPLIED if _is_reply(event["payload"]["body"]) else None
+        case _:
+            return None
+
+
+def _is_reply(body: str) -> bool:
+    """Tell whether a text is a person's answer; a demand to stop has an event, and a reason, of its own."""
+    return replies.is_reply(body) and opt_out.classify(body).kind is not IntentKind.opt_out

@@ -1,0 +1,165 @@
+"""Making drip sequences, and taking contacts through them."""
+
+from collections.abc import Sequence as List
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.contacts import consent
+from app.domain.contacts import queries as contacts
+from app.domain.contacts.consent import ContactDnd, ContactOptedOut, Evidence
+from app.domain.contacts.models import ConsentKind, Contact, ContactStatus
+from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.unit import Unit
+from app.domain.messages import parts
+from app.domain.messages.errors import MessageTooLong
+from app.domain.messages.models import Attestation
+from app.domain.sequences import queries
+from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
+from app.domain.templates import placeholders
+
+MAX_NAME, MAX_STEPS = 100, 50
+MAX_DELAY = 365 * 24 * 60
+REMOVED, ARCHIVED = "removed", "sequence_archived"
+"""Why enrollments end that somebody of the account ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """A step to be: the text, and how many minutes after the step before, or the enrollment, it is sent."""
+
+    delay_minutes: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolled:
+    """A contact that is under way in a sequence; `already` says that it was before."""
+
+    enrollment_id: int
+    contact_id: int
+    sequence_id: int
+    sequence_name: str
+    next_send_at: datetime
+    already: bool
+
+
+async def create(unit: Unit, name: str, steps: List[NewStep]) -> Sequence:
+    """Make a sequence, active at once; raise `InvalidInput` or `MessageTooLong`. Its steps do not change any more."""
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME:
+        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.")
+    if not 1 <= len(steps) <= MAX_STEPS:
+        raise InvalidInput(reason=f"A sequence has 1 to {MAX_STEPS} steps.")
+    for step in steps:
+        _check(step)
+    sequence = Sequence(account_id=unit.actor.account_id, name=name)
+    await unit.save(sequence)
+    rows = [
+        Step(
+            account_id=sequence.account_id,
+            sequence_id=sequence.id,
+            position=position,
+            delay_minutes=step.delay_minutes,
+            message=step.message,
+        )
+        for position, step in enumerate(steps, 1)
+    ]
+    await unit.save(*rows)
+    return sequence
+
+
+async def update_status(unit: Unit, id: int, status: SequenceStatus) -> Sequence:
+    """Pause a sequence, resume it, or archive it, which ends its enrollments.
+
+    What has become due during a pause is sent when it ends, a step at a time.
+    """
+    sequence = await queries.lock(unit, id, to_change=True)
+    sequence.status = status
+    await unit.save(sequence)
+    under_way = select(Enrollment.id).where(Enrollment.sequence_id == id, Enrollment.status == EnrollmentStatus.active)
+    changed = update(Enrollment).where(Enrollment.id.in_(under_way.order_by(Enrollment.id).with_for_update()))
+    if status is SequenceStatus.archived:
+        await unit.execute(changed.values(_ended(unit, ARCHIVED)))
+    else:
+        await unit.execute(changed.values(is_paused=status is SequenceStatus.paused))
+        unit.ring("sequences")
+    return sequence
+
+
+async def enroll(unit: Unit, sequence_id: int, contact_id: int) -> Enrolled:
+    """Take a contact through a sequence, from its first step; one that is under way stays where it is.
+
+    Whoever enrolls attests that the person agreed to such texts: it is recorded. Raises `NotFound`, `Conflict` for a
+    sequence that takes nobody, `ContactOptedOut` and `ContactDnd`.
+    """
+    contact = await contacts.get(unit, contact_id, lock=True)
+    sequence = await queries.lock(unit, sequence_id, to_change=False)
+    if sequence.status == SequenceStatus.archived:
+        raise Conflict(reason=f"The drip sequence {sequence.name} is archived and takes no contacts.")
+    _refuse_unwilling(contact)
+    enrollment = await queries.find_active(unit, sequence.id, contact.id)
+    already = enrollment is not None
+    if enrollment is None:
+        enrollment = await _add(unit, sequence, contact)
+        evidence = Evidence(Attestation.enrollment, f"Enrolled in the drip sequence {sequence.name}.")
+        await consent.record(unit, contact.phone, ConsentKind.attested, evidence)
+    assert enrollment.next_send_at
+    return Enrolled(enrollment.id, contact.id, sequence.id, sequence.name, enrollment.next_send_at, already)
+
+
+async def unenroll(unit: Unit, enrollment_id: int) -> Enrollment:
+    """End an enrollment before its last step; one that has ended stays as it is."""
+    enrollment = await queries.lock_enrollment(unit, enrollment_id)
+    if enrollment.status == EnrollmentStatus.active:
+        for name, value in _ended(unit, REMOVED).items():
+            setattr(enrollment, name, value)
+        await unit.save(enrollment)
+    return enrollment
+
+
+async def _add(unit: Unit, sequence: Sequence, contact: Contact) -> Enrollment:
+    steps = await queries.find_steps(unit, [sequence.id])
+    if not steps:
+        raise Conflict(reason=f"The drip sequence {sequence.name} has no steps.")
+    row = {
+        "account_id": unit.actor.account_id,
+        "sequence_id": sequence.id,
+        "contact_id": contact.id,
+        "is_paused": sequence.status == SequenceStatus.paused,
+        "next_send_at": unit.clock.now() + timedelta(minutes=steps[0].delay_minutes),
+        "enrolled_by": unit.actor.label,
+    }
+    added = cast("Enrollment", (await unit.execute(insert(Enrollment).values(row).returning(Enrollment))).scalar_one())
+    unit.ring("sequences")
+    return added
+
+
+def _ended(unit: Unit, reason: str) -> dict[str, object]:
+    return {
+        "status": EnrollmentStatus.exited,
+        "exit_reason": reason,
+        "next_send_at": None,
+        "claimed_until": None,
+        "ended_at": unit.clock.now(),
+    }
+
+
+def _refuse_unwilling(contact: Contact) -> None:
+    if contact.status == ContactStatus.opted_out:
+        raise ContactOptedOut(phone=contact.phone)
+    if contact.dnd_sms:
+        raise ContactDnd(phone=contact.phone)
+
+
+def _check(step: NewStep) -> None:
+    if not 0 <= step.delay_minutes <= MAX_DELAY:
+        raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.")
+    if not step.message.strip():
+        raise InvalidInput(reason="message must not be empty.")
+    if len(step.message) > parts.MAX_LENGTH:
+        raise MessageTooLong(size=len(step.message), unit="characters", limit=parts.MAX_LENGTH)
+    placeholders.check(step.message)

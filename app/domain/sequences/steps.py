@@ -1,0 +1,212 @@
+"""Sending the steps that are due: claim, send through the desk, go on to the next step.
+
+A claim is committed before the send and what follows from it after, so a worker may die between any two of them: the
+claim lapses, and the send is asked for again under the same key, which answers without sending. Each enrollment goes on
+from a step once, since the step it stands at is part of the condition.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.db.engine import Connection, Database
+from app.domain.billing.service import InsufficientCredits
+from app.domain.contacts.consent import ContactHeld
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import DomainError, NotFound, Unavailable
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.unit import Actor, Ring
+from app.domain.messages import replies
+from app.domain.messages.acceptance import TELL
+from app.domain.messages.desk import Desk, Send
+from app.domain.messages.errors import AccountSuspended, NoSender
+from app.domain.messages.models import Attestation, Purpose
+from app.domain.sequences.events import DripCompleted
+from app.domain.sequences.exits import OPTED_OUT, REPLIED
+from app.domain.templates import placeholders
+
+LEASE = timedelta(minutes=1)
+LATE = timedelta(minutes=5)
+APART = timedelta(hours=1)
+"""How far apart two steps are at least, once one was late: what an outage held up does not come all at once."""
+
+RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
+"""How long a step waits that could not be sent, the first time, the second and the third; together a day."""
+
+PASSING = (AccountSuspended, ContactHeld, InsufficientCredits, NoSender, NotFound)
+"""Refusals that may be over when the step is tried again; any other ends the enrollment."""
+
+CLAIM = """
+WITH due AS (
+  SELECT id FROM sequence_enrollments WHERE status = 'active' AND NOT is_paused AND next_send_at <= $1
+    AND (claimed_until IS NULL OR claimed_until <= $1)
+  ORDER BY next_send_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+), claimed AS (
+  UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
+)
+SELECT e.*, s.name AS sequence_name, c.phone, c.first_name, c.last_name, c.email, a.company_name, step.message,
+  next.delay_minutes AS next_delay,
+  EXISTS (SELECT FROM consents k WHERE k.account_id = e.account_id AND k.phone = c.phone
+    AND k.kind IN ('opt_out', 'revoked_other') AND k.recorded_at >= e.created_at) AS has_opted_out,
+  ARRAY(SELECT body FROM messages m WHERE m.contact_id = e.contact_id AND m.direction = 'inbound'
+    AND m.created_at >= e.created_at ORDER BY m.id DESC LIMIT 20) AS heard
+FROM claimed e
+JOIN sequences s ON s.id = e.sequence_id
+JOIN contacts c ON c.id = e.contact_id
+JOIN accounts a ON a.id = e.account_id
+JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.position = e.position
+LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.position = e.position + 1
+ORDER BY e.next_send_at, e.id
+"""
+
+IS_DUE = """
+SELECT EXISTS (SELECT FROM sequence_enrollments WHERE status = 'active' AND NOT is_paused AND next_send_at <= $1
+  AND (claimed_until IS NULL OR claimed_until <= $1))
+"""
+
+GO_ON = """
+WITH sent AS (
+  SELECT e.id, s.next_send_at FROM sequence_enrollments e
+  JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS s(id, position, next_send_at)
+    ON s.id = e.id AND s.position = e.position
+  WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
+)
+UPDATE sequence_enrollments e SET position = e.position + 1, next_send_at = sent.next_send_at, claimed_until = NULL,
+  attempts = 0, status = CASE WHEN sent.next_send_at IS NULL THEN 'completed' ELSE e.status END,
+  ended_at = CASE WHEN sent.next_send_at IS NULL THEN $4::timestamptz END
+FROM sent WHERE e.id = sent.id RETURNING e.id
+"""
+
+TRY_LATER = """
+UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL
+WHERE id = $1 AND status = 'active' AND claimed_until = $2
+"""
+
+EXIT = """
+UPDATE sequence_enrollments SET status = 'exited', exit_reason = $3, ended_at = $4, next_send_at = NULL,
+  claimed_until = NULL
+WHERE id = $1 AND status = 'active' AND claimed_until = $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """Sends what enrollments are due, any number of these at the same time."""
+
+    database: Database
+    desk: Desk
+    clock: Clock
+    ring: Ring
+    batch: int = 64
+
+    async def run(self) -> bool:
+        """Send one batch of steps; return True when more may be due."""
+        now = self.clock.now()
+        rows = await self.database.pool.fetch(CLAIM, now, now + LEASE, self.batch)
+        for row in rows:
+            if reason := _ended_by(row):
+                await self._exit(row, reason)
+        open = [row for row in rows if not _ended_by(row)]
+        refusals = await asyncio.gather(*(self._send(row) for row in open))
+        if sent := [row for row, refusal in zip(open, refusals, strict=True) if refusal is None]:
+            await self._go_on(sent)
+        for row, refusal in zip(open, refusals, strict=True):
+            if refusal is not None:
+                await self._heed(row, refusal)
+        return len(rows) == self.batch
+
+    async def due(self) -> bool:
+        """Tell whether a step waits to be sent."""
+        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def _send(self, row: Any) -> DomainError | None:
+        """Send a step; return what stands against it."""
+        send = Send(
+            to=row["phone"],
+            message=placeholders.fill(row["message"], row),
+            consent_attested=True,
+            idempotency_key=OwnKey("step", row["id"], row["position"]),
+            purpose=Purpose.promotional,
+            attestation=Attestation.enrollment,
+            contact_id=row["contact_id"],
+        )
+        actor = Actor(row["account_id"], frozenset(), f"sequence:{row['sequence_id']}")
+        try:
+            await self.desk.accept(actor, send)
+        except DomainError as refusal:
+            return refusal
+        return None
+
+    async def _go_on(self, rows: Sequence[Any]) -> None:
+        """Let enrollments go on to their next step, or complete them and tell it, whichever worker sent the step."""
+        now = self.clock.now()
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            moved = await connection.fetch(
+                GO_ON,
+                [row["id"] for row in rows],
+                [row["position"] for row in rows],
+                [_next_send_at(row, now) for row in rows],
+                now,
+            )
+            ids = {row["id"] for row in moved}
+            completed = [row for row in rows if row["id"] in ids and row["next_delay"] is None]
+            await _tell(connection, completed, now)
+        if completed:
+            self.ring("events")
+
+    async def _heed(self, row: Any, refusal: DomainError) -> None:
+        """Try a step later, or end its enrollment; while the database is away, leave that to whoever comes next."""
+        if isinstance(refusal, Unavailable):
+            return
+        attempts: int = row["attempts"]
+        if isinstance(refusal, PASSING) and attempts < len(RETRIES):
+            at = self.clock.now() + RETRIES[attempts]
+            await self.database.pool.execute(TRY_LATER, row["id"], row["claimed_until"], at)
+        else:
+            await self._exit(row, refusal.code)
+
+    async def _exit(self, row: Any, reason: str) -> None:
+        await self.database.pool.execute(EXIT, row["id"], row["claimed_until"], reason, self.clock.now())
+
+
+def _ended_by(row: Any) -> str | None:
+    """Return what ends an enrollment before its next step, whether or not its event was heard."""
+    if row["has_opted_out"]:
+        return OPTED_OUT
+    return REPLIED if any(replies.is_reply(body) for body in row["heard"]) else None
+
+
+def _next_send_at(row: Any, now: datetime) -> datetime | None:
+    """Return when the step after this one is due; None when there is none."""
+    if row["next_delay"] is None:
+        return None
+    wait = timedelta(minutes=row["next_delay"])
+    is_late = row["attempts"] > 0 or now - row["next_send_at"] > LATE
+    return now + (max(wait, APART) if is_late else wait)
+
+
+async def _tell(connection: Connection, completed: Sequence[Any], now: datetime) -> None:
+    await connection.execute(
+        TELL,
+        [row["account_id"] for row in completed],
+        [DripCompleted.name] * len(completed),
+        [row["contact_id"] for row in completed],
+        [_completed(row, now).payload() for row in completed],
+        [None] * len(completed),
+    )
+
+
+def _completed(row: Any, now: datetime) -> DripCompleted:
+    return DripCompleted(
+        contact_id=row["contact_id"],
+        first_name=row["first_name"],
+        last_name=row["last_name"],
+        phone=row["phone"],
+        email=row["email"],
+        sequence_id=row["sequence_id"],
+        sequence_name=row["sequence_name"],
+        completed_at=timestamp(now),
+    )

@@ -1,0 +1,122 @@
+"""The account's keys, as the contract shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from app.domain.accounts import api_keys, models, queries
+from app.domain.accounts.api_keys import Made, NewKey
+from app.domain.accounts.keys import KeyKind
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+from app.graphql.scalars import BigInt
+
+
+@strawberry.type(description="A key to the API. Its text is shown once, when it is made.")
+class ApiKey:
+    """An API key."""
+
+    id: BigInt = strawberry.field(description="The key's id.")
+    name: str = strawberry.field(description="What it is for.")
+    prefix: str = strawberry.field(description="Its first characters.")
+    last_four: str = strawberry.field(description="Its last four characters.")
+    scopes: list[str] = strawberry.field(description="What it may do.")
+    created_by: str = strawberry.field(description="Who made it.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+    expires_at: datetime | None = strawberry.field(description="When it ends by itself.")
+    last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
+    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+
+
+@strawberry.type(description="A key just made. Keep its text now: it cannot be shown again.")
+class NewApiKey(ApiKey):
+    """A new API key."""
+
+    key: str = strawberry.field(description="The key's text, to be sent with every request.")
+
+
+Name = Annotated[str, strawberry.argument(description="What the key is for.")]
+Scopes = Annotated[list[str] | None, strawberry.argument(description="What it may do; the usual if none are named.")]
+ExpiresAt = Annotated[datetime | None, strawberry.argument(description="When it ends by itself.")]
+KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
+OverlapHours = Annotated[int, strawberry.argument(description="For how many hours the old key still works, 0 to 72.")]
+
+
+@strawberry.type
+class ApiKeyQuery:
+    """Reading keys."""
+
+    @strawberry.field(
+        graphql_type=list[ApiKey],
+        description="The account's keys, the newest first; revoked ones too.",
+        directives=guarded("account:read"),
+    )
+    async def api_keys(self, info: Info) -> Sequence[models.ApiKey]:
+        """Return the keys."""
+        return await queries.list_keys(info.context.unit)
+
+
+@strawberry.type
+class ApiKeyMutation:
+    """Making and ending keys."""
+
+    @strawberry.mutation(
+        description="Make a key. It cannot be given a scope that the key making it does not hold.",
+        directives=guarded("account:write", "insufficient_scope"),
+    )
+    async def create_api_key(
+        self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
+    ) -> NewApiKey:
+        """Make a general key."""
+        return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at))
+
+    @strawberry.mutation(
+        description="Make a key for automations. It holds scopes of automations only, and ends with the key making it.",
+        directives=guarded("webhooks:manage", "insufficient_scope"),
+    )
+    async def create_automation_key(
+        self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
+    ) -> NewApiKey:
+        """Make an automation key."""
+        return await _make(info, NewKey(name, KeyKind.auto, scopes, expires_at))
+
+    @strawberry.mutation(
+        description="Make a key like an old one, which still works for a time.",
+        directives=guarded("account:write", "not_found", "conflict", "insufficient_scope"),
+    )
+    async def rotate_api_key(self, info: Info, id: KeyId, overlap_hours: OverlapHours = 24) -> NewApiKey:
+        """Rotate a key."""
+        secret = info.context.services.secret
+        return _shown(await api_keys.rotate_key(info.context.unit, secret, id, overlap_hours))
+
+    @strawberry.mutation(
+        graphql_type=ApiKey,
+        description="Revoke a key, and every key made with it. They stop working within seconds, for good.",
+        directives=guarded("account:write", "not_found"),
+    )
+    async def revoke_api_key(self, info: Info, id: KeyId) -> models.ApiKey:
+        """Revoke a key."""
+        return await api_keys.revoke_key(info.context.unit, id)
+
+
+async def _make(info: Info, new: NewKey) -> NewApiKey:
+    return _shown(await api_keys.create_key(info.context.unit, info.context.services.secret, new))
+
+
+def _shown(made: Made) -> NewApiKey:
+    row, text = made
+    return NewApiKey(
+        key=text.text,
+        id=BigInt(row.id),
+        name=row.name,
+        prefix=row.prefix,
+        last_four=row.last_four,
+        scopes=row.scopes,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        last_used_at=None,
+        revoked_at=None,
+    )

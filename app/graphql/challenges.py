@@ -1,0 +1,25 @@
+"""What a refused request is told about getting in (RFC 6750, RFC 9728)."""
+
+from collections.abc import Iterable
+
+from app.domain.oauth.resources import Resources, join
+
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+
+def metadata_url(resources: Resources, resource: str) -> str:
+    """Return where a resource is described; its path follows the well-known one (RFC 9728, 3.1)."""
+    return f"{resources.api}{METADATA_PATH}{resource.removeprefix(resources.api)}"
+
+
+def challenge(
+    resources: Resources, resource: str, *, error: str = "", reason: str = "", scopes: Iterable[str] = ()
+) -> str:
+    """Return the `WWW-Authenticate` header: `error` only where a token was sent, as RFC 6750 has it in section 3.1."""
+    told = {
+        "error": error,
+        "error_description": reason,
+        "scope": join(scopes),
+        "resource_metadata": metadata_url(resources, resource),
+    }
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items() if value)

@@ -1,0 +1,109 @@
+"""What the database says about who bears a key or token, remembered for moments."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+log = structlog.get_logger(__name__)
+
+
+class Known(Protocol):
+    """A record that is good."""
+
+    @property
+    def id(self) -> int:
+        """Return its id."""
+        ...
+
+
+K = TypeVar("K")
+V = TypeVar("V", bound=Known)
+
+Find = Callable[[AsyncSession, K, datetime], Awaitable[V | None]]
+"""Finds a record that is good at an instant."""
+
+Touch = Callable[[AsyncSession, int, datetime], Awaitable[Any]]
+"""Notes that a record was used, at most once in `USED_EVERY`."""
+
+USED_EVERY = timedelta(minutes=1)
+MAX_KNOWN = 10_000
+"""How many answers a process remembers; the one it learned first is forgotten first."""
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp(Generic[V]):
+    """What the database says, or is about to say: requests that come meanwhile wait for the same answer."""
+
+    begun_at: datetime
+    answer: asyncio.Task[V | None]
+
+
+class LookUps(Generic[K, V]):
+    """Finds records. A good one is remembered for `ttl`, so that is how long a revoked one still works."""
+
+    def __init__(
+        self, sessions: async_sessionmaker[AsyncSession], ttl: timedelta, find: Find[K, V], touch: Touch
+    ) -> None:
+        self._sessions = sessions
+        self._ttl = ttl
+        self._ask_for = find
+        self._touch = touch
+        self._begun: dict[K, LookUp[V]] = {}
+        self._used: dict[int, datetime] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    def remembers(self, key: K) -> bool:
+        """Tell whether something was found under a key, or is being looked for."""
+        return key in self._begun
+
+    async def find(self, key: K, now: datetime) -> V | None:
+        """Return the record under a key, if it is good. That it was used is noted later."""
+        look_up = self._begun.get(key)
+        # A clock that was set back makes nothing fresh.
+        if look_up is None or not now - self._ttl < look_up.begun_at <= now:
+            look_up = LookUp(now, asyncio.create_task(self._ask(key, now)))
+            _remember(self._begun, key, look_up)
+        return await asyncio.shield(look_up.answer)
+
+    async def close(self) -> None:
+        """Wait until every use that is being noted is written."""
+        await asyncio.gather(*self._notes)
+
+    async def _ask(self, key: K, now: datetime) -> V | None:
+        known = None
+        try:
+            async with self._sessions() as session:
+                known = await self._ask_for(session, key, now)
+        finally:
+            if known is None:
+                self._begun.pop(key, None)
+        if known and now - self._used.get(known.id, NEVER) > USED_EVERY:
+            self._note_use(known.id, now)
+        return known
+
+    def _note_use(self, id: int, now: datetime) -> None:
+        _remember(self._used, id, now)
+        note = asyncio.create_task(self._write_use(id, now))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def _write_use(self, id: int, now: datetime) -> None:
+        try:
+            async with self._sessions.begin() as session:
+                await self._touch(session, id, now)
+        except Exception as cause:
+            log.warning("use_not_noted", id=id, what=self._touch.__name__, cause=type(cause).__name__)
+
+
+def _remember(known: dict[Any, Any], key: object, value: object) -> None:
+    known.pop(key, None)
+    known[key] = value
+    if len(known) > MAX_KNOWN:
+        del known[next(iter(known))]

@@ -1,0 +1,150 @@
+"""OAuth clients and connected applications, as the contract shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from app.domain.oauth import clients, grants, models, queries
+from app.domain.oauth.clients import NewClient
+from app.domain.oauth.queries import ConnectedApplication
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+from app.graphql.scalars import BigInt
+
+ClientKey = Annotated[BigInt, strawberry.argument(description="The client's id, not its client_id.")]
+
+
+@strawberry.type(description="An application of the account's own, which its users can connect.")
+class OauthClient:
+    """An OAuth client."""
+
+    id: BigInt = strawberry.field(description="The client's id.")
+    client_id: str = strawberry.field(description="What the application calls itself in its requests.")
+    name: str = strawberry.field(description="What people see when they are asked.")
+    redirect_uris: list[str] = strawberry.field(description="Where people may be sent back to.")
+    scopes: list[str] = strawberry.field(description="The most it may ask for.")
+    created_by: str = strawberry.field(description="Who made it.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+    last_used_at: datetime | None = strawberry.field(description="When it was last given tokens, to the day.")
+    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+
+    @strawberry.field(description="Whether it has a secret. One that cannot keep one proves itself by PKCE.")
+    def confidential(self) -> bool:
+        """Tell whether there is a secret."""
+        return self.secret_hash is not None  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@strawberry.type(description="A client just made, or given a new secret. Keep the secret: it cannot be shown again.")
+class NewOauthClient:
+    """A new OAuth client."""
+
+    client_id: str = strawberry.field(description="What the application calls itself in its requests.")
+    client_secret: str | None = strawberry.field(description="What it proves that with; null for a public client.")
+    client: OauthClient = strawberry.field(description="What is kept of it.")
+
+
+@strawberry.type(description="What a user allows an application.")
+class OauthGrant:
+    """A connected application."""
+
+    id: BigInt = strawberry.field(description="The grant's id.")
+    client_id: str = strawberry.field(description="The client_id of the application.")
+    client_name: str = strawberry.field(description="The name of the application, as it gives it.")
+    client_uri: str = strawberry.field(description="A page about the application; empty where it names none.")
+    user_id: BigInt = strawberry.field(description="The user who allowed it.")
+    user_email: str = strawberry.field(description="The user's e-mail address.")
+    scopes: list[str] = strawberry.field(description="What it may do.")
+    resource: str = strawberry.field(description="The address it may use: the API's, or the tool server's.")
+    created_at: datetime = strawberry.field(description="When it was allowed.")
+    last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
+    expires_at: datetime = strawberry.field(description="When it ends by itself.")
+    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+
+
+@strawberry.type
+class OauthQuery:
+    """Reading clients and grants."""
+
+    @strawberry.field(
+        graphql_type=list[OauthClient],
+        description="The account's own OAuth clients, the newest first; revoked ones too.",
+        directives=guarded("account:read"),
+    )
+    async def oauth_clients(self, info: Info) -> Sequence[models.Client]:
+        """Return the clients."""
+        return await queries.list_clients(info.context.unit)
+
+    @strawberry.field(
+        graphql_type=list[OauthGrant],
+        description="The applications that are connected to the account, the newest first.",
+        directives=guarded("account:read"),
+    )
+    async def oauth_grants(self, info: Info) -> list[ConnectedApplication]:
+        """Return the grants."""
+        return await queries.list_applications(info.context.unit)
+
+
+@strawberry.type
+class OauthMutation:
+    """Changing clients and grants."""
+
+    @strawberry.mutation(
+        description="Make an OAuth client, which the account's users can connect. Its secret is shown this once.",
+        directives=guarded("account:write", "conflict", "invalid_redirect_uri"),
+    )
+    async def create_oauth_client(
+        self,
+        info: Info,
+        name: Annotated[str, strawberry.argument(description="What people see when they are asked.")],
+        redirect_uris: Annotated[
+            list[str], strawberry.argument(description="Where people may be sent back to, each exactly as it is sent.")
+        ],
+        scopes: Annotated[
+            list[str] | None, strawberry.argument(description="The most it may ask for; the usual if none.")
+        ] = None,
+        confidential: Annotated[
+            bool, strawberry.argument(description="False for an application that cannot keep a secret.")
+        ] = True,
+    ) -> NewOauthClient:
+        """Make a client."""
+        wanted = NewClient(name, redirect_uris, scopes, confidential)
+        return _made(await clients.create(info.context.unit, info.context.services.oauth.tokens, wanted))
+
+    @strawberry.mutation(
+        description="Give a client a new secret. The old one stops working at once; what is connected stays so.",
+        directives=guarded("account:write", "conflict", "not_found"),
+    )
+    async def rotate_oauth_client_secret(self, info: Info, id: ClientKey) -> NewOauthClient:
+        """Rotate a secret."""
+        return _made(await clients.rotate_secret(info.context.unit, info.context.services.oauth.tokens, id))
+
+    @strawberry.mutation(
+        graphql_type=OauthClient,
+        description="Revoke a client, for good. Everything that was connected with it ends within seconds.",
+        directives=guarded("account:write", "not_found"),
+    )
+    async def revoke_oauth_client(self, info: Info, id: ClientKey) -> models.Client:
+        """Revoke a client."""
+        return await clients.revoke(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=OauthGrant,
+        description="Disconnect an application. Its tokens stop working within seconds.",
+        directives=guarded("account:write", "not_found"),
+    )
+    async def revoke_oauth_grant(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The grant's id.")]
+    ) -> ConnectedApplication:
+        """Revoke a grant."""
+        return await grants.revoke(info.context.unit, id)
+
+
+def _made(made: clients.Made) -> NewOauthClient:
+    client, secret = made
+    return NewOauthClient(
+        client_id=client.client_id,
+        client_secret=secret,
+        client=client,  # pyright: ignore[reportArgumentType]
+    )

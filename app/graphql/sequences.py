@@ -1,0 +1,270 @@
+"""Drip sequences, as the contract shows them."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+
+from app.domain.contacts import service as contacts
+from app.domain.kernel import idempotency
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.paging import Page, Window
+from app.domain.sequences import models, queries, service
+from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
+from app.domain.sequences.service import NewStep
+from app.graphql.contacts import PHONE, Contact
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+from app.graphql.enums import describe
+from app.graphql.idempotency import IdempotencyKey
+from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.scalars import BigInt
+
+describe(
+    SequenceStatus,
+    "Whether a drip sequence sends.",
+    {
+        "active": "It sends what is due.",
+        "paused": "It sends nothing until it is active again; contacts can be enrolled, and wait.",
+        "archived": "It takes no contacts, and has ended the enrollments it had.",
+    },
+)
+describe(
+    EnrollmentStatus,
+    "Where an enrollment stands.",
+    {
+        "active": "Under way.",
+        "completed": "The last step was sent.",
+        "exited": "Ended before the last step; exit_reason says why.",
+    },
+)
+
+SequenceId = Annotated[BigInt, strawberry.argument(description="The drip sequence's id.")]
+
+
+@strawberry.type(description="One text of a drip sequence.")
+class SequenceStep:
+    """A step."""
+
+    position: int = strawberry.field(description="The step's place, from 1.")
+    delay_minutes: int = strawberry.field(
+        description="How many minutes after the step before, or after the enrollment, it is sent."
+    )
+    message: str = strawberry.field(description="The text, with its placeholders.")
+
+
+@strawberry.type(description="Texts that follow one another by themselves. The steps do not change once it is made.")
+class Sequence:
+    """A drip sequence."""
+
+    id: BigInt = strawberry.field(description="The drip sequence's id.")
+    name: str = strawberry.field(description="What the account calls it.")
+    status: SequenceStatus = strawberry.field(description="Whether it sends.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+
+    @strawberry.field(graphql_type=list[SequenceStep], description="The texts, in their order.")
+    async def steps(self, info: Info) -> Any:
+        """Return the steps."""
+        return await info.context.steps.load(self.id)
+
+
+@strawberry.type(description="A contact on its way through a drip sequence.")
+class Enrollment:
+    """An enrollment."""
+
+    id: BigInt = strawberry.field(description="The enrollment's id.")
+    sequence_id: BigInt = strawberry.field(description="The drip sequence.")
+    contact_id: BigInt = strawberry.field(description="Who is enrolled.")
+    status: EnrollmentStatus = strawberry.field(description="Where it stands.")
+    exit_reason: str = strawberry.field(
+        description=(
+            "Why it ended before the last step, such as replied, contact_opted_out, contact_dnd, removed, "
+            "sequence_archived or the code of the error that the step met; empty otherwise."
+        )
+    )
+    position: int = strawberry.field(description="The step that is sent next; one more than there are at the end.")
+    next_send_at: datetime | None = strawberry.field(description="When the next step is due; null once it has ended.")
+    enrolled_by: str = strawberry.field(description="Who enrolled the contact.")
+    created_at: datetime = strawberry.field(description="When the contact was enrolled.")
+    ended_at: datetime | None = strawberry.field(description="When it was completed or ended.")
+
+    @strawberry.field(description="What the account calls the drip sequence.")
+    async def sequence_name(self, info: Info) -> str:
+        """Return the sequence's name."""
+        return (await info.context.sequences.load(self.sequence_id)).name
+
+    @strawberry.field(graphql_type=Contact, description="Who is enrolled.", directives=guarded("contacts:read"))
+    async def contact(self, info: Info) -> Any:
+        """Return the contact."""
+        return await info.context.contacts.load(self.contact_id)
+
+
+@strawberry.type(description="A contact that is enrolled in a drip sequence, now or since before.")
+class Enrolled:
+    """What an enrollment answers."""
+
+    enrollment_id: BigInt = strawberry.field(description="The enrollment's id.")
+    contact_id: BigInt = strawberry.field(description="Who is enrolled.")
+    sequence_id: BigInt = strawberry.field(description="The drip sequence.")
+    sequence_name: str = strawberry.field(description="What the account calls it.")
+    next_send_at: datetime = strawberry.field(description="When the next step is due.")
+    already_enrolled: bool = strawberry.field(description="True where the contact was under way in it before.")
+
+
+@strawberry.input(description="A text of a drip sequence to be.")
+class NewSequenceStep:
+    """What a step is made of."""
+
+    delay_minutes: int = strawberry.field(
+        description="How many minutes after the step before, or after the enrollment; a year at most."
+    )
+    message: str = strawberry.field(
+        description=(
+            "The text, 1 to 1600 characters. {first_name}, {last_name} and {company_name} are filled in; what is not "
+            "known leaves nothing."
+        )
+    )
+
+
+@strawberry.type
+class SequenceQuery:
+    """Reading drip sequences."""
+
+    @strawberry.field(
+        graphql_type=Connection[Sequence],
+        description="The account's drip sequences, the newest first.",
+        directives=guarded("campaigns:read"),
+    )
+    async def sequences(
+        self,
+        info: Info,
+        status: Annotated[SequenceStatus | None, strawberry.argument(description="Only this status.")] = None,
+        first: First = 50,
+        after: After = None,
+        offset: Offset = 0,
+    ) -> Page[models.Sequence]:
+        """Return one page of sequences."""
+        return await queries.find_page(info.context.unit, status, Window(first, after, offset))
+
+    @strawberry.field(
+        graphql_type=Sequence, description="One drip sequence.", directives=guarded("campaigns:read", "not_found")
+    )
+    async def sequence(self, info: Info, id: SequenceId) -> models.Sequence:
+        """Return one sequence."""
+        return await queries.get(info.context.unit, id)
+
+    @strawberry.field(
+        graphql_type=Connection[Enrollment],
+        description="The enrollments of a drip sequence, the newest first.",
+        directives=guarded("campaigns:read", "not_found"),
+    )
+    async def enrollments(
+        self,
+        info: Info,
+        sequence_id: SequenceId,
+        status: Annotated[EnrollmentStatus | None, strawberry.argument(description="Only this status.")] = None,
+        first: First = 50,
+        after: After = None,
+        offset: Offset = 0,
+    ) -> Page[models.Enrollment]:
+        """Return one page of enrollments."""
+        window = Window(first, after, offset)
+        return await queries.find_enrollments(info.context.unit, sequence_id, status, window)
+
+
+@strawberry.type
+class SequenceMutation:
+    """Changing drip sequences, and enrolling contacts."""
+
+    @strawberry.mutation(
+        graphql_type=Sequence,
+        description="Make a drip sequence. It is active at once, and its steps do not change any more.",
+        directives=guarded("campaigns:write", "message_too_long"),
+    )
+    async def create_sequence(
+        self,
+        info: Info,
+        name: Annotated[str, strawberry.argument(description="What to call it, 100 characters at most.")],
+        steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
+    ) -> models.Sequence:
+        """Make a sequence."""
+        wanted = [NewStep(step.delay_minutes, step.message) for step in steps]
+        return await service.create(info.context.unit, name, wanted)
+
+    @strawberry.mutation(
+        graphql_type=Sequence,
+        description=(
+            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. What has become "
+            "due during a pause is sent afterwards, one step of a contact at a time."
+        ),
+        directives=guarded("campaigns:write", "not_found"),
+    )
+    async def update_sequence_status(
+        self,
+        info: Info,
+        id: SequenceId,
+        status: Annotated[SequenceStatus, strawberry.argument(description="The new status.")],
+    ) -> models.Sequence:
+        """Change a sequence's status."""
+        return await service.update_status(info.context.unit, id, status)
+
+    @strawberry.mutation(
+        description=(
+            "Enroll a contact in a drip sequence; one that is under way in it stays where it is. Whoever enrolls "
+            "certifies that the person gave prior express written consent to be texted, which is recorded."
+        ),
+        directives=guarded(
+            "campaigns:send",
+            "conflict",
+            "contact_dnd",
+            "contact_opted_out",
+            "idempotency_key_reused",
+            "invalid_phone",
+            "not_found",
+        ),
+    )
+    async def enroll(
+        self,
+        info: Info,
+        sequence_id: SequenceId,
+        contact_id: Annotated[
+            BigInt | None, strawberry.argument(description="The contact's id, or give phone.")
+        ] = None,
+        phone: Annotated[
+            str | None, strawberry.argument(description=f"The contact's phone, or give contact_id. {PHONE}")
+        ] = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Enrolled:
+        """Enroll a contact."""
+        unit = info.context.unit
+
+        async def act() -> dict[str, Any]:
+            contact = await contacts.get(unit, contact_id, phone)
+            done = await service.enroll(unit, sequence_id, contact.id)
+            return {
+                "enrollment_id": done.enrollment_id,
+                "contact_id": done.contact_id,
+                "sequence_id": done.sequence_id,
+                "sequence_name": done.sequence_name,
+                "next_send_at": timestamp(done.next_send_at),
+                "already_enrolled": done.already,
+            }
+
+        digest = idempotency.fingerprint("enroll", sequence_id=sequence_id, contact_id=contact_id, phone=phone)
+        done = await idempotency.once(unit, idempotency_key, digest, act)
+        info.context.replayed = done.replayed
+        answer: dict[str, Any] = {**done.answer, "next_send_at": datetime.fromisoformat(done.answer["next_send_at"])}
+        return Enrolled(**answer)
+
+    @strawberry.mutation(
+        graphql_type=Enrollment,
+        description="End an enrollment before its last step. One that has ended stays as it is.",
+        directives=guarded("campaigns:send", "not_found"),
+    )
+    async def unenroll(
+        self,
+        info: Info,
+        enrollment_id: Annotated[BigInt, strawberry.argument(description="The enrollment's id.")],
+    ) -> models.Enrollment:
+        """End an enrollment."""
+        return await service.unenroll(info.context.unit, enrollment_id)

@@ -1,0 +1,107 @@
+"""The page of who is signed in: who they are, where they are signed in, their password."""
+
+from contextlib import AbstractAsyncContextManager
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.bootstrap import Services
+from app.domain.accounts import sessions
+from app.domain.accounts.door import actor_of
+from app.domain.accounts.models import Session
+from app.domain.accounts.passwords import MIN_LENGTH
+from app.domain.accounts.sessions import Entry
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit import Unit, open_unit
+from app.graphql.identity import request_id
+from app.graphql.routing import CountedRoute
+from app.oauth.browser import Browser, SignedIn, visitor
+from app.oauth.devices import describe
+from app.oauth.sign_in import LANDING, login_path
+
+NOTICES = {
+    "password_changed": "Your password is changed. You are signed out everywhere else.",
+    "session_ended": "The session is ended.",
+}
+
+
+def routes(services: Services, browser: Browser) -> list[Route]:
+    """Return the routes of the page and its forms."""
+    page = AccountPage(services, browser)
+    found = [
+        (LANDING, "GET", page.show),
+        (f"{LANDING}/password", "POST", page.change_password),
+        (f"{LANDING}/sessions/{{id:int}}/end", "POST", page.end_session),
+    ]
+    return [CountedRoute(path, browser.shown(endpoint), methods=[method]) for path, method, endpoint in found]
+
+
+class AccountPage:
+    """What the page shows and does."""
+
+    def __init__(self, services: Services, browser: Browser) -> None:
+        self._services = services
+        self._browser = browser
+
+    async def show(self, request: Request) -> Response:
+        """Show the page, or lead to where one signs in."""
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        return await self._page(request, signed_in)
+
+    async def change_password(self, request: Request) -> Response:
+        """Change the password, and sign out everywhere else."""
+        form = await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        entry = Entry(signed_in.session, signed_in.user, signed_in.account)
+        old, new = form.get("old_password", ""), form.get("password", "")
+        try:
+            await self._services.door.change_password(entry, old, new, visitor(request))
+        except InvalidInput as refused:
+            return await self._page(request, signed_in, refused)
+        return self._browser.redirect(f"{LANDING}?notice=password_changed")
+
+    async def end_session(self, request: Request) -> Response:
+        """End one of the user's own sessions."""
+        await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        async with self._unit(signed_in) as unit:
+            await sessions.end(unit, request.path_params["id"], signed_in.user.id)
+        return self._browser.redirect(f"{LANDING}?notice=session_ended")
+
+    async def _page(self, request: Request, signed_in: SignedIn, refused: InvalidInput | None = None) -> Response:
+        async with self._unit(signed_in) as unit:
+            found = await sessions.find_all(unit, signed_in.user.id)
+        notice = None if refused else NOTICES.get(request.query_params.get("notice", ""))
+        return self._browser.page(
+            request,
+            "account.html",
+            refused.status if refused else 200,
+            user=signed_in.user,
+            account=signed_in.account,
+            sessions=[_shown(session, signed_in) for session in found],
+            min_length=MIN_LENGTH,
+            notice=notice,
+            error=str(refused) if refused else None,
+        )
+
+    def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[Unit]:
+        services = self._services
+        actor = actor_of(signed_in.user, request_id())
+        return open_unit(services.database.sessions, actor, services.clock, services.ring)
+
+
+def _shown(session: Session, signed_in: SignedIn) -> dict[str, object]:
+    return {
+        "id": session.id,
+        "device": describe(session.user_agent),
+        "address": session.address,
+        "used": f"{session.last_used_at:%-d %B %Y, %H:%M} UTC",
+        "is_current": session.id == signed_in.session.id,
+    }

@@ -1,0 +1,102 @@
+"""What a client sends, as Authlib reads it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Payload, OAuth2Request
+from starlette.requests import Request
+
+MAX_BODY = 64 * 1024
+FORM_TYPE = "application/x-www-form-urlencoded"
+REPEATABLE = frozenset({"resource"})
+"""What may be sent more than once (RFC 8707, 2)."""
+
+Parameters = dict[str, list[str]]
+
+
+class Payload(OAuth2Payload):
+    """The parameters of a request. One without a value counts as left out (RFC 6749, 3.1 and 3.2)."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._lists = {name: values for name, values in parameters.items() if any(values)}
+        self._data = {name: values[0] for name, values in self._lists.items()}
+
+    @property
+    def data(self) -> dict[str, str]:
+        """Return the first value of each parameter."""
+        return self._data
+
+    @property
+    def datalist(self) -> Mapping[str, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return every value of each parameter."""
+        return self._lists
+
+
+class Asked(OAuth2Request):
+    """A request to the authorization server.
+
+    `uri` is the address by which clients know the endpoint, and not the one that a proxy calls it at: Authlib refuses
+    what is neither https nor of this machine. `scopes` and `resource` are what is made of the parameters.
+    """
+
+    def __init__(self, method: str, uri: str, parameters: Parameters, headers: Mapping[str, str] | None = None) -> None:
+        # Authlib takes what comes third for a body, in silence.
+        super().__init__(method, uri, headers=headers or {})
+        self.payload: Any = Payload(parameters)
+        self.client: Any = None
+        self.user: Any = None
+        self.scopes: frozenset[str] = frozenset()
+        self.resource = ""
+
+    @property
+    def form(self) -> dict[str, str]:
+        """Return the parameters of the body."""
+        return self.payload.data
+
+    @property
+    def resources(self) -> Sequence[str]:
+        """Return every resource that is named."""
+        return self.payload.datalist.get("resource", [])
+
+    def query(self) -> str:
+        """Return the parameters as a query string."""
+        return urlencode(self.payload.datalist, doseq=True)
+
+    def find_repeated(self) -> str | None:
+        """Return a parameter that was sent more than once and must not be."""
+        lists: Mapping[str, list[str]] = self.payload.datalist
+        return next((name for name, values in lists.items() if len(values) > 1 and name not in REPEATABLE), None)
+
+
+def read_query(request: Request) -> Parameters:
+    """Return the parameters of a query string."""
+    return _parse(request.scope["query_string"])
+
+
+async def read_form(request: Request, uri: str) -> Asked:
+    """Return what a form asks for; raise `InvalidRequestError`."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+        raise InvalidRequestError(f"Send the parameters as {FORM_TYPE}.")
+    asked = Asked(request.method, uri, _parse(await read_body(request)), request.headers)
+    if asked.find_repeated():
+        raise InvalidRequestError("A parameter was sent more than once.")
+    return asked
+
+
+async def read_body(request: Request) -> bytes:
+    """Return the body; raise `InvalidRequestError` where it is larger than 64 KiB."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise InvalidRequestError("The body is too large.")
+    return bytes(body)
+
+
+def _parse(text: bytes) -> Parameters:
+    """Read what is urlencoded; what is not UTF-8, or NUL, becomes a character that nothing is named with."""
+    parameters: Parameters = {}
+    for name, value in parse_qsl(text.decode("latin-1"), keep_blank_values=True, errors="replace"):
+        parameters.setdefault(name, []).append(value.replace("\x00", "\ufffd"))
+    return parameters

@@ -1,0 +1,266 @@
+"""The page on which a user signs in, sees what an application asks for, and decides (RFC 6749, 4.1.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from authlib.oauth2.rfc6749 import OAuth2Error
+from sqlalchemy.util import greenlet_spawn
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.bootstrap import Services
+from app.domain.accounts.door import SignInRefused, actor_of
+from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.errors import DomainError, RateLimited
+from app.domain.kernel.unit import Actor
+from app.domain.oauth import clients, consent, documents, queries, redirects
+from app.domain.oauth.grants import Consent
+from app.domain.oauth.models import Client
+from app.domain.oauth.resources import REQUIRED
+from app.graphql.errors import translate
+from app.graphql.identity import request_id
+from app.oauth.asked import Asked, Parameters, read_query
+from app.oauth.browser import Browser, SignedIn
+from app.oauth.limit import check_rate
+from app.oauth.metadata import AUTHORIZE_PATH
+from app.oauth.server import Server
+from app.oauth.units import open_unit_of
+from app.oauth.wording import WORDS
+
+PATH = AUTHORIZE_PATH
+PARAMETERS = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "resource",
+)
+NOTHING_CHOSEN = "Tick at least one of the things that the application may do."
+ALLOWED = "allow:"
+"""How the names of the checkboxes begin. Each has a name of its own, so that a form holds each once."""
+
+
+class AuthorizationRefused(DomainError):
+    """An application asked for access in a way that it cannot be told about; the page says what is wrong."""
+
+    code = "authorization_refused"
+    status = 400
+    message = "{reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a client asks of a user, under the handle that the page carries."""
+
+    client: Client
+    asked: Asked
+    handle: str
+
+
+class Authorize:
+    """Shows the page, and takes the decision."""
+
+    def __init__(self, services: Services, browser: Browser) -> None:
+        self._services = services
+        self._authority = services.oauth
+        self._browser = browser
+        self._uri = f"{services.oauth.issuer}{PATH}"
+
+    async def show(self, request: Request) -> Response:
+        """Show the page; what is wrong goes to the application, unless it is the application or its address."""
+        try:
+            return await self._show(request)
+        except Exception as cause:
+            return self._refuse(request, translate(cause))
+
+    async def decide(self, request: Request) -> Response:
+        """Take the decision of who is signed in, or signs in with it; each request is answered once."""
+        try:
+            return await self._decide(request)
+        except Exception as cause:
+            return self._refuse(request, translate(cause))
+
+    async def _show(self, request: Request) -> Response:
+        parameters = read_query(request)
+        client = await self._get_client(request, parameters)
+        asked = Asked("GET", self._uri, parameters)
+        async with open_unit_of(self._services, _nobody()) as unit:
+            server = Server(unit, self._authority)
+            try:
+                await greenlet_spawn(server.validate_consent, asked)
+            except OAuth2Error as error:
+                return _refusal(server, asked, error)
+            kept = {name: parameters[name] for name in PARAMETERS if name in parameters}
+            handle = await consent.keep(unit, self._authority.tokens, client, kept)
+        return self._page(request, Question(client, asked, handle), await self._browser.find(request))
+
+    async def _decide(self, request: Request) -> Response:
+        form = await self._browser.read_form(request)
+        question = await self._get_question(form.get("request", ""))
+        match form.get("decision", ""):
+            case "sign_out":
+                return await self._sign_out(request, question)
+            case "deny":
+                return await self._answer(question, _nobody(), None)
+            case _:
+                return await self._allow(request, question, form)
+
+    async def _allow(self, request: Request, question: Question, form: Mapping[str, str]) -> Response:
+        signed_in, chosen = await self._browser.find(request), _chosen(form, question.asked)
+        if not chosen:
+            return self._page(request, question, signed_in, chosen, status=400, error=NOTHING_CHOSEN)
+        if signed_in:
+            return await self._grant(question, signed_in, chosen)
+        try:
+            signed_in = await self._browser.sign_in(request, form.get("email", ""), form.get("password", ""))
+        except (SignInRefused, RateLimited) as refused:
+            return self._ask_again(request, question, form, refused)
+        try:
+            response = await self._grant(question, signed_in, chosen)
+        except consent.NotForThisAccount as refused:
+            response = self._refuse(request, refused)
+        self._browser.attach(response, signed_in)
+        return response
+
+    async def _grant(self, question: Question, signed_in: SignedIn, chosen: frozenset[str]) -> Response:
+        user, asked = signed_in.user, question.asked
+        consent.check_account(question.client, signed_in.account.id)
+        scopes = consent.narrow(asked.scopes, chosen, scopes_of(user.role))
+        code_challenge = asked.payload.data.get("code_challenge")
+        given = Consent(user.id, scopes, asked.resource, asked.payload.redirect_uri, code_challenge)
+        return await self._answer(question, actor_of(user, request_id()), given)
+
+    async def _answer(self, question: Question, actor: Actor, given: Consent | None) -> Response:
+        """Send the browser back with a code, or with the error that nothing was granted."""
+        asked = question.asked
+        async with open_unit_of(self._services, actor) as unit:
+            if not await consent.answer(unit, self._authority.tokens, question.handle):
+                raise _over()
+            server = Server(unit, self._authority)
+            try:
+                grant = await greenlet_spawn(server.validate_consent, asked)
+            except OAuth2Error as error:
+                return _refusal(server, asked, error)
+            answer = await greenlet_spawn(server.create_authorization_response, asked, given, grant)
+        return cast(Response, answer)
+
+    async def _sign_out(self, request: Request, question: Question) -> Response:
+        async with open_unit_of(self._services, _nobody()) as unit:
+            await consent.answer(unit, self._authority.tokens, question.handle)
+        response = self._browser.redirect(f"{PATH}?{question.asked.query()}")
+        await self._browser.sign_out(request, response)
+        return response
+
+    async def _get_client(self, request: Request, parameters: Parameters) -> Client:
+        """Return a client whose redirect URI is good: only then is anybody told anything there."""
+        ids, uris = parameters.get("client_id", []), parameters.get("redirect_uri", [])
+        if len(ids) != 1 or len(uris) != 1:
+            raise AuthorizationRefused(reason="The request must have one client_id and one redirect_uri.")
+        client = await self._find_client(request, ids[0])
+        if client is None:
+            raise AuthorizationRefused(reason="No application has this client_id.")
+        if not redirects.allows(client.redirect_uris, uris[0]):
+            raise AuthorizationRefused(reason=f"{client.name} has not registered this redirect_uri.")
+        return client
+
+    async def _find_client(self, request: Request, client_id: str) -> Client | None:
+        async with open_unit_of(self._services, _nobody()) as unit:
+            client = await queries.find_client(unit, client_id)
+        if not documents.is_address(client_id, allow_http=self._authority.allow_http):
+            return client
+        if client and client.fetched_until and client.fetched_until > self._services.clock.now():
+            return client
+        await check_rate(self._services, request)
+        description = await documents.fetch(self._authority.fetch, client_id)
+        async with open_unit_of(self._services, _nobody()) as unit:
+            return await clients.remember(unit, description)
+
+    async def _get_question(self, handle: str) -> Question:
+        async with open_unit_of(self._services, _nobody()) as unit:
+            kept = await consent.find(unit, self._authority.tokens, handle)
+            if kept is None:
+                raise _over()
+            asked = Asked("GET", self._uri, kept.parameters)
+            try:
+                await greenlet_spawn(Server(unit, self._authority).validate_consent, asked)
+            except OAuth2Error:
+                raise _over() from None
+        return Question(kept.client, asked, handle)
+
+    def _ask_again(
+        self, request: Request, question: Question, form: Mapping[str, str], refused: DomainError
+    ) -> Response:
+        chosen, email = _chosen(form, question.asked), form.get("email", "")
+        response = self._page(request, question, None, chosen, status=refused.status, error=str(refused), email=email)
+        if isinstance(refused, RateLimited):
+            response.headers["Retry-After"] = str(refused.facts["seconds"])
+        return response
+
+    def _page(
+        self,
+        request: Request,
+        question: Question,
+        signed_in: SignedIn | None,
+        chosen: frozenset[str] | None = None,
+        **context: Any,
+    ) -> Response:
+        client, asked = question.client, question.asked
+        is_stranger = signed_in is not None and client.account_id not in (None, signed_in.account.id)
+        values = {
+            "path": PATH,
+            "client": client,
+            "redirect_host": redirects.host(asked.payload.redirect_uri),
+            "handle": question.handle,
+            "signed_in": signed_in,
+            "scopes": _listed(asked.scopes, asked.scopes if chosen is None else chosen),
+            "email": "",
+            "error": str(consent.NotForThisAccount(name=client.name)) if is_stranger else None,
+            **context,
+        }
+        return self._browser.page(request, "authorize.html", **values)
+
+    def _refuse(self, request: Request, error: DomainError) -> Response:
+        response = self._browser.page(request, "error.html", error.status, error=error, request_id=request_id())
+        if isinstance(error, RateLimited):
+            response.headers["Retry-After"] = str(error.facts["seconds"])
+        return response
+
+
+def _listed(asked: frozenset[str], ticked: frozenset[str]) -> list[dict[str, Any]]:
+    """Return the scopes as the page lists them, in the order of the catalogue."""
+    return [
+        {"name": f"{ALLOWED}{scope}", "words": WORDS[scope], "stays": scope in REQUIRED, "is_ticked": scope in ticked}
+        for scope in Scope
+        if scope in asked
+    ]
+
+
+def _chosen(form: Mapping[str, str], asked: Asked) -> frozenset[str]:
+    """Return what of the scopes the user left ticked.
+
+    A browser says which button was pressed. Where nothing says so, no person has unticked anything: all was asked.
+    """
+    if "decision" not in form:
+        return asked.scopes
+    ticked = frozenset(name.removeprefix(ALLOWED) for name in form if name.startswith(ALLOWED))
+    return asked.scopes & (ticked | REQUIRED)
+
+
+def _refusal(server: Server, asked: Asked, error: OAuth2Error) -> Response:
+    if not error.redirect_uri:
+        raise AuthorizationRefused(reason=error.description or "The request cannot be understood.")
+    return cast(Response, server.handle_error_response(asked, error))
+
+
+def _nobody() -> Actor:
+    return Actor(0, frozenset(), "nobody", request_id())
+
+
+def _over() -> AuthorizationRefused:
+    reason = "This page was answered, or is too old. Go back to the application and connect it again."
+    return AuthorizationRefused(reason=reason)

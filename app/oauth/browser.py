@@ -1,0 +1,188 @@
+"""Browsers: who is signed in there, which forms are ours, and how a page leaves."""
+
+import hmac
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.bootstrap import Services
+from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.models import Account, Session, User
+from app.domain.accounts.sessions import LONGEST, Entry, Visitor
+from app.domain.kernel.errors import BodyTooLarge, DomainError, RateLimited, UnsupportedMediaType
+from app.graphql.errors import translate
+from app.graphql.identity import request_id
+from app.graphql.sessions import Origin, cookie_in
+from app.telemetry.metrics import SIGN_INS
+
+PAGES = Path(__file__).parent / "pages"
+STYLE = (PAGES / "style.css").read_bytes()
+STYLE_PATH = f"/assets/sign-in-{sha256(STYLE).hexdigest()[:12]}.css"
+
+SESSION, FORM = "session", "form"
+TOKEN_FIELD = "form_token"
+FORM_SECONDS = 3600
+RETRY_SECONDS = 5
+MAX_FORM = 64 * 1024
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+# No `form-action`: Chromium holds redirects after a form to it too, and would stop the one to an application.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "frame-ancestors 'none'; base-uri 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class FormRefused(DomainError):
+    """The form came from another site, or from a page that is out of date. Load the page again and send it anew."""
+
+    code = "form_refused"
+    status = 403
+    message = "This form is out of date. Load the page again, then send it once more."
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who is signed in, in which account and session. `csrf` is what forms of the session must send."""
+
+    user: User
+    account: Account
+    session: Session
+    csrf: str
+    token: str = field(repr=False)
+
+
+class Browser:
+    """What the pages share: sessions, forms and templates."""
+
+    def __init__(self, services: Services) -> None:
+        self._door = services.door
+        self._origin = Origin.of(services.settings)
+        self._templates = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)
+
+    async def find(self, request: Request) -> SignedIn | None:
+        """Return who is signed in."""
+        token = self._cookie(request, SESSION)
+        entry = await self._door.find(token) if token else None
+        return self._signed_in(entry, token) if entry and token else None
+
+    async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
+        """Sign a user in, under a new session; `attach` it to the response.
+
+        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        """
+        old_token = self._cookie(request, SESSION) or ""
+        try:
+            entry, token = await self._door.enter(email, password, visitor(request), old_token)
+        except (SignInRefused, RateLimited) as refused:
+            SIGN_INS.labels("refused" if isinstance(refused, SignInRefused) else "held_back").inc()
+            raise
+        SIGN_INS.labels("signed_in").inc()
+        return self._signed_in(entry, token)
+
+    def attach(self, response: Response, signed_in: SignedIn) -> None:
+        """Give the browser the cookie of its session, and take the one of forms sent before."""
+        self._set_cookie(response, SESSION, signed_in.token, int(LONGEST.total_seconds()))
+        self._set_cookie(response, FORM, "", 0)
+
+    async def sign_out(self, request: Request, response: Response) -> None:
+        """End the session, and take its cookie."""
+        token = self._cookie(request, SESSION)
+        if token and (entry := await self._door.find(token)):
+            await self._door.leave(entry, visitor(request))
+        self._set_cookie(response, SESSION, "", 0)
+
+    async def read_form(self, request: Request) -> dict[str, str]:
+        """Return the fields of a form that `check_form` has nothing against."""
+        form = await _read_form(request)
+        self.check_form(request, form)
+        return form
+
+    def check_form(self, request: Request, form: Mapping[str, str]) -> None:
+        """Raise `FormRefused` for a form that another site sent, or that lacks the token of this browser's pages."""
+        cookie = self._cookie(request, SESSION) or self._cookie(request, FORM)
+        given = form.get(TOKEN_FIELD, "").encode()
+        if self._origin.sent(request.headers) is False or cookie is None:
+            raise FormRefused()
+        if not hmac.compare_digest(self._door.tokens.of_form(cookie).encode(), given):
+            raise FormRefused()
+
+    def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
+        """Return a page. Its template is given `form_token`, which each of its forms must send, and `style`."""
+        session = self._cookie(request, SESSION)
+        cookie = session or self._cookie(request, FORM) or self._door.tokens.make()
+        values = {"form_token": self._door.tokens.of_form(cookie), "style": STYLE_PATH, **context}
+        text = self._templates.get_template(template).render(values)
+        response = Response(text, status, HEADERS, "text/html")
+        if not session:
+            self._set_cookie(response, FORM, cookie, FORM_SECONDS)
+        return response
+
+    def redirect(self, path: str) -> Response:
+        """Return the answer that leads a browser on, after a form too."""
+        return Response(status_code=303, headers={**HEADERS, "Location": path})
+
+    def shown(self, endpoint: Endpoint) -> Endpoint:
+        """Return an endpoint whose refusals are pages."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except Exception as cause:
+                return self.refuse(request, translate(cause))
+
+        return answer
+
+    def refuse(self, request: Request, error: DomainError) -> Response:
+        """Return a page that tells of an error."""
+        response = self.page(request, "refused.html", error.status, error=error, request_id=request_id())
+        if error.status in (429, 503):
+            response.headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
+        return response
+
+    def _signed_in(self, entry: Entry, token: str) -> SignedIn:
+        return SignedIn(entry.user, entry.account, entry.session, self._door.tokens.of_form(token), token)
+
+    def _cookie(self, request: Request, name: str) -> str | None:
+        return cookie_in(request.headers, self._origin.cookie(name))
+
+    def _set_cookie(self, response: Response, name: str, value: str, seconds: int) -> None:
+        response.set_cookie(
+            self._origin.cookie(name),
+            value,
+            max_age=seconds,
+            secure=self._origin.is_secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+
+def visitor(request: Request) -> Visitor:
+    """Return where a request comes from."""
+    address = request.client.host if request.client else ""
+    return Visitor(address, request.headers.get("user-agent", ""), request_id())
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    given = request.headers.get("content-type", "nothing")
+    if given.partition(";")[0].strip().lower() != FORM_TYPE:
+        raise UnsupportedMediaType(expected=FORM_TYPE, given=given)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_FORM:
+            raise BodyTooLarge(limit=MAX_FORM)
+    return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))

@@ -1,0 +1,19 @@
+"""Telling people their browsers apart, in words."""
+
+BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
+SYSTEMS = {
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Android": "Android",
+    "Windows": "Windows",
+    "Mac OS X": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
+
+
+def describe(user_agent: str) -> str:
+    """Return what a `User-Agent` most likely means, such as `Firefox on Linux`; the first mark in each list counts."""
+    browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "Unknown browser")
+    system = next((name for mark, name in SYSTEMS.items() if mark in user_agent), "")
+    return f"{browser} on {system}" if system else browser

@@ -1,0 +1,27 @@
+"""The gate of the tool server: who comes without a token of its own is told where to get one."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.domain.kernel.errors import Unauthenticated
+from app.domain.oauth.resources import WORKING_SET, Resources
+from app.graphql.challenges import challenge
+from app.graphql.identity import Identity
+from app.graphql.routing import CountedRoute
+
+PATHS = ("/mcp", "/mcp/")
+METHODS = ("GET", "POST", "DELETE")
+
+
+def routes(identity: Identity, resources: Resources) -> list[Route]:
+    """Return the routes of the tool server."""
+
+    async def pass_on(request: Request) -> Response:
+        if await identity.resolve_for_tools(request.headers) is None:
+            told = challenge(resources, resources.tools, scopes=WORKING_SET)
+            raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=told)
+        raise HTTPException(404)
+
+    return [CountedRoute(path, pass_on, methods=METHODS) for path in PATHS]

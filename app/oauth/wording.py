@@ -1,0 +1,26 @@
+"""What each scope lets an application do, in words for the people who decide."""
+
+from app.domain.accounts.scopes import Scope
+
+WORDS = {
+    Scope.account_read: "See the account's name and who you are",
+    Scope.account_write: "Change the account, its people and its keys",
+    Scope.messages_read: "Read messages and their delivery",
+    Scope.messages_send: "Send messages, which costs credits",
+    Scope.conversations_read: "Read conversations",
+    Scope.conversations_write: "Assign, close and reopen conversations",
+    Scope.contacts_read: "Read contacts and segments",
+    Scope.contacts_write: "Add and change contacts, tags and opt-outs",
+    Scope.contacts_delete: "Erase contacts with all of their messages",
+    Scope.campaigns_read: "Read campaigns and drip sequences",
+    Scope.campaigns_write: "Write campaigns, drip sequences and templates",
+    Scope.campaigns_send: "Send campaigns and enroll contacts in drip sequences",
+    Scope.numbers_read: "See the phone numbers that you send from",
+    Scope.numbers_write: "Rename phone numbers and choose the primary one",
+    Scope.agents_read: "See AI agents",
+    Scope.agents_write: "Make, change and switch AI agents",
+    Scope.ai_use: "Have texts written, which costs credits",
+    Scope.billing_read: "See the balance and what was spent",
+    Scope.billing_write: "Change how the account pays",
+    Scope.webhooks_manage: "Receive events, and manage webhooks",
+}

@@ -1,0 +1,36 @@
+"""Mail into a folder, to be read by who runs the service: enough to begin with, and to try things out."""
+
+import asyncio
+from pathlib import Path
+
+import structlog
+
+from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.kernel.clock import Clock
+from app.providers.mail.envelope import enclose
+
+log = structlog.get_logger(__name__)
+
+
+class Folder:
+    """Writes each mail to a file that only its owner can read, and says in the log where."""
+
+    def __init__(self, folder: Path, sender: str) -> None:
+        self._folder = folder
+        self._sender = sender
+
+    async def send(self, letter: Letter) -> None:
+        """Write a mail down; raise `MailNotSent` where the folder cannot be written to."""
+        try:
+            path = await asyncio.to_thread(self._write, letter)
+        except (OSError, ValueError) as problem:
+            raise MailNotSent(str(problem)) from problem
+        log.info("mail written; no SMTP server is set", subject=letter.subject, path=str(path))
+
+    def _write(self, letter: Letter) -> Path:
+        mail = enclose(letter, self._sender)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder.absolute() / f"{Clock().now():%Y%m%d-%H%M%S-%f}.eml"
+        path.touch(mode=0o600)
+        path.write_bytes(bytes(mail))
+        return path

@@ -1,0 +1,55 @@
+"""Mail over SMTP."""
+
+from urllib.parse import unquote, urlsplit
+
+import aiosmtplib
+
+from app.domain.accounts.mail import Letter, MailNotSent
+from app.providers.mail.envelope import enclose
+
+PORTS = {"smtp": 587, "smtps": 465}
+TIMEOUT_SECONDS = 20.0
+
+
+class InvalidMailServer(Exception):
+    """The address of the mail server is not one."""
+
+
+class Smtp:
+    """Sends each mail over a connection of its own.
+
+    `smtps://` speaks TLS from the start; `smtp://` turns to TLS (STARTTLS) where the server offers it, and never sends
+    a password without.
+    """
+
+    def __init__(self, url: str, sender: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise InvalidMailServer("MESSAGING_SMTP_URL must look like smtp://user:password@mail.example.com:587.")
+        self._sender = sender
+        self._host = parts.hostname
+        self._port = parts.port or PORTS[parts.scheme]
+        self._is_tls = parts.scheme == "smtps"
+        self._username = unquote(parts.username) if parts.username else None
+        self._password = unquote(parts.password) if parts.password else None
+
+    async def send(self, letter: Letter) -> None:
+        """Hand a mail to the server; raise `MailNotSent`."""
+        try:
+            await self._hand_over(letter)
+        except (aiosmtplib.SMTPException, OSError, ValueError) as problem:
+            raise MailNotSent(f"{self._host}:{self._port}: {problem}") from problem
+
+    async def _hand_over(self, letter: Letter) -> None:
+        mail = enclose(letter, self._sender)
+        client = aiosmtplib.SMTP(
+            hostname=self._host,
+            port=self._port,
+            username=self._username,
+            password=self._password,
+            use_tls=self._is_tls,
+            start_tls=True if self._username and not self._is_tls else None,
+            timeout=TIMEOUT_SECONDS,
+        )
+        async with client:
+            await client.send_message(mail)

@@ -1,0 +1,36 @@
+"""Reading the documents that OAuth clients describe themselves with."""
+
+import re
+
+from app.domain.oauth.documents import MAX_BYTES, Fetched, Unfetched
+from app.providers.outbound.client import WebhookPoster
+
+TIMEOUT = 5.0
+HEADERS = {"accept": "application/json", "connection": "close"}
+MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})", re.IGNORECASE)
+NO_STORE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
+
+
+class DocumentReader:
+    """Reads documents where posts could go as well; an address that is not public is refused."""
+
+    def __init__(self, poster: WebhookPoster, user_agent: str) -> None:
+        self._poster = poster
+        self._headers = {**HEADERS, "user-agent": user_agent}
+
+    async def fetch(self, url: str) -> Fetched:
+        """Read the document at an address; raise `Unfetched`."""
+        reply = await self._poster.get(url, self._headers, TIMEOUT, MAX_BYTES + 1)
+        if reply.status is None:
+            raise Unfetched(f"its address could not be read ({reply.error}).")
+        if reply.status != 200:
+            raise Unfetched(f"its address answered with the status {reply.status}.")
+        return Fetched(reply.body, _max_age(reply.headers.get("cache-control", "")))
+
+
+def _max_age(cache_control: str) -> float | None:
+    """Return for how many seconds an answer is fresh (RFC 9111, 5.2.2)."""
+    if NO_STORE.search(cache_control):
+        return 0.0
+    found = MAX_AGE.search(cache_control)
+    return float(found[1]) if found else None

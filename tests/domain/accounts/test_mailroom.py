@@ -1,0 +1,119 @@
+"""Mailing links: once, again when a server fails, and not for ever."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.accounts.mailroom import LEASE, WAITS, Mailroom
+from app.domain.accounts.sessions import Visitor
+from app.domain.onboarding.service import Opened
+from tests.domain.conftest import SetClock
+
+SOFA = Visitor("203.0.113.7")
+
+
+@dataclass
+class Post:
+    """A mail server that takes mails, unless it is down; it notes which transactions are open meanwhile."""
+
+    pool: Pool
+    is_down: bool = False
+    sent: list[Letter] = field(default_factory=list)
+    open_transactions: list[int] = field(default_factory=list)
+
+    async def send(self, letter: Letter) -> None:
+        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        self.open_transactions.append(await self.pool.fetchval(busy))
+        if self.is_down:
+            raise MailNotSent("down for repairs")
+        self.sent.append(letter)
+
+
+@dataclass
+class Room:
+    """A mailroom, its server and what it counted."""
+
+    mailroom: Mailroom
+    post: Post
+    clock: SetClock
+    counted: list[tuple[str, str]]
+
+
+@pytest.fixture
+def room(services: Services) -> Room:
+    """Give a mailroom whose clock is set by hand, a second from now."""
+    clock, post = SetClock(services.clock.now() + timedelta(seconds=1)), Post(services.database.pool)
+    counted: list[tuple[str, str]] = []
+
+    def count(result: str, reason: str) -> None:
+        counted.append((result, reason))
+
+    url = "https://sms.example.com"
+    mailroom = Mailroom(services.database.sessions, clock, services.door.tokens, post, url, count)
+    return Room(mailroom, post, clock, counted)
+
+
+async def test_a_mail_is_sent_once_with_no_transaction_open(services: Services, account: Opened, room: Room) -> None:
+    assert (await room.mailroom.due(), await room.mailroom.run()) == (False, False)
+    await services.door.ask_reset(account.email, SOFA)
+    assert await room.mailroom.due()
+
+    assert [await room.mailroom.run() for _ in range(2)] == [True, False]
+
+    [letter] = room.post.sent
+    assert (letter.to, letter.subject) == (account.email, "Choose a new password")
+    [url] = [line for line in letter.text.splitlines() if line.startswith("https://sms.example.com/password/")]
+    link, user = await services.door.find_link(url.rpartition("/")[2])
+    assert (user.email, link.mail_due_at, link.seed) == (account.email, None, None)
+    assert (room.post.open_transactions, room.counted) == ([0], [("sent", "")])
+
+
+async def test_a_mail_that_no_server_takes_is_tried_again_later_and_then_given_up(
+    services: Services, account: Opened, room: Room
+) -> None:
+    room.post.is_down = True
+    await services.door.ask_reset(account.email, SOFA)
+    await services.database.pool.execute("UPDATE password_links SET expires_at = expires_at + interval '1 day'")
+
+    for wait in WAITS:
+        assert await room.mailroom.run()
+        assert not await room.mailroom.due()
+        room.clock.at += wait
+        assert await room.mailroom.due()
+    assert await room.mailroom.run()
+
+    assert room.counted == [("failed", "down for repairs")] * len(WAITS) + [("given_up", "down for repairs")]
+    room.clock.at += timedelta(hours=1)
+    assert not await room.mailroom.due()
+    assert await services.database.pool.fetchval("SELECT seed FROM password_links") is None
+
+
+async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died(
+    services: Services, account: Opened, room: Room
+) -> None:
+    await services.door.ask_reset(account.email, SOFA)
+
+    claims = await asyncio.gather(*(room.mailroom._claim() for _ in range(3)))
+
+    assert [claim is None for claim in claims].count(False) == 1
+    room.clock.at += LEASE - timedelta(seconds=1)
+    assert not await room.mailroom.due()
+    room.clock.at += timedelta(seconds=1)
+    assert await room.mailroom.run()
+    assert len(room.post.sent) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE password_links SET expires_at = now()", "DELETE FROM password_links"],
+)
+async def test_a_link_that_is_over_is_not_mailed(services: Services, account: Opened, room: Room, change: str) -> None:
+    await services.door.ask_reset(account.email, SOFA)
+    await services.database.pool.execute(change)
+
+    assert (await room.mailroom.due(), await room.mailroom.run(), room.post.sent) == (False, False, [])

@@ -1,0 +1,183 @@
+"""The people of an account: invitations, roles, and the last owner."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts import queries, service, sessions, users
+from app.domain.accounts.models import Role, User
+from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.scopes import ALL, GENERAL
+from app.domain.accounts.sessions import Visitor
+from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.onboarding.service import Opened
+from tests.conftest import unit_of
+
+PASSWORD = "seven green bicycles"
+
+
+@pytest.fixture
+def owner(account: Opened) -> Actor:
+    """Give an actor that may do anything."""
+    return Actor(account.account_id, ALL, "user:1", "request-1")
+
+
+async def invite(services: Services, actor: Actor, email: str, role: Role = Role.member) -> User:
+    async with unit_of(services, actor) as unit:
+        return await users.invite(unit, services.door.tokens, email, role)
+
+
+async def entries(services: Services) -> list[tuple[Any, ...]]:
+    rows = await services.database.pool.fetch("SELECT action, actor, subject, details FROM audit_entries ORDER BY id")
+    return [tuple(row) for row in rows if not row["action"].startswith("key_")]
+
+
+def test_owners_may_do_everything_and_others_not_change_the_account_or_its_billing() -> None:
+    assert {role: scopes_of(role) for role in Role} == {"owner": ALL, "member": GENERAL, "service": GENERAL}
+
+
+async def test_an_invited_user_has_a_role_and_no_password_yet(services: Services, owner: Actor) -> None:
+    user = await invite(services, owner, " Bob@Example.COM ", Role.service)
+
+    assert (user.email, user.role, user.password_hash) == ("bob@example.com", "service", None)
+    row = await services.database.pool.fetchrow("SELECT * FROM password_links")
+    assert (row["user_id"], row["purpose"], row["used_at"]) == (user.id, "invitation", None)
+    assert (row["expires_at"] - row["created_at"]).days == 7
+    assert await entries(services) == [
+        ("user_invited", "user:1", "bob@example.com", {"user_id": user.id, "role": "service"})
+    ]
+
+
+async def test_who_has_not_accepted_is_invited_again_with_another_link_and_role(
+    services: Services, owner: Actor
+) -> None:
+    first = await invite(services, owner, "bob@example.com")
+    before = await services.database.pool.fetchval("SELECT hash FROM password_links")
+
+    second = await invite(services, owner, "BOB@example.com", Role.owner)
+
+    assert (second.id, second.role) == (first.id, "owner")
+    [row] = await services.database.pool.fetch("SELECT hash FROM password_links")
+    assert row["hash"] != before
+
+
+async def test_an_address_of_somebody_who_has_a_password_or_another_account_cannot_be_invited(
+    services: Services, owner: Actor, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    other = await new_account()
+    await invite(services, Actor(other.account_id, ALL), "carol@example.com")
+
+    for email in (account.email, other.email, "carol@example.com"):
+        with pytest.raises(Conflict, match=rf"^A user with the e-mail address {email} exists\.$"):
+            await invite(services, owner, email)
+
+    assert await services.database.pool.fetchval("SELECT count(*) FROM password_links") == 1
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["", "bob", "bob@", "@example.com", "bob@ex ample.com", "a@b@c", "bob@example.com\r\nBcc: x@y.z", "a\0@b.c"],
+)
+async def test_what_is_no_address_is_not_invited(services: Services, owner: Actor, email: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^email must be an e-mail address, such as ann@example.com\.$"):
+        await invite(services, owner, email)
+
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+
+
+@pytest.mark.parametrize(("role", "missing"), [(Role.owner, "billing:write"), (Role.member, "agents:read")])
+async def test_nobody_gives_a_role_that_may_do_more_than_they(
+    services: Services, owner: Actor, role: Role, missing: str
+) -> None:
+    held = ALL - {missing}
+    weak = Actor(owner.account_id, frozenset(held), "key:7")
+    user = await invite(services, owner, "bob@example.com", Role.service)
+
+    with pytest.raises(InsufficientScope, match=missing):
+        await invite(services, weak, "carol@example.com", role)
+    async with unit_of(services, weak) as unit:
+        with pytest.raises(InsufficientScope, match=missing):
+            await users.change_role(unit, user.id, role)
+
+    assert await services.database.pool.fetchval("SELECT role FROM users WHERE id = $1", user.id) == "service"
+
+
+async def test_a_role_is_changed_and_both_are_in_the_audit_log(services: Services, owner: Actor) -> None:
+    user = await invite(services, owner, "bob@example.com")
+
+    async with unit_of(services, owner) as unit:
+        assert (await users.change_role(unit, user.id, Role.owner)).role == "owner"
+    async with unit_of(services, owner) as unit:
+        await users.change_role(unit, user.id, Role.owner)
+
+    assert (await entries(services))[1:] == [
+        ("role_changed", "user:1", "bob@example.com", {"user_id": user.id, "former": "member", "role": "owner"})
+    ]
+
+
+async def test_a_removed_user_is_gone_with_every_session_and_link_and_the_address_is_free(
+    services: Services, owner: Actor
+) -> None:
+    async with unit_of(services, owner) as unit:
+        bob = await service.add_user(unit, "bob@example.com", PASSWORD)
+    _, token = await services.door.enter("bob@example.com", PASSWORD, Visitor("203.0.113.8"))
+    await services.door.ask_reset("bob@example.com", Visitor("203.0.113.8"))
+
+    async with unit_of(services, owner) as unit:
+        await users.remove(unit, bob.id)
+
+    assert await services.door.find(token) is None
+    pool = services.database.pool
+    assert [await pool.fetchval(f"SELECT count(*) FROM {table}") for table in ("sessions", "password_links")] == [0, 0]
+    async with unit_of(services, owner) as unit:
+        assert [user.email for user in await queries.list_users(unit)] == ["owner1@example.com"]
+        assert await sessions.find_all(unit) == []
+        with pytest.raises(NotFound):
+            await users.remove(unit, bob.id)
+        with pytest.raises(NotFound):
+            await users.change_role(unit, bob.id, Role.member)
+    assert (await invite(services, owner, "bob@example.com")).id != bob.id
+
+
+async def test_the_last_owner_can_be_neither_removed_nor_given_another_role(services: Services, owner: Actor) -> None:
+    await invite(services, owner, "bob@example.com", Role.owner)  # invited, and so nobody to rely on
+    async with unit_of(services, owner) as unit:
+        last = (await queries.list_users(unit))[0]
+
+        for change in (users.remove(unit, last.id), users.change_role(unit, last.id, Role.member)):
+            with pytest.raises(Conflict, match=r"^The account needs an owner. Make somebody else one first\.$"):
+                await change
+
+    row = await services.database.pool.fetchrow("SELECT role, removed_at FROM users WHERE id = $1", last.id)
+    assert tuple(row) == ("owner", None)
+
+
+async def test_of_two_owners_who_remove_each_other_one_stays(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        await service.add_user(unit, "bob@example.com", PASSWORD)
+        both = [user.id for user in await queries.list_users(unit)]
+
+    async def remove(id: int) -> None:
+        async with unit_of(services, owner) as unit:
+            await users.remove(unit, id)
+
+    answers = await asyncio.gather(*map(remove, both), return_exceptions=True)
+
+    assert sorted(type(answer).__name__ for answer in answers) == ["Conflict", "NoneType"]
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users WHERE removed_at IS NULL") == 1
+
+
+async def test_people_of_another_account_cannot_be_changed(
+    services: Services, account: Opened, new_account: Callable[..., Any], unit: Unit
+) -> None:
+    [user] = await queries.list_users(unit)
+    stranger = Actor((await new_account()).account_id, ALL)
+
+    async with unit_of(services, stranger) as foreign:
+        for change in (users.remove(foreign, user.id), users.change_role(foreign, user.id, Role.member)):
+            with pytest.raises(NotFound, match=rf"^No user with id {user.id}\.$"):
+                await change

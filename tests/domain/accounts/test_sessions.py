@@ -1,0 +1,182 @@
+"""Sessions: how long they last, and whose they are."""
+
+from collections.abc import AsyncGenerator, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+
+from app.bootstrap import Services
+from app.domain.accounts import queries, sessions
+from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import NotFound
+from app.domain.onboarding.service import Opened
+from app.providers.attempts import RedisAttempts
+from tests.domain.conftest import NOON, SetClock, UnitFor
+
+SOFA = Visitor("203.0.113.7", "Firefox", "request-1")
+DAY = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+async def door(services: Services, clock: SetClock) -> AsyncGenerator[Door]:
+    """Give a door whose clock is set by hand."""
+    attempts = RedisAttempts(services.settings.redis_url or "", clock)
+    yield Door(services.database.sessions, clock, services.ring, attempts, services.door.tokens)
+    await attempts.close()
+
+
+async def enter(door: Door, account: Opened) -> str:
+    _, token = await door.enter(account.email, account.password, SOFA)
+    return token
+
+
+async def test_a_session_is_kept_by_the_fingerprint_of_its_token(
+    services: Services, door: Door, account: Opened
+) -> None:
+    entry, token = await door.enter(account.email, account.password, SOFA)
+
+    row = await services.database.pool.fetchrow("SELECT * FROM sessions")
+    assert (row["hash"], row["user_id"], row["account_id"]) == (
+        services.door.tokens.fingerprint(token),
+        entry.user.id,
+        account.account_id,
+    )
+    assert (row["address"], row["user_agent"]) == ("203.0.113.7", "Firefox")
+    assert (row["created_at"], row["last_used_at"], row["expires_at"]) == (NOON, NOON, NOON + 14 * DAY)
+    assert Tokens(b"another secret").fingerprint(token) != row["hash"]
+
+
+async def test_a_session_that_is_not_used_ends_after_14_days(door: Door, account: Opened, clock: SetClock) -> None:
+    token = await enter(door, account)
+
+    clock.at = NOON + 14 * DAY
+
+    assert await door.find(token) is None
+
+
+async def test_a_session_that_is_used_goes_on_but_never_past_90_days(
+    door: Door, account: Opened, clock: SetClock
+) -> None:
+    token = await enter(door, account)
+
+    for day in range(13, 90, 13):
+        clock.at = NOON + day * DAY
+        assert await door.find(token) is not None
+    clock.at = NOON + 90 * DAY - SECOND
+    assert await door.find(token) is not None
+    clock.at = NOON + 90 * DAY
+    assert await door.find(token) is None
+
+
+async def test_the_use_of_a_session_is_noted_once_a_minute(
+    services: Services, door: Door, account: Opened, clock: SetClock
+) -> None:
+    token = await enter(door, account)
+
+    noted = []
+    for seconds in (0, 59, 60, 61, 119, 120):
+        clock.at = NOON + seconds * SECOND
+        await door.find(token)
+        noted.append(await services.database.pool.fetchval("SELECT last_used_at FROM sessions"))
+
+    assert [(at - NOON).total_seconds() for at in noted] == [0, 0, 60, 60, 60, 120]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE users SET removed_at = now()",
+        "UPDATE accounts SET status = 'suspended'",
+        "DELETE FROM sessions",
+    ],
+)
+async def test_a_session_ends_with_its_user_and_rests_with_its_account(
+    services: Services, door: Door, account: Opened, change: str
+) -> None:
+    token = await enter(door, account)
+    assert await door.find(token) is not None
+
+    await services.database.pool.execute(change)
+
+    assert await door.find(token) is None
+
+
+@pytest.mark.parametrize("token", ["", "x", "\0", "é" * 100])
+async def test_what_is_no_token_opens_nothing(door: Door, account: Opened, token: str) -> None:
+    await enter(door, account)
+
+    assert await door.find(token) is None
+
+
+async def test_a_password_that_changes_while_it_is_verified_opens_nothing(
+    services: Services, door: Door, account: Opened
+) -> None:
+    class Slow(Door):
+        async def _find_user(self, email: str) -> Any:
+            found = await super()._find_user(email)
+            await services.database.pool.execute("UPDATE users SET password_hash = password_hash || ' '")
+            return found
+
+    slow = Slow(door.db, door.clock, door.ring, door.attempts, door.tokens)
+    with pytest.raises(SignInRefused):
+        await slow.enter(account.email, account.password, SOFA)
+
+    assert await services.database.pool.fetchval("SELECT count(*) FROM sessions") == 0
+
+
+async def test_a_password_under_old_parameters_is_renewed_by_signing_in(
+    services: Services, door: Door, account: Opened
+) -> None:
+    old = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=16, parallelism=1),)).hash(account.password)
+    await services.database.pool.execute("UPDATE users SET password_hash = $1", old)
+
+    await enter(door, account)
+
+    assert "$m=8,t=1,p=1$" in await services.database.pool.fetchval("SELECT password_hash FROM users")
+    await enter(door, account)
+
+
+async def test_sessions_are_listed_for_the_account_the_last_used_first(
+    door: Door, account: Opened, clock: SetClock, new_account: Callable[..., Any], unit_for: UnitFor
+) -> None:
+    other = await new_account()
+    await enter(door, other)
+    first = await enter(door, account)
+    clock.at += timedelta(minutes=1)
+    await enter(door, account)
+    clock.at += timedelta(minutes=1)
+    await door.find(first)
+
+    async with unit_for(account) as unit:
+        unit.clock = clock
+        found = await sessions.find_all(unit)
+        [owner] = await queries.list_users(unit)
+        assert [session.user_id for session in found] == [owner.id, owner.id]
+        assert [session.last_used_at - NOON for session in found] == [timedelta(minutes=2), timedelta(minutes=1)]
+        assert await sessions.find_all(unit, owner.id + 1) == []
+        clock.at += 15 * DAY
+        assert await sessions.find_all(unit) == []
+
+
+async def test_a_session_of_another_account_cannot_be_ended(
+    services: Services, door: Door, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
+) -> None:
+    await enter(door, account)
+    id = await services.database.pool.fetchval("SELECT id FROM sessions")
+
+    async with unit_for(await new_account()) as unit:
+        with pytest.raises(NotFound, match=rf"^No session with id {id}\.$"):
+            await sessions.end(unit, id)
+
+    assert await services.database.pool.fetchval("SELECT count(*) FROM sessions") == 1

@@ -1,0 +1,120 @@
+"""A drip sequence, a contact who may be taken through it, and what sends its steps."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services, open_dispatcher, open_drip
+from app.db.engine import Pool
+from app.domain.contacts import service as contacts
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.messages.carrier import InboundMessage
+from app.domain.onboarding.service import Opened
+from app.domain.sequences import service
+from app.domain.sequences.service import NewStep
+from app.domain.sequences.steps import Drip
+from tests.conftest import unit_of
+from tests.domain.books import Later
+
+PHONE = "+12025550143"
+ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
+TWO = (NewStep(0, "Welcome, {first_name}!"), NewStep(60, "How do you like it?"))
+"""The steps of the usual sequence: one at once, one an hour later."""
+
+
+@pytest.fixture
+def pool(services: Services) -> Pool:
+    """Give the database."""
+    return services.database.pool
+
+
+@pytest.fixture
+def act(services: Services, account: Opened) -> Callable[[], AbstractAsyncContextManager[Unit]]:
+    """Give a function that opens a unit of the account's."""
+    return lambda: unit_of(services, Actor(account.account_id, frozenset(), "key:7"))
+
+
+@pytest.fixture
+async def contact_id(act: Callable[..., Any]) -> int:
+    """Give a contact."""
+    async with act() as unit:
+        return (await contacts.create(unit, ANN)).id
+
+
+@pytest.fixture
+def make(act: Callable[..., Any]) -> Callable[..., Awaitable[int]]:
+    """Give a function that makes a sequence."""
+
+    async def make(*steps: NewStep, name: str = "Welcome") -> int:
+        async with act() as unit:
+            return (await service.create(unit, name, steps or TWO)).id
+
+    return make
+
+
+@pytest.fixture
+def enroll(act: Callable[..., Any], contact_id: int) -> Callable[..., Awaitable[Any]]:
+    """Give a function that enrolls a contact in a sequence."""
+
+    async def enroll(sequence_id: int, whom: int = contact_id) -> Any:
+        async with act() as unit:
+            return await service.enroll(unit, sequence_id, whom)
+
+    return enroll
+
+
+@pytest.fixture
+def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
+    """Give a function with which a person texts to the account's number."""
+    ids = iter(range(1, 1000))
+
+    async def text(body: str, sender: str = PHONE) -> None:
+        inbound = InboundMessage(f"in-{next(ids)}", sender, account.phone_number, body)
+        await services.inbox.receive("sandbox", inbound)
+
+    return text
+
+
+@pytest.fixture
+def drip(services: Services) -> Drip:
+    """Give what sends the steps that are due."""
+    return open_drip(services)
+
+
+@pytest.fixture
+def dispatch(services: Services) -> Callable[[], Awaitable[None]]:
+    """Give a function that dispatches all events, and has the sequences hear them."""
+    dispatcher = open_dispatcher(services)
+
+    async def dispatch() -> None:
+        while await dispatcher.due():
+            await dispatcher.run()
+
+    return dispatch
+
+
+def after(drip: Drip, **ahead: float) -> Drip:
+    """Return what sends the steps that are due some time from now."""
+    return replace(drip, clock=Later(timedelta(**ahead)))
+
+
+async def standing(pool: Pool) -> list[tuple[str, str, int]]:
+    """Return status, reason and next step of every enrollment, in order."""
+    rows = await pool.fetch("SELECT status, exit_reason, position FROM sequence_enrollments ORDER BY id")
+    return [tuple(row) for row in rows]
+
+
+async def bodies(pool: Pool) -> list[str]:
+    """Return the texts that were accepted, in order."""
+    rows = await pool.fetch("SELECT body FROM messages WHERE direction = 'outbound' ORDER BY id")
+    return [row["body"] for row in rows]
+
+
+async def wait(pool: Pool) -> timedelta:
+    """Return how long the only enrollment waits for its next step, counted from now, to the second."""
+    until = await pool.fetchval("SELECT next_send_at - now() FROM sequence_enrollments")
+    return timedelta(seconds=round(until.total_seconds()))

@@ -1,0 +1,210 @@
+"""Making sequences, enrolling contacts and taking them out."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.contacts.consent import ContactDnd, ContactOptedOut
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.messages.errors import MessageTooLong
+from app.domain.messages.parts import MAX_LENGTH
+from app.domain.sequences import queries, service
+from app.domain.sequences.models import SequenceStatus
+from app.domain.sequences.service import NewStep
+from tests.domain.sequences.conftest import ANN, PHONE, TWO, standing
+
+ONE = NewStep(0, "Hi")
+
+
+async def test_a_sequence_is_made_with_its_steps_in_order(act: Callable[..., Any]) -> None:
+    async with act() as unit:
+        sequence = await service.create(unit, " Welcome ", TWO)
+        steps = await queries.find_steps(unit, [sequence.id])
+
+    assert (sequence.name, sequence.status) == ("Welcome", "active")
+    assert [(step.position, step.delay_minutes, step.message) for step in steps] == [
+        (1, 0, "Welcome, {first_name}!"),
+        (2, 60, "How do you like it?"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "refusal", "sentence"),
+    [
+        (" ", [ONE], InvalidInput, "name must have 1 to 100 characters."),
+        ("n" * 101, [ONE], InvalidInput, "name must have 1 to 100 characters."),
+        ("n", [], InvalidInput, "A sequence has 1 to 50 steps."),
+        ("n", [ONE] * 51, InvalidInput, "A sequence has 1 to 50 steps."),
+        ("n", [NewStep(-1, "Hi")], InvalidInput, "delay_minutes must be from 0 to 525600."),
+        ("n", [ONE, NewStep(525_601, "Hi")], InvalidInput, "delay_minutes must be from 0 to 525600."),
+        ("n", [NewStep(0, " \n")], InvalidInput, "message must not be empty."),
+        ("n", [NewStep(0, "a" * (MAX_LENGTH + 1))], MessageTooLong, "The message has 1601 characters"),
+        ("n", [NewStep(0, "Hi {name}")], InvalidInput, "{name} is not a placeholder."),
+    ],
+)
+async def test_a_sequence_that_could_not_be_sent_is_refused(
+    act: Callable[..., Any], pool: Pool, name: str, steps: list[NewStep], refusal: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(refusal) as refused:
+        async with act() as unit:
+            await service.create(unit, name, steps)
+
+    assert str(refused.value).startswith(sentence)
+    assert await pool.fetchval("SELECT count(*) FROM sequences") == 0
+
+
+async def test_enrolling_says_when_the_first_step_is_due_and_records_who_attested(
+    make: Callable[..., Any], enroll: Callable[..., Any], contact_id: int, pool: Pool
+) -> None:
+    sequence_id = await make(NewStep(90, "Hi"))
+    before = datetime.now(UTC)
+
+    enrolled = await enroll(sequence_id)
+
+    due = timedelta(minutes=90)
+    assert before + due <= enrolled.next_send_at <= datetime.now(UTC) + due
+    [row] = await pool.fetch("SELECT * FROM sequence_enrollments")
+    assert (enrolled.enrollment_id, enrolled.contact_id, enrolled.sequence_id) == (row["id"], contact_id, sequence_id)
+    assert (enrolled.sequence_name, enrolled.already) == ("Welcome", False)
+    assert (row["status"], row["position"], row["enrolled_by"]) == ("active", 1, "key:7")
+    [attested] = await pool.fetch("SELECT phone, kind, method, text, actor FROM consents")
+    text = "Enrolled in the drip sequence Welcome."
+    assert tuple(attested) == (PHONE, "attested", "enrollment", text, "key:7")
+
+
+async def test_a_contact_that_is_under_way_stays_where_it_is(
+    make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool
+) -> None:
+    sequence_id = await make()
+    first = await enroll(sequence_id)
+
+    second = await enroll(sequence_id)
+
+    assert (second.enrollment_id, second.next_send_at) == (first.enrollment_id, first.next_send_at)
+    assert (first.already, second.already) == (False, True)
+    assert await pool.fetchval("SELECT count(*) FROM consents") == 1
+
+
+async def test_of_many_that_enroll_a_contact_at_once_one_does(
+    make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool
+) -> None:
+    sequence_id = await make()
+
+    enrolled = await asyncio.gather(*(enroll(sequence_id) for _ in range(4)))
+
+    assert sorted(each.already for each in enrolled) == [False, True, True, True]
+    assert len({each.enrollment_id for each in enrolled}) == 1
+    assert await standing(pool) == [("active", "", 1)]
+
+
+async def test_a_contact_whose_enrollment_has_ended_can_be_enrolled_again(
+    make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    sequence_id = await make()
+    first = await enroll(sequence_id)
+    async with act() as unit:
+        await service.unenroll(unit, first.enrollment_id)
+
+    second = await enroll(sequence_id)
+
+    assert second.enrollment_id != first.enrollment_id
+    assert await standing(pool) == [("exited", "removed", 1), ("active", "", 1)]
+
+
+async def test_ending_an_enrollment_again_changes_nothing(
+    make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    enrolled = await enroll(await make())
+    rows = []
+    for _ in range(2):
+        async with act() as unit:
+            await service.unenroll(unit, enrolled.enrollment_id)
+        rows.append(await pool.fetchrow("SELECT * FROM sequence_enrollments"))
+
+    assert rows[0] == rows[1]
+    assert (rows[0]["next_send_at"], rows[0]["ended_at"] is None) == (None, False)
+
+
+async def test_who_opted_out_is_not_enrolled(
+    make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
+) -> None:
+    async with act() as unit:
+        await consent.record_opt_out(unit, contact_id, "mail", "Stop.")
+
+    with pytest.raises(ContactOptedOut):
+        await enroll(await make())
+
+    assert await standing(pool) == []
+
+
+async def test_who_must_not_be_disturbed_is_not_enrolled(
+    make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
+) -> None:
+    async with act() as unit:
+        await contacts.update(unit, contact_id, {"dnd_sms": True})
+
+    with pytest.raises(ContactDnd):
+        await enroll(await make())
+
+    assert await standing(pool) == []
+
+
+async def test_an_archived_sequence_takes_nobody_and_has_ended_its_enrollments(
+    make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    sequence_id = await make()
+    await enroll(sequence_id)
+    async with act() as unit:
+        await service.update_status(unit, sequence_id, SequenceStatus.archived)
+
+    with pytest.raises(Conflict, match="archived"):
+        await enroll(sequence_id)
+
+    assert await standing(pool) == [("exited", "sequence_archived", 1)]
+
+
+async def test_a_sequence_without_steps_takes_nobody(
+    make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool
+) -> None:
+    sequence_id = await make()
+    await pool.execute("DELETE FROM sequence_steps")
+
+    with pytest.raises(Conflict, match="has no steps"):
+        await enroll(sequence_id)
+
+    assert await standing(pool) == []
+
+
+async def test_a_contact_of_another_account_is_not_enrolled(
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    unit_for: Callable[..., Any],
+    new_account: Callable[..., Any],
+    pool: Pool,
+) -> None:
+    async with unit_for(await new_account()) as unit:
+        foreign = (await contacts.create(unit, ANN)).id
+        foreign_sequence = (await service.create(unit, "Theirs", TWO)).id
+
+    with pytest.raises(NotFound, match=f"No contact with id {foreign}"):
+        await enroll(await make(), foreign)
+    with pytest.raises(NotFound, match=f"No drip sequence with id {foreign_sequence}"):
+        await enroll(foreign_sequence)
+
+    assert await standing(pool) == []
+
+
+async def test_a_contact_that_is_erased_is_enrolled_no_more(
+    make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool, contact_id: int
+) -> None:
+    await enroll(await make())
+
+    await pool.execute("DELETE FROM contacts WHERE id = $1", contact_id)
+
+    assert await standing(pool) == []

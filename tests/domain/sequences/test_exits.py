@@ -1,0 +1,158 @@
+"""Ending enrollments for what happened since: heard of at once, and looked at again before each step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.sequences.steps import Drip
+from tests.domain.sequences.conftest import after, bodies, standing
+
+EXITS = {
+    "STOP": "contact_opted_out",
+    "Yes, please call me": "replied",
+    "Is this an automated reply?": "replied",
+    "Wrong number": "contact_dnd",
+}
+"""What a person may text, and why it ends an enrollment."""
+
+STAYS = ["Liked “Welcome, Ann!”", "I'm driving with Do Not Disturb While Driving turned on. I'll see it later."]
+
+
+@pytest.fixture
+async def under_way(make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip) -> int:
+    """Give the id of an enrollment that has sent its first step."""
+    enrolled = await enroll(await make())
+    await drip.run()
+    return enrolled.enrollment_id
+
+
+@pytest.mark.parametrize(("said", "reason"), EXITS.items())
+async def test_what_a_person_texts_ends_their_enrollment(
+    under_way: int,
+    text: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    drip: Drip,
+    said: str,
+    reason: str,
+) -> None:
+    pool = drip.database.pool
+
+    await text(said)
+    await dispatch()
+    await dispatch()
+
+    assert await standing(pool) == [("exited", reason, 2)]
+    row = await pool.fetchrow("SELECT next_send_at, ended_at FROM sequence_enrollments")
+    assert (row["next_send_at"], row["ended_at"] is None) == (None, False)
+    assert not await after(drip, days=1).due()
+
+
+@pytest.mark.parametrize("said", STAYS)
+async def test_what_a_phone_says_by_itself_ends_nothing(
+    under_way: int,
+    text: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
+    said: str,
+) -> None:
+    await text(said)
+    await dispatch()
+    await after(drip, hours=2).run()
+
+    assert await standing(pool) == [("completed", "", 3)]
+
+
+@pytest.mark.parametrize("said", list(EXITS))
+async def test_a_step_is_not_sent_even_if_nobody_heard_of_the_event(
+    under_way: int, text: Callable[..., Any], drip: Drip, pool: Pool, said: str
+) -> None:
+    await text(said)
+
+    await after(drip, hours=2).run()
+
+    reason = "replied" if EXITS[said] == "contact_dnd" else EXITS[said]
+    assert await standing(pool) == [("exited", reason, 2)]
+    assert "How do you like it?" not in await bodies(pool)
+
+
+async def test_do_not_disturb_ends_enrollments_and_lifting_it_does_not(
+    under_way: int,
+    act: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    enroll: Callable[..., Any],
+    make: Callable[..., Any],
+    pool: Pool,
+) -> None:
+    for dnd in (True, False):
+        async with act() as unit:
+            await contacts.update(unit, await pool.fetchval("SELECT id FROM contacts"), {"dnd_sms": dnd})
+    again = await enroll(await make(name="Other"))
+    await dispatch()
+
+    assert again.already is False
+    assert await standing(pool) == [("exited", "contact_dnd", 2), ("active", "", 1)]
+
+
+async def test_a_step_that_meets_do_not_disturb_ends_the_enrollment(
+    under_way: int, act: Callable[..., Any], drip: Drip, contact_id: int, pool: Pool
+) -> None:
+    async with act() as unit:
+        await contacts.update(unit, contact_id, {"dnd_sms": True})
+
+    await after(drip, hours=2).run()
+
+    assert await standing(pool) == [("exited", "contact_dnd", 2)]
+
+
+async def test_an_opt_out_ends_an_enrollment_even_after_a_new_consent(
+    under_way: int, act: Callable[..., Any], drip: Drip, contact_id: int, pool: Pool
+) -> None:
+    async with act() as unit:
+        await consent.record_opt_out(unit, contact_id, "mail", "Stop.")
+        await consent.record_opt_in(unit, contact_id, "web_form", "I agree.")
+
+    await after(drip, hours=2).run()
+
+    assert await standing(pool) == [("exited", "contact_opted_out", 2)]
+
+
+async def test_what_was_said_before_an_enrollment_does_not_end_it(
+    text: Callable[..., Any],
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
+) -> None:
+    await text("STOP")
+    await text("START")
+    await enroll(await make())
+    await dispatch()
+
+    await drip.run()
+
+    assert await standing(pool) == [("active", "", 2)]
+
+
+async def test_only_the_contact_who_replied_is_taken_out(
+    under_way: int,
+    act: Callable[..., Any],
+    enroll: Callable[..., Any],
+    text: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    pool: Pool,
+) -> None:
+    sequence_id = await pool.fetchval("SELECT id FROM sequences")
+    async with act() as unit:
+        other = await contacts.create(unit, {"phone": "+12025550144"})
+    await enroll(sequence_id, other.id)
+
+    await text("Thanks!", sender="+12025550144")
+    await dispatch()
+
+    assert await standing(pool) == [("active", "", 2), ("exited", "replied", 1)]

@@ -1,0 +1,245 @@
+"""The account's people, their sessions and the audit log over GraphQL, for who is signed in with a browser."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin, Subprotocol
+
+from app.bootstrap import Services
+from app.domain.accounts.sessions import Visitor
+from app.domain.onboarding.service import Opened
+from app.graphql.websocket import PROTOCOL
+from tests.graphql.calls import codes, get, post
+from tests.graphql.live import PATIENCE_SECONDS, Served
+
+pytestmark = pytest.mark.anyio
+
+OURS = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8000"}
+VIEWER = {"query": "{ viewer { email } }"}
+INVITE = {"query": 'mutation { invite_user(email: "bob@example.com", role: member) { id role } }'}
+SOFA = Visitor("203.0.113.7", "Firefox")
+
+
+@pytest.fixture
+async def cookie(services: Services, account: Opened) -> str:
+    """Give the cookie of a browser that the account's owner is signed in with."""
+    _, token = await services.door.enter(account.email, account.password, SOFA)
+    return f"theme=dark; session={token}; other=1"
+
+
+async def ask(http: httpx2.AsyncClient, cookie: str, query: str) -> Any:
+    answer = await post(http, {"query": query}, Cookie=cookie, **OURS)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def change_role(services: Services, role: str) -> None:
+    await services.database.pool.execute("UPDATE users SET role = $1", role)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        OURS,
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://127.0.0.1:8000"},
+        {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
+    ],
+)
+async def test_a_page_of_ours_asks_for_who_is_signed_in(
+    http: httpx2.AsyncClient, account: Opened, cookie: str, headers: dict[str, str]
+) -> None:
+    answer = await post(http, VIEWER, Cookie=cookie, **headers)
+
+    assert answer.json() == {"data": {"viewer": {"email": account.email}}}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:8000"},
+        {"Origin": "http://127.0.0.1:8001"},
+    ],
+)
+async def test_a_page_of_another_site_is_nobody(
+    http: httpx2.AsyncClient, services: Services, cookie: str, headers: dict[str, str]
+) -> None:
+    read = await post(http, VIEWER, Cookie=cookie, **headers)
+    changed = await post(http, INVITE, Cookie=cookie, **headers)
+
+    assert (read.status_code, codes(read)) == (401, ["unauthenticated"])
+    assert (changed.status_code, codes(changed)) == (401, ["unauthenticated"])
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+async def test_a_session_takes_json_alone(http: httpx2.AsyncClient, services: Services, cookie: str, kind: str) -> None:
+    answer = await http.post("/graphql", json=INVITE, headers={"Cookie": cookie, "Content-Type": kind, **OURS})
+
+    assert answer.status_code == 415
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+
+
+async def test_a_session_changes_nothing_by_a_get(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
+    http.headers.update({"Cookie": cookie, **OURS})
+
+    assert (await get(http, query=VIEWER["query"])).status_code == 200
+    assert (await get(http, query=INVITE["query"])).status_code == 405
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+
+
+@pytest.mark.parametrize("cookie", ["session=", "session=unknown", 'session="', "session", "form=x"])
+async def test_a_cookie_that_opens_nothing_is_nobody(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
+    answer = await post(http, VIEWER, Cookie=cookie, **OURS)
+
+    assert codes(answer) == ["unauthenticated"]
+
+
+async def test_a_key_goes_before_a_session(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
+    good = await post(http, INVITE, Cookie=cookie, Authorization=f"Bearer {account.svc_key}", **OURS)
+    bad = await post(http, VIEWER, Cookie=cookie, Authorization="Bearer svc_unknown", **OURS)
+
+    assert (codes(good), codes(bad)) == (["insufficient_scope"], ["unauthenticated"])
+
+
+async def test_rest_takes_no_session(http: httpx2.AsyncClient, cookie: str) -> None:
+    answer = await http.get("/contacts", headers={"Cookie": cookie, **OURS})
+
+    assert answer.status_code == 401
+
+
+async def test_a_session_has_the_scopes_that_its_users_role_has_now(
+    http: httpx2.AsyncClient, services: Services, cookie: str
+) -> None:
+    await change_role(services, "member")
+    read, refused = [await post(http, each, Cookie=cookie, **OURS) for each in (VIEWER, INVITE)]
+    assert (read.status_code, codes(refused)) == (200, ["insufficient_scope"])
+
+    await change_role(services, "owner")
+    assert (await post(http, INVITE, Cookie=cookie, **OURS)).status_code == 200
+
+
+async def test_a_service_user_is_told_that_its_session_connects_applications_only(
+    http: httpx2.AsyncClient, services: Services, cookie: str
+) -> None:
+    await change_role(services, "service")
+
+    answer = await post(http, VIEWER, Cookie=cookie, **OURS)
+
+    assert (answer.status_code, codes(answer)) == (401, ["unauthenticated"])
+    assert "signs in to connect applications only" in answer.text
+
+
+async def test_what_a_session_does_is_done_by_its_user(
+    http: httpx2.AsyncClient, services: Services, cookie: str
+) -> None:
+    answer = await post(http, INVITE, Cookie=cookie, **OURS)
+
+    user = await services.database.pool.fetchval("SELECT id FROM users ORDER BY id LIMIT 1")
+    row = await services.database.pool.fetchrow("SELECT actor, request_id FROM audit_entries ORDER BY id DESC LIMIT 1")
+    assert (row["actor"], row["request_id"]) == (f"user:{user}", answer.headers["x-request-id"])
+
+
+async def test_a_stream_of_events_takes_a_session(served: Served, account: Opened, cookie: str) -> None:
+    headers = {"Accept": "text/event-stream", "Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
+    async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
+        answer = await client.get(f"http://{served.address}", params=VIEWER, headers=headers)
+
+    assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert f'{{"viewer":{{"email":"{account.email}"}}}}' in answer.text
+
+
+async def test_a_websocket_takes_a_session_from_our_own_pages(served: Served, account: Opened, cookie: str) -> None:
+    origin = Origin(f"http://{served.address.partition('/')[0]}")
+    async with asyncio.timeout(PATIENCE_SECONDS), _connect(served, cookie, origin) as socket:
+        await socket.send('{"type":"connection_init"}')
+        assert orjson.loads(await socket.recv()) == {"type": "connection_ack"}
+        await socket.send(orjson.dumps({"type": "subscribe", "id": "1", "payload": VIEWER}).decode())
+        told = orjson.loads(await socket.recv())
+
+    assert told == {"type": "next", "id": "1", "payload": {"data": {"viewer": {"email": account.email}}}}
+
+
+async def test_a_websocket_that_names_no_origin_has_no_session(served: Served, cookie: str) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS), _connect(served, cookie, None) as socket:
+        await socket.send('{"type":"connection_init"}')
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+
+    assert closed.value.rcvd
+    assert closed.value.rcvd.code == 4403
+
+
+async def test_sessions_are_listed_and_ended(
+    http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
+) -> None:
+    _, other = await services.door.enter(account.email, account.password, Visitor("203.0.113.8", "Safari"))
+
+    found = await ask(http, cookie, "{ sessions { id user_id address user_agent } users { id } }")
+    assert [(each["address"], each["user_agent"]) for each in found["sessions"]] == [
+        ("203.0.113.8", "Safari"),
+        ("203.0.113.7", "Firefox"),
+    ]
+    assert {each["user_id"] for each in found["sessions"]} == {found["users"][0]["id"]}
+    [safari] = [each["id"] for each in found["sessions"] if each["user_agent"] == "Safari"]
+
+    ended = await ask(http, cookie, f"mutation {{ end_session(id: {safari}) {{ address }} }}")
+
+    assert ended == {"end_session": {"address": "203.0.113.8"}}
+    assert await services.door.find(other) is None
+
+
+async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
+    query = """{ audit_log(first: 2%s) {
+      nodes { action actor subject address user_agent details request_id }
+      total_count
+      page_info { has_next_page end_cursor }
+    } }"""
+
+    page = (await ask(http, cookie, query % ""))["audit_log"]
+
+    assert page["nodes"][0] == {
+        "action": "signed_in",
+        "actor": page["nodes"][0]["actor"],
+        "subject": account.email,
+        "address": "203.0.113.7",
+        "user_agent": "Firefox",
+        "details": {},
+        "request_id": None,
+    }
+    assert (page["nodes"][1]["action"], page["total_count"], page["page_info"]["has_next_page"]) == (
+        "key_created",
+        3,
+        True,
+    )
+    rest = (await ask(http, cookie, query % f', after: "{page["page_info"]["end_cursor"]}"'))["audit_log"]
+    assert [node["action"] for node in rest["nodes"]] == ["key_created"]
+    of_one = (await ask(http, cookie, query % ', action: "signed_in"'))["audit_log"]
+    assert [node["action"] for node in of_one["nodes"]] == ["signed_in"]
+
+
+async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
+    id = await services.database.pool.fetchval("SELECT id FROM users")
+
+    remove = {"query": f"mutation {{ remove_user(id: {id}) {{ id }} }}"}
+    change = {"query": f"mutation {{ change_role(id: {id}, role: member) {{ id }} }}"}
+    removed, changed = [await post(http, each, Cookie=cookie, **OURS) for each in (remove, change)]
+
+    assert (codes(removed), codes(changed)) == (["conflict"], ["conflict"])
+    assert await services.door.find(cookie.partition("session=")[2].partition(";")[0]) is not None
+
+
+def _connect(served: Served, cookie: str, origin: Origin | None) -> connect:
+    headers = {"Cookie": cookie}
+    subprotocols = [Subprotocol(PROTOCOL)]
+    return connect(f"ws://{served.address}", origin=origin, subprotocols=subprotocols, additional_headers=headers)

@@ -1,0 +1,51 @@
+"""Watched keywords over GraphQL."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.graphql.calls import codes, post
+
+pytestmark = pytest.mark.anyio
+
+WATCH = "mutation ($keyword: String!) { watch_keyword(keyword: $keyword) { id keyword created_by created_at } }"
+UNWATCH = "mutation ($id: BigInt!) { unwatch_keyword(id: $id) { id keyword } }"
+LIST = "{ watched_keywords { id keyword created_by created_at } }"
+
+
+async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
+    answer = (await post(api, {"query": query, "variables": variables})).json()
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+async def test_a_keyword_is_watched_listed_and_not_watched_any_more(api: httpx2.AsyncClient) -> None:
+    made = (await ask(api, WATCH, keyword="Menu!"))["watch_keyword"]
+    again = (await ask(api, WATCH, keyword="MENU"))["watch_keyword"]
+
+    assert (made["keyword"], again) == ("menu", made)
+    assert made["created_by"].startswith("key:")
+    assert await ask(api, LIST) == {"watched_keywords": [made]}
+
+    removed = await ask(api, UNWATCH, id=made["id"])
+    assert removed == {"unwatch_keyword": {"id": made["id"], "keyword": "menu"}}
+    assert await ask(api, LIST) == {"watched_keywords": []}
+    assert codes(await post(api, {"query": UNWATCH, "variables": {"id": made["id"]}})) == ["not_found"]
+
+
+@pytest.mark.parametrize("keyword", ["", "x" * 41, "two\nlines"])
+async def test_what_is_no_keyword_is_refused(api: httpx2.AsyncClient, keyword: str) -> None:
+    assert codes(await post(api, {"query": WATCH, "variables": {"keyword": keyword}})) == ["invalid_input"]
+    assert await ask(api, LIST) == {"watched_keywords": []}
+
+
+async def test_a_reserved_word_is_refused_in_a_sentence(api: httpx2.AsyncClient) -> None:
+    answer = await post(api, {"query": WATCH, "variables": {"keyword": "Stop"}})
+
+    assert codes(answer) == ["invalid_input"]
+    assert answer.json()["errors"][0]["message"] == (
+        "stop cannot be watched, because the service acts on it: it reads it as a wish to stop, to start again or to "
+        "get help, or as a wrong number. Choose another word."
+    )
+    assert await ask(api, LIST) == {"watched_keywords": []}

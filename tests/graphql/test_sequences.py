@@ -1,0 +1,104 @@
+"""Drip sequences over GraphQL."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.graphql.calls import codes, post
+
+pytestmark = pytest.mark.anyio
+
+MAKE = """
+mutation ($name: String!, $steps: [NewSequenceStep!]!) {
+  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes message } }
+}
+"""
+STEPS = [{"delay_minutes": 60, "message": "Welcome, {first_name}!"}, {"delay_minutes": 0, "message": "Bye"}]
+ADD = 'mutation ($phone: String!) { create_contact(contact: {phone: $phone, first_name: "Ann"}) { id } }'
+ENROLL = """
+mutation ($sequence: BigInt!, $contact: BigInt) {
+  enroll(sequence_id: $sequence, contact_id: $contact) { enrollment_id already_enrolled next_send_at }
+}
+"""
+LIST = """
+query ($sequence: BigInt!, $status: EnrollmentStatus) {
+  enrollments(sequence_id: $sequence, status: $status) {
+    total_count
+    nodes { id status exit_reason position sequence_name enrolled_by next_send_at contact { first_name } }
+  }
+}
+"""
+END = "mutation ($id: BigInt!) { unenroll(enrollment_id: $id) { status exit_reason next_send_at } }"
+STATUS = "mutation ($id: BigInt!, $to: SequenceStatus!) { update_sequence_status(id: $id, status: $to) { status } }"
+ALL = "query ($status: SequenceStatus) { sequences(status: $status) { total_count nodes { name steps { message } } } }"
+
+
+async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
+    answer = (await post(api, {"query": query, "variables": variables})).json()
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+async def make(api: httpx2.AsyncClient, name: str = "Welcome") -> Any:
+    return (await ask(api, MAKE, name=name, steps=STEPS))["create_sequence"]
+
+
+async def test_a_sequence_is_made_active_with_its_steps(api: httpx2.AsyncClient) -> None:
+    made = await make(api)
+
+    steps = [{"position": place, **step} for place, step in enumerate(STEPS, 1)]
+    assert made == {"id": made["id"], "name": "Welcome", "status": "active", "steps": steps}
+
+
+async def test_a_sequence_that_could_not_be_sent_is_refused(api: httpx2.AsyncClient) -> None:
+    steps = [{"delay_minutes": 0, "message": "Hi {name}"}]
+
+    answer = await post(api, {"query": MAKE, "variables": {"name": "Welcome", "steps": steps}})
+
+    assert codes(answer) == ["invalid_input"]
+    assert (await ask(api, ALL))["sequences"]["total_count"] == 0
+
+
+async def test_sequences_are_listed_the_newest_first_and_by_their_status(api: httpx2.AsyncClient) -> None:
+    first, _ = await make(api, "First"), await make(api, "Second")
+    paused = await ask(api, STATUS, id=first["id"], to="paused")
+
+    steps = [{"message": step["message"]} for step in STEPS]
+    every, waiting = await ask(api, ALL), await ask(api, ALL, status="paused")
+    assert paused == {"update_sequence_status": {"status": "paused"}}
+    assert every["sequences"] == {
+        "total_count": 2,
+        "nodes": [{"name": "Second", "steps": steps}, {"name": "First", "steps": steps}],
+    }
+    assert waiting["sequences"] == {"total_count": 1, "nodes": [{"name": "First", "steps": steps}]}
+
+
+async def test_an_enrollment_is_listed_and_ended(api: httpx2.AsyncClient) -> None:
+    sequence = (await make(api))["id"]
+    contact = (await ask(api, ADD, phone="+12025550143"))["create_contact"]["id"]
+    enrolled = (await ask(api, ENROLL, sequence=sequence, contact=contact))["enroll"]
+
+    [listed] = (await ask(api, LIST, sequence=sequence))["enrollments"]["nodes"]
+    ended = (await ask(api, END, id=enrolled["enrollment_id"]))["unenroll"]
+    active = (await ask(api, LIST, sequence=sequence, status="active"))["enrollments"]
+    exited = (await ask(api, LIST, sequence=sequence, status="exited"))["enrollments"]
+
+    assert enrolled["already_enrolled"] is False
+    assert listed == {
+        "id": enrolled["enrollment_id"],
+        "status": "active",
+        "exit_reason": "",
+        "position": 1,
+        "sequence_name": "Welcome",
+        "enrolled_by": listed["enrolled_by"],
+        "next_send_at": enrolled["next_send_at"],
+        "contact": {"first_name": "Ann"},
+    }
+    assert listed["enrolled_by"].startswith("key:")
+    assert ended == {"status": "exited", "exit_reason": "removed", "next_send_at": None}
+    assert (active, exited["total_count"]) == ({"total_count": 0, "nodes": []}, 1)
+
+
+async def test_the_enrollments_of_a_sequence_that_is_not_there_are_not_found(api: httpx2.AsyncClient) -> None:
+    assert codes(await post(api, {"query": LIST, "variables": {"sequence": 10**12}})) == ["not_found"]

@@ -1,0 +1,68 @@
+"""A browser without a window: it keeps cookies, reads forms off pages, and sends them as browsers do."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import httpx2
+
+from app.domain.onboarding.service import Opened
+
+OURS = {"Origin": "null", "Sec-Fetch-Site": "same-origin"}
+"""What Chromium says when one of our pages sends a form: they send no referrer, so that their origin is `null`."""
+
+
+@dataclass
+class Form:
+    """A form on a page, with the fields that it has values for."""
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+class Forms(HTMLParser):
+    """Reads the forms off a page."""
+
+    def __init__(self, text: str, url: str) -> None:
+        super().__init__()
+        self.found: list[Form] = []
+        self._url = url
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.found.append(Form(given.get("action", self._url)))
+        elif tag == "input" and self.found and "value" in given:
+            self.found[-1].fields[given["name"]] = given["value"]
+
+
+@dataclass
+class Browsing:
+    """One browser."""
+
+    client: httpx2.AsyncClient
+
+    async def get(self, path: str) -> httpx2.Response:
+        """Load a page."""
+        return await self.client.get(path)
+
+    async def form(self, path: str, action: str = "") -> Form:
+        """Load a page and return its form, or the one that is sent to an address."""
+        page = await self.get(path)
+        forms = Forms(page.text, path).found
+        assert forms, page.text
+        return next(form for form in forms if form.action == (action or forms[0].action))
+
+    async def send(self, form: Form, headers: dict[str, str] | None = None, **fields: str) -> httpx2.Response:
+        """Fill in a form and send it."""
+        given = OURS if headers is None else headers
+        return await self.client.post(form.action, data={**form.fields, **fields}, headers=given)
+
+    async def sign_in(self, email: str, password: str, path: str = "/login") -> httpx2.Response:
+        """Sign in through the page."""
+        return await self.send(await self.form(path), email=email, password=password)
+
+    async def enter(self, account: Opened) -> None:
+        """Sign in as the owner of an account."""
+        answer = await self.sign_in(account.email, account.password)
+        assert answer.status_code == 303, answer.text

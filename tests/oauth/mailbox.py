@@ -1,0 +1,38 @@
+"""Mail as its readers get it, out of the folder that it is written to while no server is set."""
+
+import email
+import re
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import cast
+
+from app.bootstrap import Services, open_mailroom
+
+LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
+
+
+async def deliver(services: Services) -> list[EmailMessage]:
+    """Send what is due, and return every mail in the folder, the oldest first."""
+    mailroom = open_mailroom(services)
+    while await mailroom.due():
+        await mailroom.run()
+    files = sorted((services.settings.data / "mail").glob("*.eml"))
+    return [read(path) for path in files]
+
+
+def read(path: Path) -> EmailMessage:
+    return cast(EmailMessage, email.message_from_bytes(path.read_bytes(), policy=default))
+
+
+def text(mail: EmailMessage, kind: str = "plain") -> str:
+    part = mail.get_body((kind,))
+    assert part
+    return part.get_content().replace("\r\n", "\n")
+
+
+def link(mail: EmailMessage) -> str:
+    """Return the path that a mail leads to; both of its parts must lead there."""
+    [path] = LINK.findall(text(mail))
+    assert f'href="http://127.0.0.1:8000{path}"' in text(mail, "html")
+    return path

@@ -1,0 +1,417 @@
+"""The page of consent: who is told what is wrong, what the page shows, and what a decision does."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx2
+import jwt
+import pytest
+
+from app.bootstrap import Services
+from app.domain.onboarding.service import Opened
+from tests.oauth.applications import (
+    AUTHORIZE,
+    BASE,
+    REDIRECT,
+    STATE,
+    TOOLS,
+    Application,
+    Pkce,
+    add_application,
+    query_of,
+)
+from tests.oauth.browsing import Browsing, Form
+
+pytestmark = pytest.mark.anyio
+
+ANSWERED = "This page was answered, or is too old. Go back to the application and connect it again."
+WRONG = "The e-mail address or the password is wrong."
+
+
+async def count(services: Services, table: str) -> int:
+    return await services.database.pool.fetchval(f"SELECT count(*) FROM {table}")
+
+
+def faults(answer: httpx2.Response) -> dict[str, str]:
+    """Return what a redirect tells the application; it must go to the application's own address."""
+    assert answer.status_code == 302, answer.text
+    assert answer.headers["location"].startswith(f"{REDIRECT}?")
+    return query_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"client_id": None}, "The request must have one client_id and one redirect_uri."),
+        ({"redirect_uri": None}, "The request must have one client_id and one redirect_uri."),
+        ({"client_id": ""}, "No application has this client_id."),
+        ({"client_id": "nobody"}, "No application has this client_id."),
+        ({"client_id": "nul\x00"}, "No application has this client_id."),
+        ({"redirect_uri": ""}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": "https://evil.example.com/callback"}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": f"{REDIRECT}/more"}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": f"{REDIRECT}?more=1"}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": f"{REDIRECT}#"}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": REDIRECT.upper()}, "Pipelines has not registered this redirect_uri."),
+        ({"redirect_uri": REDIRECT.replace("example.com", "example.com:8443")}, "Pipelines has not registered"),
+        ({"redirect_uri": 'https://"é\\evil'}, "Pipelines has not registered this redirect_uri."),
+    ],
+)
+async def test_a_bad_client_or_redirect_uri_is_told_to_the_person_and_never_redirected(
+    application: Application, services: Services, given: dict[str, str | None], said: str
+):
+    answer = await application.ask(**given)
+
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+    assert said in answer.text
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert await count(services, "oauth_requests") == 0
+
+
+@pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
+async def test_a_client_or_redirect_uri_named_twice_is_never_redirected(application: Application, name: str):
+    answer = await application.browsing.get(f"{application.path()}&{name}=https%3A%2F%2Fevil.example.com")
+
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"response_type": None}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": '"é'}, "unsupported_response_type"),
+        ({"scope": "contacts:read everything"}, "invalid_scope"),
+        ({"scope": "billing:write"}, "invalid_scope"),
+        ({"resource": "https://elsewhere.example.com"}, "invalid_target"),
+        ({"code_challenge": "short"}, "invalid_request"),
+        ({"code_challenge": Pkce().challenge, "code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge_method": "S256"}, "invalid_request"),
+        ({"resource": TOOLS}, "invalid_request"),
+    ],
+)
+async def test_other_faults_are_told_to_the_application_with_state_and_iss(
+    application: Application, services: Services, given: dict[str, str | None], error: str
+):
+    told = faults(await application.ask(**given))
+
+    assert (told["error"], told["state"], told["iss"]) == (error, STATE, BASE)
+    assert told["error_description"].isascii()
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_a_parameter_sent_twice_is_told_to_the_application(application: Application):
+    told = faults(await application.browsing.get(f"{application.path()}&state=other"))
+
+    assert (told["error"], told["iss"]) == ("invalid_request", BASE)
+
+
+async def test_a_public_client_without_pkce_is_refused_before_it_has_a_code(public: Application, services: Services):
+    answer = await public.ask()
+
+    assert answer.status_code == 302
+    assert query_of(answer)["error"] == "invalid_request"
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_a_challenge_without_a_method_is_taken_for_s256(public: Application):
+    pkce = Pkce()
+
+    code = await public.code(code_challenge=pkce.challenge)
+
+    assert (await public.exchange(code, code_verifier=pkce.challenge)).json()["error"] == "invalid_grant"
+    assert (await public.exchange(code, code_verifier=pkce.verifier)).status_code == 200
+
+
+@pytest.mark.parametrize("port", ["", ":1", ":65535"])
+async def test_a_loopback_redirect_uri_may_have_any_port(public: Application, port: str):
+    public.redirect_uri = f"http://127.0.0.1{port}/callback"
+
+    answer = await public.consent(**Pkce().asked)
+
+    assert answer.headers["location"].startswith(f"http://127.0.0.1{port}/callback?code=")
+
+
+async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: Application):
+    page = await application.ask(scope="contacts:read messages:send account:read")
+
+    assert page.status_code == 200
+    assert "Pipelines wants to use your account" in page.text
+    assert "<strong>app.example.com</strong>" in page.text
+    assert [line for line in page.text.splitlines() if line.startswith('<label for="scope')] == [
+        '<label for="scope1">See the account&#39;s name and who you are</label></div>',
+        '<label for="scope2">Send messages, which costs credits</label></div>',
+        '<label for="scope3">Read contacts and segments</label></div>',
+    ]
+    assert 'name="email"' in page.text
+    assert 'name="password"' in page.text
+    assert "introduced itself" not in page.text
+    assert "<script" not in page.text
+
+
+async def test_what_an_application_calls_itself_is_text(services: Services, browsing: Browsing, account: Opened):
+    application = await add_application(services, browsing, account)
+    await services.database.pool.execute("UPDATE oauth_clients SET name = '<b>x</b>'")
+
+    page = await application.ask()
+
+    assert "<b>x" not in page.text
+    assert "&lt;b&gt;x&lt;/b&gt; wants to use your account" in page.text
+
+
+async def test_the_page_cannot_be_framed_leaks_no_address_and_does_not_block_its_own_redirect(
+    application: Application,
+):
+    headers = (await application.ask()).headers
+
+    policy = headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "form-action" not in policy
+    assert (headers["x-frame-options"], headers["referrer-policy"]) == ("DENY", "no-referrer")
+    assert headers["cache-control"] == "no-store"
+
+
+async def test_a_wrong_password_shows_the_page_again_and_grants_nothing(application: Application, services: Services):
+    form = await application.form()
+
+    answer = await application.browsing.send(form, email="Who@example.com", password="wrong", decision="allow")
+
+    assert answer.status_code == 403
+    assert WRONG in answer.text
+    assert 'value="Who@example.com"' in answer.text
+    assert "location" not in answer.headers
+    assert await count(services, "oauth_grants") == 0
+    again = await application.browsing.send(
+        form, email=application.account.email, password=application.account.password, decision="allow"
+    )
+    assert again.status_code == 302
+
+
+async def test_guesses_are_held_back(application: Application, services: Services):
+    form = await application.form()
+    answers = [await application.browsing.send(form, email="a@example.com", password="wrong") for _ in range(12)]
+
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[0] == 403
+    assert statuses[-1] == 429
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+async def test_who_is_signed_in_is_only_asked_to_consent(application: Application, account: Opened):
+    await application.browsing.enter(account)
+
+    page = await application.ask()
+
+    assert f"Signed in to <strong>{account.company_name}</strong> as <strong>{account.email}</strong>" in page.text
+    assert 'name="password"' not in page.text
+    answer = await application.browsing.send(await application.form(), decision="allow")
+    assert answer.status_code == 302
+    assert "code" in query_of(answer)
+
+
+async def test_who_signs_in_on_the_page_stays_signed_in(application: Application):
+    await application.consent()
+
+    assert 'name="password"' not in (await application.ask()).text
+
+
+async def test_not_you_signs_out_and_asks_again(application: Application, services: Services, account: Opened):
+    await application.browsing.enter(account)
+    form = await application.form(scope="contacts:read")
+
+    answer = await application.browsing.send(form, decision="sign_out")
+
+    assert answer.status_code == 303
+    page = await application.browsing.get(answer.headers["location"])
+    assert page.status_code == 200
+    assert 'name="password"' in page.text
+    assert "Read contacts and segments" in page.text
+    assert await count(services, "sessions") == 0
+    assert await count(services, "oauth_grants") == 0
+
+
+async def test_denying_needs_no_sign_in_and_is_told_to_the_application(application: Application, services: Services):
+    answer = await application.browsing.send(await application.form(), decision="deny")
+
+    told = faults(answer)
+    assert (told["error"], told["state"], told["iss"]) == ("access_denied", STATE, BASE)
+    assert "code" not in told
+    assert await count(services, "oauth_grants") == 0
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_what_is_unticked_is_not_granted(application: Application):
+    form = await application.form(scope="account:read contacts:read contacts:write")
+    del form.fields["allow:contacts:write"]
+    del form.fields["allow:account:read"]
+
+    account = application.account
+    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
+
+    tokens = (await application.exchange(query_of(answer)["code"])).json()
+    assert tokens["scope"] == "account:read contacts:read"
+
+
+async def test_what_was_not_asked_for_cannot_be_ticked(application: Application):
+    form = await application.form(scope="contacts:read")
+    form.fields |= {"allow:messages:send": "on", "allow:account:write": "on"}
+
+    account = application.account
+    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
+
+    assert (await application.exchange(query_of(answer)["code"])).json()["scope"] == "contacts:read"
+
+
+async def test_nothing_ticked_is_no_consent(application: Application, services: Services):
+    form = await application.form(scope="contacts:read")
+    del form.fields["allow:contacts:read"]
+
+    account = application.account
+    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
+
+    assert answer.status_code == 400
+    assert "Tick at least one" in answer.text
+    assert await count(services, "oauth_grants") == 0
+
+
+async def test_a_form_without_a_button_pressed_grants_what_was_asked_for(application: Application):
+    form = await application.form(scope="contacts:read contacts:write")
+    hidden = Form(form.action, {name: form.fields[name] for name in ("form_token", "request")})
+
+    account = application.account
+    answer = await application.browsing.send(hidden, email=account.email, password=account.password)
+
+    tokens = (await application.exchange(query_of(answer)["code"])).json()
+    assert tokens["scope"] == "contacts:read contacts:write"
+
+
+async def test_a_form_that_is_sent_again_is_refused(application: Application, services: Services):
+    form, account = await application.form(), application.account
+    said = {"email": account.email, "password": account.password, "decision": "allow"}
+    first = await application.browsing.send(form, None, **said)
+    again = await application.form()
+    again.fields["request"] = form.fields["request"]
+
+    second = await application.browsing.send(again, decision="allow")
+
+    assert first.status_code == 302
+    assert second.status_code == 400
+    assert ANSWERED in second.text
+    assert await count(services, "oauth_grants") == 1
+
+
+async def test_a_form_of_another_site_is_refused(application: Application, services: Services, account: Opened):
+    await application.browsing.enter(account)
+    form = await application.form()
+
+    foreign = await application.browsing.send(
+        form, {"Origin": "https://evil.example.com", "Sec-Fetch-Site": "cross-site"}, decision="allow"
+    )
+    del form.fields["form_token"]
+    tokenless = await application.browsing.send(form, decision="allow")
+
+    assert (foreign.status_code, tokenless.status_code) == (403, 403)
+    assert await count(services, "oauth_grants") == 0
+
+
+async def test_a_request_is_kept_for_ten_minutes(application: Application, services: Services):
+    form, account = await application.form(), application.account
+    kept = await services.database.pool.fetchval("SELECT expires_at - created_at FROM oauth_requests")
+    await services.database.pool.execute("UPDATE oauth_requests SET expires_at = now()")
+
+    answer = await application.browsing.send(form, email=account.email, password=account.password)
+
+    assert kept.total_seconds() == 600
+    assert answer.status_code == 400
+    assert ANSWERED in answer.text
+
+
+async def test_neither_the_handle_nor_the_code_is_stored(application: Application, services: Services):
+    form = await application.form()
+    handle = form.fields["request"]
+    code = await application.code()
+
+    pool = services.database.pool
+    rows = [
+        *await pool.fetch("SELECT t::text FROM oauth_requests t"),
+        *await pool.fetch("SELECT t::text FROM oauth_codes t"),
+    ]
+    assert len(rows) == 2
+    assert not [row for row in rows if handle in row["t"] or code in row["t"]]
+
+
+async def test_a_client_that_was_revoked_meanwhile_gets_nothing(application: Application, services: Services):
+    form, account = await application.form(), application.account
+    await services.database.pool.execute("UPDATE oauth_clients SET revoked_at = now()")
+
+    answer = await application.browsing.send(form, email=account.email, password=account.password)
+
+    assert answer.status_code == 400
+    assert await count(services, "oauth_grants") == 0
+
+
+async def test_the_application_of_one_account_cannot_be_connected_by_another(
+    application: Application, services: Services, new_account: Callable[..., Any]
+):
+    application.account = await new_account(company_name="Others")
+
+    answer = await application.consent()
+
+    assert answer.status_code == 403
+    assert "Pipelines can be connected by the account that it belongs to only." in answer.text
+    assert "location" not in answer.headers
+    assert await count(services, "oauth_grants") == 0
+
+
+@pytest.mark.parametrize("state", [None, "", "a b&c=d#é", "x" * 4000])
+async def test_the_state_comes_back_as_it_was(application: Application, state: str | None):
+    told = query_of(await application.consent(state=state))
+
+    assert told.get("state") == (state or None)
+
+
+async def test_the_query_of_a_redirect_uri_is_kept(services: Services, browsing: Browsing, account: Opened):
+    uri = f"https://app.example.com/back?tenant={quote('a/b c', safe='')}"
+    application = await add_application(services, browsing, account, uri=uri)
+
+    answer = await application.consent()
+
+    assert query_of(answer)["tenant"] == "a/b c"
+    assert "code" in query_of(answer)
+
+
+async def test_an_application_on_a_phone_is_sent_back_to_its_scheme(
+    services: Services, browsing: Browsing, account: Opened
+):
+    application = await add_application(services, browsing, account, uri="com.example.app:/callback")
+
+    answer = await application.consent()
+
+    assert answer.headers["location"].startswith("com.example.app:/callback?code=")
+
+
+async def test_a_grant_is_for_the_user_who_consented(application: Application, services: Services, account: Opened):
+    token = (await application.connect())["access_token"]
+
+    claims = jwt.decode(token, options={"verify_signature": False})
+    email = await services.database.pool.fetchval("SELECT email FROM users WHERE id = $1", int(claims["sub"]))
+    assert email == account.email
+
+
+async def test_a_consent_is_in_the_audit_log(application: Application, services: Services):
+    await application.connect(scope="contacts:read")
+
+    entry = await services.database.pool.fetchrow("SELECT * FROM audit_entries WHERE action = 'application_connected'")
+    assert entry["subject"] == "Pipelines"
+    assert entry["actor"].startswith("user:")
+    assert entry["details"]["scopes"] == ["contacts:read"]
+    assert entry["details"]["redirect_host"] == "app.example.com"
+
+
+async def test_other_methods_are_refused_in_the_envelope(application: Application):
+    answer = await application.http.put(f"{AUTHORIZE}?{urlencode(application.parameters())}")
+
+    assert (answer.status_code, answer.json()["error_code"]) == (405, "method_not_allowed")

@@ -1,0 +1,237 @@
+"""What clients find out, and how they register themselves."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts.scopes import AUTOMATION, GENERAL
+from app.jobs import oauth
+from app.oauth.limit import REGISTRATIONS
+from tests.oauth.applications import AUTHORIZE, BASE, REGISTER, REVOKE, TOKEN, Application, Pkce
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_rates")]
+
+SERVER = "/.well-known/oauth-authorization-server"
+RESOURCE = "/.well-known/oauth-protected-resource"
+URIS = ["https://app.example.com/callback"]
+
+
+async def register(http: httpx2.AsyncClient, **metadata: Any) -> httpx2.Response:
+    return await http.post(REGISTER, json={"redirect_uris": URIS} | metadata)
+
+
+async def test_the_server_describes_itself(http: httpx2.AsyncClient):
+    answer = await http.get(SERVER)
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    described = answer.json()
+    assert described["issuer"] == BASE
+    assert described["authorization_endpoint"] == f"{BASE}/automation/oauth/authorize"
+    assert described["token_endpoint"] == f"{BASE}/automation/oauth/token"
+    assert described["registration_endpoint"] == f"{BASE}/oauth/register"
+    assert described["revocation_endpoint"] == f"{BASE}/oauth/revoke"
+    assert described["jwks_uri"] == f"{BASE}/oauth/keys"
+    assert described["response_types_supported"] == ["code"]
+    assert described["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    assert described["code_challenge_methods_supported"] == ["S256"]
+    methods = ["client_secret_post", "client_secret_basic", "none"]
+    assert described["token_endpoint_auth_methods_supported"] == methods
+    assert described["authorization_response_iss_parameter_supported"] is True
+    assert described["client_id_metadata_document_supported"] is True
+    assert described["scopes_supported"] == sorted(GENERAL)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{SERVER}/mcp",
+        "/.well-known/openid-configuration",
+        "/.well-known/openid-configuration/mcp",
+        "/mcp/.well-known/openid-configuration",
+    ],
+)
+async def test_the_server_is_found_where_clients_guess(http: httpx2.AsyncClient, path: str):
+    assert (await http.get(path)).json() == (await http.get(SERVER)).json()
+
+
+@pytest.mark.parametrize(("suffix", "scopes"), [("", AUTOMATION), ("/mcp", GENERAL)])
+async def test_each_resource_describes_itself(http: httpx2.AsyncClient, suffix: str, scopes: frozenset[str]):
+    described = (await http.get(f"{RESOURCE}{suffix}")).json()
+
+    assert described["resource"] == f"{BASE}{suffix}"
+    assert described["authorization_servers"] == [BASE]
+    assert described["scopes_supported"] == sorted(scopes)
+    assert described["bearer_methods_supported"] == ["header"]
+
+
+async def test_the_keys_are_public_and_nothing_more(http: httpx2.AsyncClient):
+    [key] = (await http.get("/oauth/keys")).json()["keys"]
+
+    assert sorted(key) == ["alg", "e", "kid", "kty", "n", "use"]
+    assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [(SERVER, "GET"), (RESOURCE, "GET"), ("/oauth/keys", "GET"), (TOKEN, "POST"), (REGISTER, "POST"), (REVOKE, "POST")],
+)
+async def test_pages_of_every_site_may_ask_without_credentials(http: httpx2.AsyncClient, path: str, method: str):
+    asking = {
+        "Origin": "https://inspector.example.com",
+        "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": "authorization, mcp-protocol-version",
+    }
+
+    preflight = await http.options(path, headers=asking)
+    answer = await http.request(method, path, headers={"Origin": "https://inspector.example.com"})
+
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-methods"] == method
+    assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
+    for each in (preflight, answer):
+        assert each.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in each.headers
+
+
+async def test_the_page_of_consent_is_not_for_other_sites(application: Application):
+    answer = await application.ask()
+
+    assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_a_client_registers_itself_and_connects(http: httpx2.AsyncClient, application: Application):
+    answer = await register(http, client_name="Assistant", token_endpoint_auth_method="none", logo_uri="x")
+
+    told = answer.json()
+    assert answer.status_code == 201
+    assert answer.headers["cache-control"] == "no-store"
+    assert sorted(told) == [
+        "client_id",
+        "client_id_issued_at",
+        "client_name",
+        "grant_types",
+        "redirect_uris",
+        "response_types",
+        "scope",
+        "token_endpoint_auth_method",
+    ]
+    assert (told["client_name"], told["token_endpoint_auth_method"]) == ("Assistant", "none")
+    application.client_id, application.secret, pkce = told["client_id"], None, Pkce()
+    code = await application.code(**pkce.asked)
+    assert (await application.exchange(code, code_verifier=pkce.verifier)).status_code == 200
+
+
+async def test_a_client_that_names_no_method_is_given_a_secret(http: httpx2.AsyncClient, application: Application):
+    told = (await register(http)).json()
+
+    assert (told["token_endpoint_auth_method"], told["client_secret_expires_at"]) == ("client_secret_basic", 0)
+    application.client_id, application.secret = told["client_id"], told["client_secret"]
+    assert (await application.exchange(await application.code())).status_code == 200
+
+
+async def test_a_client_may_ask_for_no_more_than_it_registered(http: httpx2.AsyncClient, application: Application):
+    told = (await register(http, scope="contacts:read account:write")).json()
+
+    assert told["scope"] == "contacts:read"
+    application.client_id, application.secret = told["client_id"], told["client_secret"]
+    assert (await application.connect())["scope"] == "contacts:read"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "error"),
+    [
+        ({"redirect_uris": []}, "invalid_redirect_uri"),
+        ({"redirect_uris": "https://app.example.com/callback"}, "invalid_redirect_uri"),
+        ({"redirect_uris": [1]}, "invalid_redirect_uri"),
+        ({"redirect_uris": None}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://app.example.com/callback"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://app.example.com/#x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
+        ({"token_endpoint_auth_method": "private_key_jwt"}, "invalid_client_metadata"),
+        ({"token_endpoint_auth_method": ["none"]}, "invalid_client_metadata"),
+        ({"grant_types": ["implicit"]}, "invalid_client_metadata"),
+        ({"grant_types": [["x"]]}, "invalid_client_metadata"),
+        ({"response_types": ["token"]}, "invalid_client_metadata"),
+        ({"scope": "everything"}, "invalid_client_metadata"),
+        ({"scope": ["contacts:read"]}, "invalid_client_metadata"),
+    ],
+)
+async def test_what_cannot_be_registered_is_named(
+    http: httpx2.AsyncClient, services: Services, metadata: dict[str, Any], error: str
+):
+    answer = await register(http, **metadata)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, error)
+    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_clients") == 0
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"null", b"\xff", b"[" * 5000])
+async def test_what_is_no_object_is_refused(http: httpx2.AsyncClient, body: bytes):
+    answer = await http.post(REGISTER, content=body)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
+async def test_a_name_is_cut_to_one_line_of_text(http: httpx2.AsyncClient):
+    told = (await register(http, client_name="A\n\u202eB" + "x" * 500)).json()
+
+    assert told["client_name"] == "A B" + "x" * 97
+
+
+async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, services: Services):
+    answers = [await register(http) for _ in range(REGISTRATIONS.quota + 2)]
+
+    assert answers[0].status_code == 201
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert refused[0].json()["error"] == "temporarily_unavailable"
+    assert int(refused[0].headers["retry-after"]) >= 1
+    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_clients") == len(answers) - len(refused)
+
+
+async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
+    http: httpx2.AsyncClient, services: Services, application: Application
+):
+    pool, purge = services.database.pool, oauth.purge(services.database, services.clock)
+    unused, used = (await register(http)).json(), (await register(http)).json()
+    for each in (unused, used):
+        await http.get(f"{AUTHORIZE}?{urlencode(application.parameters(client_id=each['client_id']))}")
+    await pool.execute("UPDATE oauth_clients SET created_at = now() - interval '29 days'")
+    await pool.execute("UPDATE oauth_clients SET last_used_at = now() WHERE client_id = $1", used["client_id"])
+
+    await purge.run()
+    assert await pool.fetchval("SELECT count(*) FROM oauth_clients") == 3
+
+    await pool.execute("UPDATE oauth_clients SET created_at = now() - interval '31 days'")
+    await purge.run()
+    left = {row["client_id"] for row in await pool.fetch("SELECT client_id FROM oauth_clients")}
+    assert left == {used["client_id"], application.client_id}
+
+
+async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Application, services: Services):
+    pool, purge = services.database.pool, oauth.purge(services.database, services.clock)
+    tables = ("oauth_requests", "oauth_codes", "oauth_refresh_tokens", "oauth_grants", "oauth_signing_keys")
+
+    async def counts() -> list[int]:
+        return [await pool.fetchval(f"SELECT count(*) FROM {table}") for table in tables]
+
+    await application.connect()
+    await application.form()
+    await application.code()
+    before = await counts()
+    await purge.run()
+    assert before == await counts() == [1, 2, 1, 2, 1]
+
+    await pool.execute("UPDATE oauth_requests SET expires_at = now() - interval '1 second'")
+    await pool.execute("UPDATE oauth_codes SET expires_at = now() - interval '25 hours'")
+    await pool.execute("UPDATE oauth_grants SET created_at = now() - interval '25 hours' WHERE last_used_at IS NULL")
+    await purge.run()
+    assert await counts() == [0, 0, 1, 1, 1]
+
+    await pool.execute("UPDATE oauth_grants SET revoked_at = now() - interval '91 days'")
+    await purge.run()
+    assert await counts() == [0, 0, 0, 0, 1]

@@ -1,0 +1,143 @@
+"""Clients whose id is the address of the document that describes them."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from app.bootstrap import Services
+from app.domain.oauth import documents
+from app.main import create_app
+from app.settings import Settings
+from tests.conftest import _running
+from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce, query_of
+from tests.oauth.browsing import Browsing
+from tests.providers.peers import Peer, say, serve
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def describing(application: Application, **members: Any) -> AsyncGenerator[Peer]:
+    """Serve the document of an application at the address that is its id; None leaves a member out."""
+    usual = {"client_name": "Assistant", "redirect_uris": [REDIRECT], "token_endpoint_auth_method": "none"}
+    peer: Peer
+
+    async def answering(*streams: Any) -> None:
+        described = {"client_id": peer.url} | usual | members
+        body = orjson.dumps({name: value for name, value in described.items() if value is not None})
+        await say(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body)(*streams)
+
+    async with serve(answering) as peer:
+        application.client_id, application.secret = peer.url, None
+        yield peer
+
+
+async def rows(services: Services) -> list[str]:
+    return [row["name"] for row in await services.database.pool.fetch("SELECT name FROM oauth_clients ORDER BY id")]
+
+
+async def test_a_client_is_known_by_its_document(application: Application, services: Services):
+    pkce = Pkce()
+    async with describing(application):
+        page = await application.ask(**pkce.asked)
+        code = await application.code(resource=TOOLS, **pkce.asked)
+        answer = await application.exchange(code, code_verifier=pkce.verifier)
+
+    assert "Assistant wants to use your account" in page.text
+    assert f"This application introduced itself at <strong>{application.client_id}</strong>" in page.text
+    assert answer.status_code == 200, answer.text
+    assert (await application.refresh(answer.json()["refresh_token"])).status_code == 200
+    assert await rows(services) == ["Pipelines", "Assistant"]
+
+
+async def test_a_document_is_read_once_and_again_when_it_is_old(application: Application, services: Services):
+    pkce = Pkce()
+    async with describing(application) as peer:
+        await application.ask(**pkce.asked)
+        await application.ask(**pkce.asked)
+        assert len(peer.requests) == 1
+
+        await services.database.pool.execute("UPDATE oauth_clients SET fetched_until = now(), name = 'Old'")
+        page = await application.ask(**pkce.asked)
+        assert len(peer.requests) == 2
+
+    assert "Assistant wants" in page.text
+    assert await rows(services) == ["Old", "Assistant"]
+
+
+async def test_a_redirect_uri_that_the_document_does_not_name_is_never_redirected_to(application: Application):
+    async with describing(application):
+        answer = await application.ask(redirect_uri="https://evil.example.com/callback", **Pkce().asked)
+
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+async def test_such_a_client_needs_pkce(application: Application):
+    async with describing(application):
+        answer = await application.ask()
+
+    assert query_of(answer)["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"client_id": "https://elsewhere.example.com/client.json"}, "its client_id is not the address"),
+        ({"client_id": None}, "its client_id is not the address"),
+        ({"redirect_uris": None}, "A client has 1 to 20 redirect URIs."),
+        ({"redirect_uris": ["javascript:alert(1)"]}, "A redirect URI begins with https://"),
+        ({"token_endpoint_auth_method": "client_secret_post"}, "its token_endpoint_auth_method is not none."),
+        ({"client_secret": "x"}, "its token_endpoint_auth_method is not none."),
+        ({"logo": "x" * documents.MAX_BYTES}, "it is larger than 10240 bytes."),
+    ],
+)
+async def test_a_document_that_cannot_be_used_is_told_to_the_person(
+    application: Application, services: Services, members: dict[str, Any], said: str
+):
+    async with describing(application, **members):
+        answer = await application.ask(**Pkce().asked)
+
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert await rows(services) == ["Pipelines"]
+
+
+@pytest.mark.parametrize(
+    ("client_id", "said"),
+    [
+        ("https://10.0.0.1/client.json", "its address could not be read (refused_address)."),
+        ("https://169.254.169.254/latest/meta-data", "its address could not be read (refused_address)."),
+        ("http://example.com/client.json", "No application has this client_id."),
+        ("https://example.com/", "No application has this client_id."),
+        ("https://example.com", "No application has this client_id."),
+        ("https://user@example.com/x", "No application has this client_id."),
+        ("https://example.com/a/../b", "No application has this client_id."),
+        ("https://example.com/x#y", "No application has this client_id."),
+    ],
+)
+async def test_an_address_that_may_not_be_read_is_not(application: Application, client_id: str, said: str):
+    answer = await application.ask(client_id=client_id, **Pkce().asked)
+
+    assert answer.status_code == 400
+    assert said in answer.text
+
+
+async def test_outside_of_development_a_document_on_this_machine_is_not_read(
+    settings: Settings, application: Application, fresh_attempts: None
+):
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    async with describing(application) as peer, _running(create_app(public)) as app:
+        transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
+            plain = await Browsing(client).get(application.path(**Pkce().asked))
+            secure = await Browsing(client).get(
+                application.path(client_id=peer.url.replace("http:", "https:"), **Pkce().asked)
+            )
+
+    assert (plain.status_code, secure.status_code) == (400, 400)
+    assert peer.connections == 0

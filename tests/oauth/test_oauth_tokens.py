@@ -1,0 +1,430 @@
+"""The token endpoint: what it refuses and how, what is used once, and what happens to what is stolen."""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+
+from app.bootstrap import Services
+from app.domain.onboarding.service import Opened
+from app.main import create_app
+from app.settings import Settings
+from tests.conftest import _running
+from tests.oauth.applications import (
+    REDIRECT,
+    REVOKE,
+    TOKEN,
+    TOOLS,
+    Application,
+    Pkce,
+    add_application,
+    bearer,
+)
+from tests.oauth.browsing import Browsing
+
+pytestmark = pytest.mark.anyio
+
+MINUTES_AGO = "UPDATE oauth_refresh_tokens SET rotated_at = rotated_at - interval '61 seconds'"
+
+
+def refusal(answer: httpx2.Response) -> tuple[int, str]:
+    """Return status and code of a refusal, which has the form of RFC 6749, 5.2, and no other."""
+    body = answer.json()
+    assert set(body) <= {"error", "error_description"}
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    return answer.status_code, body["error"]
+
+
+async def revoked_because(services: Services) -> list[str]:
+    rows = await services.database.pool.fetch("SELECT revoked_because FROM oauth_grants WHERE revoked_at IS NOT NULL")
+    return [row["revoked_because"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"grant_type": None}, (400, "invalid_request")),
+        ({"grant_type": ""}, (400, "invalid_request")),
+        ({"grant_type": "password"}, (400, "unsupported_grant_type")),
+        ({"grant_type": '"é\x00'}, (400, "unsupported_grant_type")),
+        ({"grant_type": "client_credentials"}, (400, "unsupported_grant_type")),
+        ({"client_id": None}, (401, "invalid_client")),
+        ({"client_id": "nobody"}, (401, "invalid_client")),
+        ({"client_id": "nul\x00"}, (401, "invalid_client")),
+        ({"client_secret": None}, (401, "invalid_client")),
+        ({"client_secret": "wrong"}, (401, "invalid_client")),
+        ({"code": None}, (400, "invalid_request")),
+        ({"code": "wrong"}, (400, "invalid_grant")),
+        ({"redirect_uri": None}, (400, "invalid_grant")),
+        ({"redirect_uri": f"{REDIRECT}/more"}, (400, "invalid_grant")),
+        ({"code_verifier": "v" * 43}, (400, "invalid_request")),
+        ({"resource": TOOLS}, (400, "invalid_target")),
+    ],
+)
+async def test_what_is_wrong_is_named_and_the_code_stays_good(
+    application: Application, given: dict[str, str | None], expected: tuple[int, str]
+):
+    code = await application.code()
+
+    answer = await application.exchange(**({"code": code} | given))
+
+    assert refusal(answer) == expected
+    if expected[0] == 401:
+        assert answer.headers["www-authenticate"].startswith('Basic error="invalid_client"')
+    assert (await application.exchange(code)).status_code == 200
+
+
+@pytest.mark.parametrize("credentials", [b"\xff\xfe:x", b"nobody:x", b"nocolon", None, "\u00e9"])
+async def test_basic_credentials_that_cannot_be_read_are_wrong_credentials(
+    application: Application, credentials: bytes | str | None
+):
+    sent = "not base64!" if credentials is None else credentials
+    text = base64.b64encode(sent).decode() if isinstance(sent, bytes) else sent
+
+    answer = await application.exchange(
+        await application.code(),
+        {"Authorization": f"Basic {text}".encode("latin-1")},  # pyright: ignore[reportArgumentType]
+        client_id=None,
+        client_secret=None,
+    )
+
+    assert refusal(answer) == (401, "invalid_client")
+
+
+async def test_the_secret_of_one_client_does_not_open_another(
+    application: Application, services: Services, browsing: Browsing, account: Opened
+):
+    other = await add_application(services, browsing, account)
+    code = await application.code()
+
+    assert refusal(await application.exchange(code, client_secret=other.secret)) == (401, "invalid_client")
+    assert refusal(await other.exchange(code)) == (400, "invalid_grant")
+    assert (await application.exchange(code)).status_code == 200
+
+
+async def test_a_confidential_client_cannot_pass_for_a_public_one(application: Application):
+    pkce = Pkce()
+    code = await application.code(**pkce.asked)
+
+    answer = await application.exchange(code, code_verifier=pkce.verifier, client_secret=None)
+
+    assert refusal(answer) == (401, "invalid_client")
+
+
+async def test_a_public_client_has_no_secret_that_could_be_right(public: Application):
+    pkce = Pkce()
+    code = await public.code(**pkce.asked)
+
+    assert refusal(await public.exchange(code, code_verifier=pkce.verifier, client_secret="x"))[0] == 401
+    assert (await public.exchange(code, code_verifier=pkce.verifier)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("verifier", "error"),
+    [(None, "invalid_request"), ("short", "invalid_request"), ("v" * 43, "invalid_grant")],
+)
+async def test_a_code_is_good_with_its_verifier_only(public: Application, verifier: str | None, error: str):
+    code = await public.code(**Pkce().asked)
+
+    assert refusal(await public.exchange(code, code_verifier=verifier)) == (400, error)
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain", "multipart/form-data; boundary=x"])
+async def test_only_forms_are_read(http: httpx2.AsyncClient, content_type: str):
+    answer = await http.post(TOKEN, content=b'{"grant_type": "x"}', headers={"Content-Type": content_type})
+
+    assert refusal(answer) == (400, "invalid_request")
+
+
+async def test_a_parameter_sent_twice_is_refused(application: Application):
+    sent = f"grant_type=authorization_code&grant_type=refresh_token&client_id={application.client_id}"
+
+    answer = await application.http.post(
+        TOKEN, content=sent, headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+
+    assert refusal(answer) == (400, "invalid_request")
+
+
+async def test_a_body_without_end_is_refused(http: httpx2.AsyncClient):
+    answer = await http.post(TOKEN, data={"grant_type": "x" * 70_000})
+
+    assert refusal(answer) == (400, "invalid_request")
+
+
+async def test_a_code_lasts_for_a_minute(application: Application, services: Services):
+    code = await application.code()
+    lasts = await services.database.pool.fetchval("SELECT expires_at - created_at FROM oauth_codes")
+    await services.database.pool.execute("UPDATE oauth_codes SET expires_at = now()")
+
+    assert lasts.total_seconds() == 60
+    assert refusal(await application.exchange(code)) == (400, "invalid_grant")
+
+
+async def test_a_code_used_again_revokes_what_it_gave(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    code = await application.code()
+    tokens = (await application.exchange(code)).json()
+    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 200
+
+    again = await application.exchange(code)
+
+    assert refusal(again) == (400, "invalid_grant")
+    assert await revoked_because(services) == ["code_replayed"]
+    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
+    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+
+
+async def test_of_two_exchanges_of_one_code_at_once_one_succeeds(application: Application, services: Services):
+    code = await application.code()
+
+    answers = await asyncio.gather(*(application.exchange(code) for _ in range(4)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
+    assert await revoked_because(services) == ["code_replayed"]
+
+
+async def test_eight_refreshes_of_one_token_at_once_all_keep_the_connection(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    first = await application.connect()
+
+    answers = await asyncio.gather(*(application.refresh(first["refresh_token"]) for _ in range(8)))
+
+    assert [answer.status_code for answer in answers] == [200] * 8
+    siblings = [answer.json() for answer in answers]
+    assert len({each["refresh_token"] for each in siblings}) == 8
+    for each in siblings:
+        assert (await http.get("/contacts", headers=bearer(each["access_token"]))).status_code == 200
+        assert (await application.refresh(each["refresh_token"])).status_code == 200
+    assert await revoked_because(services) == []
+
+
+async def test_a_lost_answer_can_be_asked_for_again(application: Application, services: Services):
+    first = await application.connect()
+    await application.refresh(first["refresh_token"])
+    await services.database.pool.execute(
+        "UPDATE oauth_refresh_tokens SET rotated_at = rotated_at - interval '20 seconds'"
+    )
+
+    assert (await application.refresh(first["refresh_token"])).status_code == 200
+
+
+async def test_a_stolen_refresh_token_ends_the_whole_family(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    first = await application.connect()
+    second = (await application.refresh(first["refresh_token"])).json()
+    await services.database.pool.execute(MINUTES_AGO)
+
+    stolen = await application.refresh(first["refresh_token"])
+
+    assert refusal(stolen) == (400, "invalid_grant")
+    assert await revoked_because(services) == ["refresh_token_reused"]
+    assert refusal(await application.refresh(second["refresh_token"])) == (400, "invalid_grant")
+    assert (await http.get("/contacts", headers=bearer(second["access_token"]))).status_code == 401
+    cut_off = await services.database.pool.fetchrow("SELECT * FROM audit_entries WHERE action = 'application_cut_off'")
+    assert (cut_off["subject"], cut_off["details"]["because"]) == ("Pipelines", "refresh_token_reused")
+
+
+async def test_the_grace_does_not_grow_with_each_use(application: Application, services: Services):
+    first = await application.connect()
+    rotated = "SELECT rotated_at FROM oauth_refresh_tokens WHERE rotated_at IS NOT NULL"
+    await application.refresh(first["refresh_token"])
+    at = await services.database.pool.fetchval(rotated)
+
+    await application.refresh(first["refresh_token"])
+
+    assert await services.database.pool.fetchval(rotated) == at
+
+
+async def test_a_refresh_token_of_another_client_is_unknown_and_stays_good(
+    application: Application, services: Services, browsing: Browsing, account: Opened
+):
+    other = await add_application(services, browsing, account)
+    tokens = await application.connect()
+
+    assert refusal(await other.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+    assert await revoked_because(services) == []
+    assert (await application.refresh(tokens["refresh_token"])).status_code == 200
+
+
+async def test_a_refresh_token_lasts_thirty_days_from_its_last_use_and_a_year_at_most(
+    application: Application, services: Services
+):
+    tokens = await application.connect()
+    pool = services.database.pool
+    lasts = "SELECT expires_at - created_at FROM oauth_refresh_tokens ORDER BY created_at DESC LIMIT 1"
+    assert (await pool.fetchval(lasts)).total_seconds() == 30 * 86400
+    assert (await pool.fetchval("SELECT expires_at - created_at FROM oauth_grants")).days == 365
+
+    await pool.execute("UPDATE oauth_grants SET expires_at = now() + interval '2 days'")
+    tokens = (await application.refresh(tokens["refresh_token"])).json()
+
+    assert 86400 < (await pool.fetchval(lasts)).total_seconds() <= 2 * 86400
+    await pool.execute("UPDATE oauth_refresh_tokens SET expires_at = now()")
+    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"scope": "contacts:read messages:send"}, "invalid_scope"),
+        ({"resource": TOOLS}, "invalid_target"),
+        ({"refresh_token": None}, "invalid_request"),
+        ({"refresh_token": "wrong"}, "invalid_grant"),
+    ],
+)
+async def test_a_refresh_that_asks_for_too_much_rotates_nothing(
+    application: Application, services: Services, given: dict[str, str | None], error: str
+):
+    tokens = await application.connect(scope="contacts:read")
+
+    answer = await application.refresh(**({"refresh_token": tokens["refresh_token"]} | given))
+
+    assert refusal(answer) == (400, error)
+    assert await services.database.pool.fetchval("SELECT count(rotated_at) FROM oauth_refresh_tokens") == 0
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        "UPDATE users SET removed_at = now()",
+        "UPDATE accounts SET status = 'suspended'",
+        "UPDATE oauth_grants SET revoked_at = now()",
+        "UPDATE oauth_grants SET expires_at = now()",
+    ],
+)
+async def test_whose_end_ends_tokens(
+    application: Application, services: Services, http: httpx2.AsyncClient, ended: str
+):
+    tokens, code = await application.connect(), await application.code()
+
+    await services.database.pool.execute(ended)
+
+    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
+    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+    assert refusal(await application.exchange(code)) == (400, "invalid_grant")
+
+
+async def test_a_role_that_shrinks_shrinks_what_applications_may_do(application: Application, services: Services):
+    tokens = await application.connect()
+    await services.database.pool.execute("UPDATE oauth_grants SET scopes = scopes || '{account:write}'")
+    assert "account:write" in (await services.database.pool.fetchval("SELECT scopes FROM oauth_grants"))
+
+    await services.database.pool.execute("UPDATE users SET role = 'member'")
+    await services.database.pool.execute("UPDATE oauth_refresh_tokens SET scopes = scopes || '{account:write}'")
+
+    assert "account:write" not in (await application.refresh(tokens["refresh_token"])).json()["scope"]
+
+
+async def test_a_deleted_client_is_told_to_register_again(application: Application, services: Services):
+    tokens = await application.connect()
+    await services.database.pool.execute("UPDATE oauth_clients SET revoked_at = now()")
+
+    assert refusal(await application.refresh(tokens["refresh_token"])) == (401, "invalid_client")
+
+
+async def test_trouble_with_the_database_is_no_fault_of_the_client(application: Application, services: Services):
+    tokens = await application.connect()
+    pool = services.database.pool
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("LOCK TABLE oauth_refresh_tokens IN ACCESS EXCLUSIVE MODE")
+        waiting = asyncio.create_task(application.refresh(tokens["refresh_token"]))
+        await _break_off_who_waits(services)
+        answer = await waiting
+
+    assert refusal(answer) == (503, "temporarily_unavailable")
+    assert answer.headers["retry-after"] == "5"
+    assert (await application.refresh(tokens["refresh_token"])).status_code == 200
+
+
+async def _break_off_who_waits(services: Services) -> None:
+    cancel = (
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%oauth_%'"
+    )
+    async with asyncio.timeout(30):
+        while not await services.database.pool.fetch(cancel):  # noqa: ASYNC110 - the database makes it so
+            await asyncio.sleep(0.02)
+
+
+async def test_neither_secrets_nor_tokens_are_stored(application: Application, services: Services):
+    tokens = await application.connect()
+
+    pool = services.database.pool
+    tables = ("oauth_clients", "oauth_grants", "oauth_refresh_tokens", "oauth_signing_keys", "audit_entries")
+    stored = "".join([row["t"] for table in tables for row in await pool.fetch(f"SELECT t::text FROM {table} t")])
+    assert application.client_id in stored
+    for secret in (application.secret or "", tokens["refresh_token"], tokens["access_token"]):
+        assert secret not in stored
+        assert secret.encode().hex() not in stored
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+async def test_a_token_handed_back_ends_the_grant(
+    application: Application, services: Services, http: httpx2.AsyncClient, kind: str
+):
+    tokens = await application.connect()
+
+    answer = await application.post(REVOKE, token=tokens[kind], token_type_hint="nonsense")
+
+    assert (answer.status_code, answer.json()) == (200, {})
+    assert await revoked_because(services) == ["revoked_by_client"]
+    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
+    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
+    assert (await application.post(REVOKE, token=tokens[kind])).status_code == 200
+
+
+async def test_a_public_client_hands_back_too(public: Application, services: Services):
+    pkce = Pkce()
+    answer = await public.exchange(await public.code(**pkce.asked), code_verifier=pkce.verifier)
+
+    assert (await public.post(REVOKE, token=answer.json()["refresh_token"])).status_code == 200
+    assert await revoked_because(services) == ["revoked_by_client"]
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+async def test_nobody_hands_back_what_is_anothers(
+    application: Application, services: Services, new_account: Callable[..., Any], browsing: Browsing, kind: str
+):
+    other = await add_application(services, browsing, await new_account())
+    tokens = await application.connect()
+
+    assert refusal(await other.post(REVOKE, token=tokens[kind])) == (400, "invalid_grant")
+    assert refusal(await application.post(REVOKE, token=tokens[kind], client_secret="wrong"))[0] == 401
+    assert await revoked_because(services) == []
+
+
+async def test_an_unknown_token_is_revoked_already(application: Application):
+    assert (await application.post(REVOKE, token="unknown")).status_code == 200
+    assert (await application.post(REVOKE, token="a.b.c")).status_code == 200
+    assert refusal(await application.post(REVOKE)) == (400, "invalid_request")
+
+
+async def test_a_signing_key_is_published_before_its_first_token(application: Application, http: httpx2.AsyncClient):
+    before = {key["kid"] for key in (await http.get("/oauth/keys")).json()["keys"]}
+
+    token = (await application.connect())["access_token"]
+
+    assert jwt.get_unverified_header(token)["kid"] in before
+
+
+async def test_behind_a_proxy_that_ends_tls_the_address_is_still_the_one_that_clients_use(
+    settings: Settings, application: Application
+):
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    async with _running(create_app(public)) as app:
+        transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://10.1.2.3:8000") as http:
+            answer = await http.post(TOKEN, data={"grant_type": "authorization_code", "client_id": "x"})
+            page = await http.get(application.path())
+
+    assert refusal(answer) == (401, "invalid_client")
+    assert page.status_code == 200

@@ -1,0 +1,478 @@
+"""Signing in and out, in a browser."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.bootstrap import Services
+from app.domain.accounts import passwords
+from app.domain.kernel.errors import RateLimited
+from app.domain.onboarding.service import Opened
+from app.main import create_app
+from app.oauth.browser import Browser
+from app.oauth.devices import describe
+from app.settings import Settings
+from tests.conftest import _running
+from tests.oauth.browsing import OURS, Browsing, Form
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_SECONDS = 30
+WRONG = "The e-mail address or the password is wrong."
+STALE = "This form is out of date. Load the page again, then send it once more."
+POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+
+
+@pytest.fixture
+async def secure(settings: Settings, fresh_attempts: None) -> AsyncGenerator[Browsing]:
+    """Give a browser of a service that others reach over https."""
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    async with _running(create_app(public)) as app:
+        transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
+            yield Browsing(client)
+
+
+class Counting(PasswordHash):
+    """Counts the passwords that are verified."""
+
+    verified = 0
+
+    def verify_and_update(self, password: Any, hash: Any) -> tuple[bool, str | None]:
+        self.verified += 1
+        return super().verify_and_update(password, hash)
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counting]:
+    """Give what verifies passwords, and counts how often."""
+    hasher = Counting((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+    monkeypatch.setattr(passwords, "PASSWORDS", hasher)
+    return hasher
+
+
+def cookies(answer: httpx2.Response) -> dict[str, str]:
+    """Return the attributes of each cookie that an answer sets, without its value."""
+    parted = [cookie.split("; ", 1) for cookie in answer.headers.get_list("set-cookie")]
+    return {pair.partition("=")[0]: attributes for pair, attributes in parted}
+
+
+def alert(answer: httpx2.Response) -> str:
+    [text] = re.findall(r'role="alert"[^>]*>([^<]*)<', answer.text)
+    return text
+
+
+async def actions(services: Services) -> list[tuple[str, str, str]]:
+    rows = await services.database.pool.fetch("SELECT action, actor, subject FROM audit_entries ORDER BY id")
+    return [tuple(row) for row in rows if not row["action"].startswith("key_")]
+
+
+async def count_sessions(services: Services) -> int:
+    return await services.database.pool.fetchval("SELECT count(*) FROM sessions")
+
+
+async def owner_of(services: Services, account: Opened) -> str:
+    id = await services.database.pool.fetchval("SELECT id FROM users WHERE account_id = $1", account.account_id)
+    return f"user:{id}"
+
+
+@pytest.mark.parametrize("path", ["/login", "/forgot", "/account", "/password/unknown"])
+async def test_no_page_can_be_framed_scripted_or_kept(browsing: Browsing, path: str) -> None:
+    page = await browsing.get(path)
+
+    assert {name: page.headers[name] for name in ("content-security-policy", "x-frame-options")} == {
+        "content-security-policy": POLICY,
+        "x-frame-options": "DENY",
+    }
+    assert (page.headers["referrer-policy"], page.headers["cache-control"]) == ("no-referrer", "no-store")
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "<script" not in page.text
+    assert "style=" not in page.text
+
+
+async def test_a_user_signs_in_and_sees_the_account(browsing: Browsing, services: Services, account: Opened) -> None:
+    answer = await browsing.sign_in(f" {account.email.upper()} ", account.password)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    page = await browsing.get("/account")
+    assert page.status_code == 200
+    assert f"<dd>{account.email}</dd>" in page.text
+    assert account.company_name in page.text
+    owner = await owner_of(services, account)
+    assert await actions(services) == [("signed_in", owner, account.email)]
+    row = await services.database.pool.fetchrow("SELECT address, user_agent FROM audit_entries ORDER BY id DESC")
+    assert (row["address"], row["user_agent"]) == ("127.0.0.1", browsing.client.headers["user-agent"])
+
+
+async def test_in_development_the_cookie_has_a_plain_name_and_needs_no_https(
+    browsing: Browsing, account: Opened
+) -> None:
+    answer = await browsing.sign_in(account.email, account.password)
+
+    assert cookies(answer) == {
+        "session": "HttpOnly; Max-Age=7776000; Path=/; SameSite=lax",
+        "form": "HttpOnly; Max-Age=0; Path=/; SameSite=lax",
+    }
+
+
+async def test_elsewhere_the_cookie_is_for_this_host_and_https_alone(secure: Browsing, account: Opened) -> None:
+    form = await secure.form("/login")
+
+    answer = await secure.send(form, email=account.email, password=account.password)
+
+    assert cookies(answer) == {
+        "__Host-session": "HttpOnly; Max-Age=7776000; Path=/; SameSite=lax; Secure",
+        "__Host-form": "HttpOnly; Max-Age=0; Path=/; SameSite=lax; Secure",
+    }
+    assert (await secure.get("/account")).status_code == 200
+
+
+async def test_the_cookie_itself_is_stored_nowhere(browsing: Browsing, services: Services, account: Opened) -> None:
+    await browsing.enter(account)
+
+    row = await services.database.pool.fetchrow("SELECT * FROM sessions")
+    token = browsing.client.cookies["session"]
+    assert len(token) == 43
+    assert row["hash"] == services.door.tokens.fingerprint(token)
+    assert token not in str(dict(row))
+
+
+@pytest.mark.parametrize("who", ["nobody", "wrong password", "removed", "suspended", "invited"])
+async def test_every_refusal_reads_the_same_and_takes_the_same_work(
+    browsing: Browsing, services: Services, account: Opened, counting: Counting, who: str
+) -> None:
+    email, password = account.email, account.password
+    if who == "nobody":
+        email = "nobody@example.com"
+    elif who == "wrong password":
+        password = "not it"
+    else:
+        await services.database.pool.execute(
+            {
+                "removed": "UPDATE users SET removed_at = now()",
+                "suspended": "UPDATE accounts SET status = 'suspended'",
+                "invited": "UPDATE users SET password_hash = NULL",
+            }[who]
+        )
+    usual = await browsing.sign_in("somebody@example.com", "whatever")
+    counting.verified = 0
+
+    answer = await browsing.sign_in(email, password)
+
+    assert (answer.status_code, alert(answer), counting.verified) == (403, WRONG, 1)
+    masked = re.sub(r'value="[^"]*"', "", answer.text)
+    assert masked == re.sub(r'value="[^"]*"', "", usual.text)
+    assert answer.headers.keys() == usual.headers.keys()
+    assert "session" not in browsing.client.cookies
+    assert await count_sessions(services) == 0
+
+
+async def test_a_refusal_is_in_the_audit_log_of_the_user_it_was_for(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    await browsing.sign_in(account.email, "not it")
+    await browsing.sign_in("nobody@example.com", "not it")
+
+    owner = await owner_of(services, account)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not (noted := await actions(services)):  # noqa: ASYNC110 - noted after the answer
+            await asyncio.sleep(0.01)
+    assert noted == [("sign_in_refused", owner, account.email)]
+
+
+async def test_what_was_typed_is_shown_again_harmlessly_but_never_the_password(
+    browsing: Browsing, account: Opened
+) -> None:
+    answer = await browsing.sign_in('"><script>alert(1)</script>', "open sesame")
+
+    assert "<script" not in answer.text
+    assert "&lt;script&gt;alert(1)" in answer.text
+    assert "open sesame" not in answer.text
+
+
+async def test_who_fails_too_often_waits_even_with_the_right_password(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    for _ in range(5):
+        assert (await browsing.sign_in(account.email, "not it")).status_code == 403
+
+    answer = await browsing.sign_in(account.email, account.password)
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert alert(answer) == "Too many attempts. Try again in 1 second."
+    assert account.email in answer.text
+    assert await count_sessions(services) == 0
+
+
+async def test_an_unknown_address_is_held_back_like_a_known_one(browsing: Browsing, account: Opened) -> None:
+    statuses = [(await browsing.sign_in("nobody@example.com", "not it")).status_code for _ in range(6)]
+
+    assert statuses == [403] * 5 + [429]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "headers"),
+    [
+        ("no token", OURS),
+        ("wrong token", OURS),
+        ("no cookie", OURS),
+        ("", {"Origin": "https://evil.example"}),
+        ("", {"Origin": "null"}),
+        ("", {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "cross-site"}),
+        ("", {"Origin": "null", "Sec-Fetch-Site": "cross-site"}),
+        ("", {"Sec-Fetch-Site": "same-site"}),
+        ("", {"Origin": "http://127.0.0.1:8001"}),
+    ],
+)
+async def test_a_form_that_is_not_ours_is_refused(
+    browsing: Browsing, services: Services, account: Opened, spoil: str, headers: dict[str, str]
+) -> None:
+    form = await browsing.form("/login")
+    if spoil == "no token":
+        del form.fields["form_token"]
+    elif spoil == "wrong token":
+        form.fields["form_token"] = "é" + form.fields["form_token"][1:]
+    elif spoil == "no cookie":
+        browsing.client.cookies.clear()
+
+    answer = await browsing.send(form, headers, email=account.email, password=account.password)
+
+    assert (answer.status_code, alert(answer)) == (403, STALE)
+    assert "session" not in browsing.client.cookies
+    assert await count_sessions(services) == 0
+    assert await actions(services) == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        OURS,
+        {},
+        {"Origin": "http://127.0.0.1:8000"},
+        {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
+    ],
+)
+async def test_a_form_of_ours_is_taken_however_the_browser_says_so(
+    browsing: Browsing, account: Opened, headers: dict[str, str]
+) -> None:
+    form = await browsing.form("/login")
+
+    answer = await browsing.send(form, headers, email=account.email, password=account.password)
+
+    assert answer.status_code == 303
+
+
+async def test_the_token_of_another_browser_is_refused(
+    browsing: Browsing, http: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    foreign = Browsing(httpx2.AsyncClient(transport=http._transport, base_url=http.base_url))
+    token = (await foreign.form("/login")).fields["form_token"]
+    form = await browsing.form("/login")
+    assert token != form.fields["form_token"]
+
+    answer = await browsing.send(form, email=account.email, password=account.password, form_token=token)
+
+    assert (answer.status_code, await count_sessions(services)) == (403, 0)
+
+
+async def test_a_form_cannot_be_sent_again_after_it_signed_somebody_in(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    form = await browsing.form("/login")
+    await browsing.send(form, email=account.email, password=account.password)
+
+    again = await browsing.send(form, email=account.email, password=account.password)
+
+    assert (again.status_code, await count_sessions(services)) == (403, 1)
+
+
+async def test_a_cookie_chosen_before_signing_in_is_worth_nothing_after_it(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    browsing.client.cookies.set("session", "chosen-by-another", domain="127.0.0.1", path="/")
+    form = await browsing.form("/login")
+
+    answer = await browsing.send(form, email=account.email, password=account.password)
+
+    assert answer.status_code == 303
+    [token] = re.findall(r"session=([^;]*)", answer.headers["set-cookie"])
+    assert token != "chosen-by-another"
+    assert await services.door.find("chosen-by-another") is None
+    assert await services.door.find(token) is not None
+
+
+async def test_signing_in_again_ends_the_session_of_before(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    form = await browsing.form("/login")
+    await browsing.enter(account)
+    old = browsing.client.cookies["session"]
+    form.fields["form_token"] = services.door.tokens.of_form(old)
+
+    await browsing.send(form, email=account.email, password=account.password)
+
+    assert browsing.client.cookies["session"] != old
+    assert await services.door.find(old) is None
+    assert await count_sessions(services) == 1
+
+
+async def test_who_is_signed_in_is_led_on_from_the_sign_in_page(browsing: Browsing, account: Opened) -> None:
+    await browsing.enter(account)
+
+    answer = await browsing.get("/login?next=/automation/oauth/authorize%3Frequest%3D7")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/automation/oauth/authorize?request=7")
+
+
+async def test_who_is_not_signed_in_is_led_to_the_page_asked_for_afterwards(
+    browsing: Browsing, account: Opened
+) -> None:
+    asked = await browsing.get("/account")
+    assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=%2Faccount")
+
+    answer = await browsing.sign_in(account.email, account.password, "/login?next=/account%3Fnotice%3Dpassword_set")
+
+    assert answer.headers["location"] == "/account?notice=password_set"
+
+
+@pytest.mark.parametrize(
+    "onward",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        " //evil.example",
+        "evil.example",
+        "javascript:alert(1)",
+        "/ok\r\nSet-Cookie: a=b",
+        "",
+    ],
+)
+async def test_nobody_is_led_to_another_site(browsing: Browsing, account: Opened, onward: str) -> None:
+    form = await browsing.form("/login")
+
+    answer = await browsing.send(form, email=account.email, password=account.password, next=onward)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+
+
+async def test_signing_out_ends_the_session(browsing: Browsing, services: Services, account: Opened) -> None:
+    await browsing.enter(account)
+    token = browsing.client.cookies["session"]
+
+    answer = await browsing.send(await browsing.form("/account", "/logout"))
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?notice=signed_out")
+    assert "session" not in browsing.client.cookies
+    assert await services.door.find(token) is None
+    assert await count_sessions(services) == 0
+    assert [action for action, *_ in await actions(services)] == ["signed_in", "signed_out"]
+    assert "You are signed out." in (await browsing.get("/login?notice=signed_out")).text
+
+
+async def test_another_site_can_sign_nobody_out(browsing: Browsing, services: Services, account: Opened) -> None:
+    await browsing.enter(account)
+
+    answers = [
+        await browsing.send(Form("/logout", {"form_token": ""}), {"Sec-Fetch-Site": "cross-site"}),
+        await browsing.send(Form("/logout", {"form_token": ""}), OURS),
+        await browsing.get("/logout"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403, 403, 405]
+    assert await count_sessions(services) == 1
+
+
+async def test_a_notice_is_one_of_ours_or_none(browsing: Browsing) -> None:
+    page = await browsing.get("/login?notice=Your+account+is+locked.+Call+us")
+
+    assert "Call us" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{}", "application/json", 415),
+        (b"x=" + b"y" * 65_536, "application/x-www-form-urlencoded", 413),
+        (b"\xff=%ff&email=%00", "application/x-www-form-urlencoded", 403),
+    ],
+)
+async def test_what_is_no_form_is_refused_on_a_page(
+    browsing: Browsing, services: Services, body: bytes, kind: str, status: int
+) -> None:
+    answer = await browsing.client.post("/login", content=body, headers={"Content-Type": kind, **OURS})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+
+
+async def test_an_address_that_cannot_be_stored_is_told_on_a_page(browsing: Browsing, account: Opened) -> None:
+    answer = await browsing.sign_in("ann\0@example.com", "open sesame")
+
+    assert (answer.status_code, alert(answer)) == (422, "A text must not hold the character U+0000.")
+
+
+async def test_the_style_is_served_under_a_name_that_changes_with_it(browsing: Browsing) -> None:
+    [path] = re.findall(r'rel="stylesheet" href="([^"]+)"', (await browsing.get("/login")).text)
+
+    style = await browsing.get(path)
+
+    assert re.fullmatch(r"/assets/sign-in-[0-9a-f]{12}\.css", path)
+    assert (style.status_code, style.headers["content-type"]) == (200, "text/css; charset=utf-8")
+    assert style.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+async def test_forms_are_labelled_and_known_to_password_managers(browsing: Browsing) -> None:
+    page = (await browsing.get("/login")).text
+
+    assert re.findall(r'autocomplete="([^"]+)"', page) == ["username", "current-password"]
+    assert set(re.findall(r'<input id="(\w+)"', page)) == set(re.findall(r'<label for="(\w+)"', page))
+
+
+@pytest.mark.parametrize(
+    ("cause", "status", "told"),
+    [
+        (KeyError("the secret of the house"), 500, "Something went wrong on our side."),
+        (ConnectionError("10.0.0.7 is away"), 503, "The service is not available at this moment. Try again in a few"),
+        (RateLimited(seconds=7), 429, "Too many requests. Try again in 7 seconds."),
+    ],
+)
+async def test_what_goes_wrong_is_told_on_a_page_without_its_cause(
+    services: Services, cause: Exception, status: int, told: str
+) -> None:
+    async def fail(_: Request) -> Response:
+        raise cause
+
+    app = Starlette(routes=[Route("/fail", Browser(services).shown(fail))])
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000") as client:
+        page = await client.get("/fail")
+
+    assert (page.status_code, page.headers["content-security-policy"]) == (status, POLICY)
+    assert alert(page).startswith(told)
+    assert "house" not in page.text
+    assert "10.0.0.7" not in page.text
+    assert page.headers.get("retry-after") == {429: "7", 503: "5"}.get(status)
+
+
+def test_browsers_are_told_apart_in_words() -> None:
+    chrome = (
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
+    )
+    phone = "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1 Version/26.0 Mobile Safari/604.1"
+
+    told = [describe(agent) for agent in (chrome, f"{chrome} Edg/140.0", phone, "curl/8.9", "")]
+
+    assert told == ["Chrome on Windows", "Edge on Windows", "Safari on iPhone", "Unknown browser", "Unknown browser"]

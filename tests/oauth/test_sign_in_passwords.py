@@ -1,0 +1,291 @@
+"""Choosing a password: by a mailed link, and while signed in."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.models import LinkPurpose, User
+from app.domain.accounts.sessions import Visitor
+from app.domain.onboarding.service import Opened
+from tests.oauth.browsing import Browsing
+from tests.oauth.mailbox import deliver, link, text
+from tests.oauth.test_sign_in import actions, alert, count_sessions
+
+pytestmark = pytest.mark.anyio
+
+GOOD = "seven green bicycles"
+OVER = "This link does not work any more: it was used, is too old, or a newer one was sent."
+
+
+async def ask(browsing: Browsing, email: str) -> str:
+    answer = await browsing.send(await browsing.form("/forgot"), email=email)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+async def mailed_link(browsing: Browsing, services: Services, account: Opened) -> str:
+    await ask(browsing, account.email)
+    return link((await deliver(services))[-1])
+
+
+async def test_a_forgotten_password_is_replaced_by_a_mailed_link(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    await browsing.enter(account)
+    browsing.client.cookies.clear()
+    await ask(browsing, f" {account.email.upper()}")
+    [mail] = await deliver(services)
+    assert (mail["to"], mail["subject"]) == (account.email, "Choose a new password")
+    assert "for one hour" in text(mail)
+
+    answer = await browsing.send(await browsing.form(link(mail)), password=GOOD)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?notice=password_set")
+    assert await count_sessions(services) == 0
+    assert (await browsing.sign_in(account.email, account.password)).status_code == 403
+    assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
+    done = [action for action, *_ in await actions(services) if action != "sign_in_refused"]
+    assert done == ["signed_in", "password_reset_asked", "password_set", "signed_in"]
+
+
+@pytest.mark.parametrize("who", ["nobody", "removed", "suspended", "nonsense"])
+async def test_the_page_says_the_same_for_addresses_that_get_no_mail(
+    browsing: Browsing, services: Services, account: Opened, who: str
+) -> None:
+    usual = await ask(browsing, account.email)
+    await services.database.pool.execute("DELETE FROM password_links")
+    if who == "removed":
+        await services.database.pool.execute("UPDATE users SET removed_at = now()")
+    if who == "suspended":
+        await services.database.pool.execute("UPDATE accounts SET status = 'suspended'")
+    email = {"nobody": "nobody@example.com", "nonsense": "<b>@"}.get(who, account.email)
+
+    told = await ask(browsing, email)
+
+    assert told.replace("&lt;b&gt;@", "EMAIL").replace(email, "EMAIL") == usual.replace(account.email, "EMAIL")
+    assert await deliver(services) == []
+
+
+async def test_a_link_works_once(browsing: Browsing, services: Services, account: Opened) -> None:
+    path = await mailed_link(browsing, services, account)
+    form = await browsing.form(path)
+    await browsing.send(form, password=GOOD)
+
+    again = await browsing.send(form, password="another good password")
+
+    assert (again.status_code, alert(again)) == (410, OVER)
+    assert (await browsing.get(path)).status_code == 410
+    assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
+
+
+async def test_looking_at_a_link_does_not_use_it_up(browsing: Browsing, services: Services, account: Opened) -> None:
+    path = await mailed_link(browsing, services, account)
+
+    assert [(await browsing.get(path)).status_code for _ in range(3)] == [200] * 3
+    assert (await browsing.send(await browsing.form(path), password=GOOD)).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE password_links SET expires_at = now()",
+        "UPDATE users SET removed_at = now()",
+        "UPDATE accounts SET status = 'suspended'",
+    ],
+)
+async def test_a_link_is_over_when_its_time_its_user_or_its_account_is(
+    browsing: Browsing, services: Services, account: Opened, change: str
+) -> None:
+    form = await browsing.form(await mailed_link(browsing, services, account))
+    before = await services.database.pool.fetchval("SELECT password_hash FROM users")
+    await services.database.pool.execute(change)
+
+    answer = await browsing.send(form, password=GOOD)
+
+    assert (answer.status_code, alert(answer)) == (410, OVER)
+    assert await services.database.pool.fetchval("SELECT password_hash FROM users") == before
+
+
+async def test_a_newer_link_is_the_only_one_that_works(browsing: Browsing, services: Services, account: Opened) -> None:
+    old = await mailed_link(browsing, services, account)
+    new = await mailed_link(browsing, services, account)
+
+    assert old != new
+    assert [(await browsing.get(path)).status_code for path in (old, new)] == [410, 200]
+
+
+async def test_of_two_who_use_a_link_at_once_one_is_refused(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    token = (await mailed_link(browsing, services, account)).removeprefix("/password/")
+    choices = [GOOD, "another good password"]
+
+    answers = await asyncio.gather(
+        *(services.door.set_password(token, choice, Visitor("127.0.0.1")) for choice in choices),
+        return_exceptions=True,
+    )
+
+    assert [type(answer) for answer in answers].count(LinkNotGood) == 1
+    chosen = next(choice for choice, answer in zip(choices, answers, strict=True) if isinstance(answer, User))
+    assert (await browsing.sign_in(account.email, chosen)).status_code == 303
+
+
+async def test_what_is_stored_of_a_link_cannot_open_it_once_it_is_mailed(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    path = await mailed_link(browsing, services, account)
+
+    row = await services.database.pool.fetchrow("SELECT * FROM password_links")
+    token = path.removeprefix("/password/")
+    assert (row["hash"], row["seed"]) == (services.door.tokens.fingerprint(token), None)
+    assert (row["purpose"], _hours(row)) == (LinkPurpose.reset, 1)
+
+
+@pytest.mark.parametrize(
+    ("password", "told"),
+    [
+        ("eleven char", "Use at least 12 characters. Several words make a good password."),
+        ("Passwordpassword", "This password is one of the first that others would guess. Use another one."),
+        ("OWNER1@example.com", "Use a password that is not your e-mail address."),
+        ("a" * 1001, "Use at most 1000 characters."),
+    ],
+)
+async def test_a_password_that_will_not_do_leaves_the_link_good(
+    browsing: Browsing, services: Services, account: Opened, password: str, told: str
+) -> None:
+    form = await browsing.form(await mailed_link(browsing, services, account))
+
+    answer = await browsing.send(form, password=password)
+
+    assert (answer.status_code, alert(answer)) == (422, told)
+    assert password not in answer.text
+    assert (await browsing.send(form, password=GOOD)).status_code == 303
+
+
+async def test_a_new_password_lets_in_who_was_held_back(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    for _ in range(5):
+        await browsing.sign_in(account.email, "not it")
+    assert (await browsing.sign_in(account.email, account.password)).status_code == 429
+
+    await browsing.send(await browsing.form(await mailed_link(browsing, services, account)), password=GOOD)
+
+    assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
+
+
+async def test_links_cannot_be_asked_for_without_end(browsing: Browsing, services: Services, account: Opened) -> None:
+    for _ in range(5):
+        await ask(browsing, account.email)
+
+    answer = await browsing.send(await browsing.form("/forgot"), email=account.email)
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert alert(answer) == "Too many attempts. Try again in 1 second."
+    assert len(await deliver(services)) == 1
+
+
+async def test_the_forms_of_links_are_ours_alone(browsing: Browsing, services: Services, account: Opened) -> None:
+    form = await browsing.form(await mailed_link(browsing, services, account))
+
+    answer = await browsing.send(form, {"Sec-Fetch-Site": "cross-site"}, password=GOOD)
+    asked = await browsing.send(await browsing.form("/forgot"), {"Origin": "https://evil.example"}, email="a@b.com")
+
+    assert (answer.status_code, asked.status_code) == (403, 403)
+    assert (await browsing.send(form, password=GOOD)).status_code == 303
+
+
+async def test_who_is_signed_in_changes_the_password_and_is_signed_out_elsewhere(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    await browsing.enter(account)
+    elsewhere = browsing.client.cookies["session"]
+    browsing.client.cookies.clear()
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+
+    answer = await browsing.send(form, old_password=account.password, password=GOOD)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=password_changed")
+    assert "signed out everywhere else" in (await browsing.get(answer.headers["location"])).text
+    assert await services.door.find(elsewhere) is None
+    browsing.client.cookies.clear()
+    assert (await browsing.sign_in(account.email, account.password)).status_code == 403
+    assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("not it", GOOD, "The current password is wrong."),
+        ("{right}", "short", "Use at least 12 characters. Several words make a good password."),
+    ],
+)
+async def test_a_password_is_not_changed_without_the_current_one_or_to_a_bad_one(
+    browsing: Browsing, services: Services, account: Opened, old: str, new: str, told: str
+) -> None:
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+
+    answer = await browsing.send(form, old_password=old.replace("{right}", account.password), password=new)
+
+    assert (answer.status_code, alert(answer)) == (422, told)
+    browsing.client.cookies.clear()
+    assert (await browsing.sign_in(account.email, account.password)).status_code == 303
+
+
+async def test_a_session_elsewhere_can_be_ended(browsing: Browsing, services: Services, account: Opened) -> None:
+    browsing.client.headers["User-Agent"] = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Firefox/140.0"
+    await browsing.enter(account)
+    elsewhere = browsing.client.cookies["session"]
+    browsing.client.cookies.clear()
+    browsing.client.headers["User-Agent"] = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) Version/26.0 Safari/605.1"
+    await browsing.enter(account)
+    page = (await browsing.get("/account")).text
+    assert re.findall(r"<li>\s*<div><strong>([^<]*)", page) == ["Safari on macOS", "Firefox on Windows"]
+    [action] = re.findall(r'action="(/account/sessions/\d+/end)"', page)
+
+    answer = await browsing.send(await browsing.form("/account", action))
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=session_ended")
+    assert await services.door.find(elsewhere) is None
+    assert (await browsing.get("/account")).status_code == 200
+    assert (await actions(services))[-1][0] == "session_ended"
+
+
+async def test_nobody_ends_the_session_of_another(
+    browsing: Browsing, services: Services, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    other = await new_account()
+    await browsing.enter(other)
+    browsing.client.cookies.clear()
+    id = await services.database.pool.fetchval("SELECT id FROM sessions")
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/logout")
+    form.action = f"/account/sessions/{id}/end"
+
+    answer = await browsing.send(form)
+
+    assert (answer.status_code, await count_sessions(services)) == (404, 2)
+
+
+async def test_who_is_signed_out_meanwhile_is_led_to_sign_in(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+    await services.database.pool.execute("DELETE FROM sessions")
+
+    answer = await browsing.send(form, old_password=account.password, password=GOOD)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2Faccount")
+
+
+def _hours(row: dict[str, datetime]) -> float:
+    return (row["expires_at"] - row["created_at"]).total_seconds() / 3600

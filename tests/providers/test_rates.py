@@ -1,0 +1,119 @@
+"""Rate limits, counted in Valkey."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+from redis.asyncio import Redis
+
+from app.domain.kernel.unit import Actor
+from app.providers import rates
+from app.providers.rates import ACCOUNT_SHARE, Policy, Rates, Standing
+from app.settings import Settings
+from app.telemetry.metrics import RATE_LIMITS
+
+pytestmark = pytest.mark.anyio
+
+# One request an hour is given back by so little in a second that a slow test counts the same.
+SLOW = Policy("requests", 3)
+ONE, OTHER = Actor(1, frozenset(), "key:1"), Actor(1, frozenset(), "key:2")
+
+
+@pytest.fixture
+async def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Rates]:
+    """Give a counter that has counted nothing, with a window of an hour."""
+    monkeypatch.setattr(rates, "WINDOW_SECONDS", 3600)
+    assert settings.redis_url
+    redis = Redis.from_url(settings.redis_url)
+    await redis.flushdb()
+    await redis.aclose()
+    counted = Rates(settings.redis_url)
+    yield counted
+    await counted.close()
+
+
+def remaining(standing: Standing | None) -> tuple[int, int]:
+    assert standing
+    assert standing.wait == 0
+    return standing.remaining
+
+
+async def test_requests_pass_until_the_quota_is_used_up(counted: Rates) -> None:
+    passed = [remaining(await counted.take(SLOW, ONE)) for _ in range(3)]
+
+    refused = await counted.take(SLOW, ONE)
+
+    assert passed == [(2, 11), (1, 10), (0, 9)]
+    assert refused
+    assert 1100 < refused.wait <= 1200
+
+
+async def test_a_refused_request_does_not_count(counted: Rates) -> None:
+    for _ in range(3):
+        await counted.take(SLOW, ONE)
+    first = await counted.take(SLOW, ONE)
+
+    for _ in range(20):
+        await counted.take(SLOW, ONE)
+
+    last = await counted.take(SLOW, ONE)
+    assert first
+    assert last
+    assert 0 < last.wait <= first.wait
+    assert remaining(await counted.take(SLOW, OTHER)) == (2, 8)
+
+
+async def test_each_key_has_its_own_quota_and_all_share_the_accounts(counted: Rates) -> None:
+    keys = [Actor(1, frozenset(), f"key:{number}") for number in range(ACCOUNT_SHARE + 1)]
+    for key in keys[:-1]:
+        for _ in range(3):
+            remaining(await counted.take(SLOW, key))
+
+    refused = await counted.take(SLOW, keys[-1])
+    elsewhere = await counted.take(SLOW, Actor(2, frozenset(), keys[-1].label))
+
+    assert refused
+    assert 0 < refused.wait <= 300
+    assert remaining(elsewhere) == (2, 11)
+
+
+async def test_the_policies_are_counted_apart(counted: Rates) -> None:
+    for _ in range(3):
+        await counted.take(SLOW, ONE)
+
+    assert remaining(await counted.take(Policy("sends", 2), ONE)) == (1, 7)
+
+
+async def test_what_arrives_together_is_counted_one_by_one(counted: Rates) -> None:
+    standings = await asyncio.gather(*(counted.take(Policy("requests", 100), ONE) for _ in range(150)))
+
+    assert sum(standing is not None and standing.wait == 0 for standing in standings) == 100
+
+
+async def test_the_quota_comes_back_with_time(counted: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1)
+    once = Policy("requests", 1)
+    remaining(await counted.take(once, ONE))
+
+    await asyncio.sleep(1.1)
+
+    assert remaining(await counted.take(once, ONE)) == (0, 3)
+
+
+def test_the_headers_are_those_of_the_draft() -> None:
+    policy = Policy("requests", 600)
+
+    assert policy.header == '"requests";q=600;w=60, "requests-account";q=2400;w=60'
+    assert Standing(policy, 0, (599, 2399), (1, 1)).header == '"requests";r=599;t=1, "requests-account";r=2399;t=1'
+
+
+async def test_nothing_is_refused_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unchecked() -> float:
+        return RATE_LIMITS.labels("requests", "unchecked")._value.get()
+
+    before = unchecked()
+    away = Rates("redis://127.0.0.1:1/0")
+
+    assert [await away.take(Policy("requests", 1), ONE) for _ in range(3)] == [None, None, None]
+    assert unchecked() == before + 3
+    await away.close()

@@ -1,0 +1,88 @@
+"""Rate limits, as clients meet them."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.domain.onboarding.service import Opened
+from app.settings import Settings
+from tests.rest.answers import data, refusal
+
+pytestmark = pytest.mark.anyio
+
+SEND = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
+BALANCE = {"query": "{ balance { balance } }"}
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Allow each key two sends and three other requests a minute."""
+    return settings.model_copy(update={"rate_limit": 3, "send_rate_limit": 2})
+
+
+async def exhaust(api: httpx2.AsyncClient, count: int = 3) -> None:
+    for _ in range(count):
+        assert (await api.get("/contacts")).status_code == 200
+
+
+def limits(answer: httpx2.Response) -> Any:
+    return answer.headers["ratelimit-policy"], answer.headers["ratelimit"].split(";t=")[0]
+
+
+async def test_every_answer_says_what_is_left(api: httpx2.AsyncClient) -> None:
+    policy = '"requests";q=3;w=60, "requests-account";q=12;w=60'
+
+    assert limits(await api.get("/contacts")) == (policy, '"requests";r=2')
+    assert limits(await api.get("/contacts/1")) == (policy, '"requests";r=1')
+    assert limits(await api.post("/graphql", json=BALANCE)) == (policy, '"requests";r=0')
+
+
+async def test_too_many_requests_are_refused_with_429_and_the_seconds_to_wait(api: httpx2.AsyncClient) -> None:
+    await exhaust(api)
+
+    answer = await api.get("/contacts")
+
+    seconds = answer.headers["retry-after"]
+    assert refusal(answer) == (429, "rate_limited", f"Too many requests. Try again in {seconds} seconds.")
+    assert 1 <= int(seconds) <= 20
+    assert answer.headers["ratelimit"].startswith('"requests";r=0;t=')
+
+
+async def test_the_contract_refuses_them_too(api: httpx2.AsyncClient) -> None:
+    await exhaust(api)
+
+    answer = await api.post("/graphql", json=BALANCE)
+
+    [error] = answer.json()["errors"]
+    assert (answer.status_code, error["extensions"]["code"]) == (429, "rate_limited")
+    assert 1 <= int(answer.headers["retry-after"]) <= 20
+
+
+async def test_sends_have_a_limit_of_their_own(api: httpx2.AsyncClient, services: Services, account: Opened) -> None:
+    await exhaust(api)
+    sent = [data(await api.post("/sms/send", json=SEND))["status"] for _ in range(2)]
+
+    answer = await api.post("/sms/send", json=SEND)
+
+    assert sent == ["pending", "pending"]
+    assert refusal(answer)[:2] == (429, "rate_limited")
+    assert answer.headers["ratelimit-policy"].startswith('"sends";q=2;w=60')
+    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 2
+    assert await services.database.pool.fetchval("SELECT balance FROM accounts") == account.credits - 2
+
+
+async def test_another_key_is_not_held_up(api: httpx2.AsyncClient, account: Opened) -> None:
+    await exhaust(api)
+
+    answer = await api.get("/contacts", headers={"Authorization": f"Bearer {account.auto_key}"})
+
+    assert answer.status_code == 200
+
+
+async def test_who_sends_no_key_is_told_nothing_of_limits(http: httpx2.AsyncClient) -> None:
+    answer = await http.get("/contacts")
+
+    assert answer.status_code == 401
+    assert "ratelimit" not in answer.headers
