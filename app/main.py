@@ -3,6 +3,7 @@
 import gc
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
@@ -44,10 +45,15 @@ State = Mapping[str, Any]
 
 def create_app(settings: Settings) -> RequestTelemetry:
     """Return the application; it connects, and gets its routes, when the server starts it."""
-    operations = load(REST, contract())
-    app = FastAPI(lifespan=_lifespan(settings, operations), openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(lifespan=_lifespan(settings, rest_operations()), openapi_url=None, docs_url=None, redoc_url=None)
     envelope.install(app, _docs(settings), _challenge(settings))
     return RequestTelemetry(app)
+
+
+@cache
+def rest_operations() -> list[Operation]:
+    """Return the operations that are REST endpoints; a document that does not fit the contract raises `Unsound`."""
+    return load(REST, contract())
 
 
 def _lifespan(

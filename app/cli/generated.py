@@ -8,9 +8,8 @@ import orjson
 
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
-from app.graphql.schema import CONTRACT, contract
-from app.main import REST, VERSION
-from app.operations.document import load
+from app.graphql.schema import CONTRACT
+from app.main import VERSION, rest_operations
 from app.providers.carriers.sandbox import numbers
 from app.rest import openapi
 
@@ -20,7 +19,7 @@ SERVER = "http://127.0.0.1:8000"
 
 def check_documents() -> str:
     """Compile everything that is read at start; return how much there is."""
-    operations = load(REST, contract())
+    operations = rest_operations()
     return f"{len(operations)} operations, {len(EVENTS)} events and {len(catalogue())} errors are sound."
 
 
@@ -38,7 +37,7 @@ def write_all(*, check: bool) -> list[str]:
 
 
 def _openapi() -> str:
-    document = openapi.document(load(REST, contract()), VERSION, SERVER)
+    document = openapi.document(rest_operations(), VERSION, SERVER)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
 
 

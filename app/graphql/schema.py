@@ -1,5 +1,7 @@
 """The whole contract: every area's queries, mutations and subscriptions, woven into one schema."""
 
+from functools import cache
+
 import strawberry
 from graphql import GraphQLSchema, build_schema
 from strawberry.schema.config import StrawberryConfig
@@ -81,6 +83,7 @@ _describe_directives()
 CONTRACT = schema.as_str() + "\n"
 
 
+@cache
 def contract() -> GraphQLSchema:
     """Return the schema as its text says it, directives included; operation documents are compiled against it."""
     return build_schema(CONTRACT)

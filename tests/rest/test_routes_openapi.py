@@ -122,11 +122,12 @@ def test_answers_stand_in_their_envelope_with_their_headers(document: dict[str, 
     assert page["required"] == ["success", "data"]
     assert page["properties"]["success"] == {"const": True}
     assert page["properties"]["data"]["items"]["required"] == ["id", "name", "tags", "stage"]
-    assert page_headers == {"X-Request-Id", "X-Total-Count", "Link"}
+    limits = {"RateLimit", "RateLimit-Policy"}
+    assert page_headers == {"X-Request-Id", "X-Total-Count", "Link", *limits}
     assert sent["properties"]["data"]["required"] == ["message_id", "segments"]
-    assert sent_headers == {"X-Request-Id", "Idempotent-Replayed"}
+    assert sent_headers == {"X-Request-Id", "Idempotent-Replayed", *limits}
     assert user["required"] == ["success", "user"]
-    assert user_headers == {"X-Request-Id"}
+    assert user_headers == {"X-Request-Id", *limits}
     assert bare == {"type": "array", "items": STRING}
 
 

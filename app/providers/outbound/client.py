@@ -5,7 +5,7 @@ import contextlib
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 from app.domain.webhooks.errors import InvalidUrl
 from app.domain.webhooks.poster import PostError, Reply
@@ -53,7 +53,7 @@ class WebhookPoster:
         self._timeout = timeout
         self._resolver = Resolver()
         self._resolve = resolve or self._resolver.look_up
-        self._ssl_context = ssl_context or ssl.create_default_context()
+        self._ssl_context = ssl_context or _trusting_public_roots()
         self._pool = Pool(IDLE_LIMIT, IDLE_CONNECTIONS)
 
     def check(self, url: str) -> str:
@@ -134,6 +134,11 @@ class WebhookPoster:
             server_hostname=target.host if target.secure else None,
         )
         return connection
+
+
+@cache
+def _trusting_public_roots() -> ssl.SSLContext:
+    return ssl.create_default_context()
 
 
 def _request(method: str, target: Target, *, headers: Mapping[str, str], body: bytes) -> bytes:
