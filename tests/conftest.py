@@ -16,6 +16,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff, open_services
 from app.db import migrate
+from app.db.engine import Pool
 from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
@@ -99,12 +100,35 @@ async def services(settings: Settings) -> AsyncGenerator[Services]:
         yield services
         await services.desk.close()
         await services.door.close()
-        async with services.database.pool.acquire() as connection, connection.transaction():
-            await connection.execute("SET LOCAL lock_timeout = '10s'")  # a test that left a transaction open fails
-            await connection.execute(TRUNCATE)
+        await empty(services.database.pool)
 
 
-TRUNCATE = f"TRUNCATE {', '.join(table.name for table in METADATA.sorted_tables)}"
+async def empty(pool: Pool) -> None:
+    """Empty every table; fail where a test left a transaction open, and say which."""
+    try:
+        async with pool.acquire() as connection, connection.transaction():
+            await connection.execute("SET LOCAL lock_timeout = '10s'")
+            await connection.execute(EMPTY)
+    except asyncpg.LockNotAvailableError:
+        left = [(row["state"], row["query"]) for row in await pool.fetch(END_OTHERS)]
+        await pool.execute(EMPTY)
+        pytest.fail(f"The test left transactions open: {left}")
+
+
+END_OTHERS = """
+SELECT state, query, pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+"""
+
+TABLES = [table.name for table in METADATA.sorted_tables]
+EMPTY = f"""
+DO $$ BEGIN
+  LOCK TABLE {", ".join(TABLES)} IN ACCESS EXCLUSIVE MODE;
+  SET LOCAL session_replication_role = replica;
+  {" ".join(f"DELETE FROM {table};" for table in TABLES)}
+END $$
+"""
+"""Empties every table; TRUNCATE takes fifty times as long where there is little in them."""
 
 
 @pytest.fixture

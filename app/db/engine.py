@@ -1,6 +1,8 @@
 """Connections to PostgreSQL: sessions for the models, a raw pool for the hot statements."""
 
+import sys
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -101,12 +103,39 @@ async def connect(url: str, size: int) -> Database:
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
     )
-    pool = cast(Pool, await asyncpg.create_pool(url, min_size=1, max_size=size, init=_speak_json, reset=_keep))
-    return Database(engine, async_sessionmaker(engine, expire_on_commit=False), pool)
+    pool = _LendingPool(
+        url,
+        min_size=1,
+        max_size=size,
+        max_queries=50_000,
+        max_inactive_connection_lifetime=300.0,
+        init=_speak_json,
+        reset=_keep,
+        loop=None,
+        connection_class=asyncpg.Connection,
+        record_class=asyncpg.Record,
+    )
+    return Database(engine, async_sessionmaker(engine, expire_on_commit=False), cast(Pool, await pool))
 
 
-async def _keep(_connection: Any) -> None:
-    """Give a connection back as it is: no statement of ours changes a session, so resetting it costs for nothing."""
+_IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)
+
+
+class _LendingPool(asyncpg.Pool):
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
+        """Give a connection back, from a block that ended or that something interrupted."""
+        _IS_INTERRUPTED.set(sys.exception() is not None)
+        await super().release(connection, timeout=timeout)
+
+
+async def _keep(connection: Any) -> None:
+    """Give a connection back as it is: no statement of ours changes a session, so resetting it costs for nothing.
+
+    A block that was interrupted while a statement was prepared has begun a transaction that asyncpg does not know of;
+    any statement ends it.
+    """
+    if _IS_INTERRUPTED.get():
+        await connection.execute("SELECT 1")
 
 
 async def _speak_json(connection: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from app.domain.accounts import keys
 from app.settings import Settings
 from tests.cli.conftest import Done, Run
-from tests.conftest import SECRET, TRUNCATE
+from tests.conftest import EMPTY, SECRET
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def ask(settings: Settings) -> Iterator[Any]:
             await connection.close()
 
     yield lambda sql: asyncio.run(fetch(sql))
-    asyncio.run(fetch(TRUNCATE))
+    asyncio.run(fetch(EMPTY))
 
 
 @pytest.fixture

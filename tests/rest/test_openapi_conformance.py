@@ -22,7 +22,7 @@ from app.graphql.schema import contract
 from app.main import REST, create_app
 from app.operations.document import load
 from app.settings import Settings
-from tests.conftest import SECRET, TRUNCATE
+from tests.conftest import EMPTY, SECRET
 from tests.e2e.processes import free_port, is_ready, until
 
 CASES = 500
@@ -68,7 +68,7 @@ def live(database_url: str, worker_number: int, tmp_path_factory: pytest.TempPat
 
 async def _empty(database_url: str) -> None:
     connection = await asyncpg.connect(database_url)
-    await connection.execute(TRUNCATE)
+    await connection.execute(EMPTY)
     await connection.close()
 
 

@@ -24,7 +24,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
-from tests.conftest import TRUNCATE
+from tests.conftest import EMPTY
 from tests.domain.books import Later, audit
 
 CLIENTS = 8
@@ -60,7 +60,7 @@ class Clients:
 
     async def open(self) -> None:
         """Open two accounts on an empty database."""
-        await self.pool.execute(TRUNCATE)
+        await self.pool.execute(EMPTY)
         self.accounts = [await self._open_one(f"{name}@example.com") for name in ("ann", "bob")]
 
     async def rush(self, acts: list[tuple[Any, ...]]) -> list[Any]:
@@ -189,5 +189,5 @@ def test_money_is_neither_lost_nor_made_by_eight_clients_at_once(settings: Setti
                 ),
             )
         finally:
-            loop.run(services.database.pool.execute(TRUNCATE))
+            loop.run(services.database.pool.execute(EMPTY))
             loop.run(opening.__aexit__(None, None, None))

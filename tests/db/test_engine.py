@@ -1,0 +1,49 @@
+"""Connections, and how they are given back."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+IN_TRANSACTION = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND xact_start IS NOT NULL"
+
+
+async def interrupt(pool: Pool) -> int:
+    """Interrupt a block after its statement was prepared, before it is run; return the id of its server process."""
+    pids: list[int] = []
+
+    async def work() -> None:
+        async with pool.acquire() as connection:
+            lent: Any = connection
+            pids.append(lent.get_server_pid())
+            await lent._con._get_statement("SELECT count(*) FROM accounts", None)
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await work()
+    return pids[0]
+
+
+async def test_a_block_that_was_interrupted_leaves_no_transaction_open(services: Services, settings: Settings) -> None:
+    pid = await interrupt(services.database.pool)
+
+    other = await asyncpg.connect(settings.database_url)
+    assert await other.fetchval(IN_TRANSACTION, pid) == 0
+    await other.close()
+
+
+async def test_the_connection_of_a_block_that_was_interrupted_is_used_again(services: Services) -> None:
+    pool = services.database.pool
+    pid = await interrupt(pool)
+
+    async with pool.acquire() as connection:
+        lent: Any = connection
+        assert lent.get_server_pid() == pid
+        assert await connection.fetchval("SELECT count(*) FROM accounts") == 0
