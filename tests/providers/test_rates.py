@@ -16,7 +16,10 @@ pytestmark = pytest.mark.anyio
 
 # One request an hour is given back by so little in a second that a slow test counts the same.
 SLOW = Policy("requests", 3)
-ONE, OTHER = Actor(1, frozenset(), "key:1"), Actor(1, frozenset(), "key:2")
+ACCOUNT = 10**9
+"""No account of the other tests."""
+
+ONE, OTHER = Actor(ACCOUNT, frozenset(), "key:1"), Actor(ACCOUNT, frozenset(), "key:2")
 
 
 @pytest.fixture
@@ -64,13 +67,13 @@ async def test_a_refused_request_does_not_count(counted: Rates) -> None:
 
 
 async def test_each_key_has_its_own_quota_and_all_share_the_accounts(counted: Rates) -> None:
-    keys = [Actor(1, frozenset(), f"key:{number}") for number in range(ACCOUNT_SHARE + 1)]
+    keys = [Actor(ACCOUNT, frozenset(), f"key:{number}") for number in range(ACCOUNT_SHARE + 1)]
     for key in keys[:-1]:
         for _ in range(3):
             remaining(await counted.take(SLOW, key))
 
     refused = await counted.take(SLOW, keys[-1])
-    elsewhere = await counted.take(SLOW, Actor(2, frozenset(), keys[-1].label))
+    elsewhere = await counted.take(SLOW, Actor(ACCOUNT + 1, frozenset(), keys[-1].label))
 
     assert refused
     assert 0 < refused.wait <= 300
@@ -98,6 +101,42 @@ async def test_the_quota_comes_back_with_time(counted: Rates, monkeypatch: pytes
     await asyncio.sleep(1.1)
 
     assert remaining(await counted.take(once, ONE)) == (0, 3)
+
+
+async def test_most_requests_under_a_large_quota_ask_nobody(counted: Rates) -> None:
+    large = Policy("requests", 3000)
+    first = remaining(await counted.take(large, ONE))
+
+    await counted._redis.flushdb()
+
+    assert [remaining(await counted.take(large, ONE)) for _ in range(3)] == [
+        (2998, 11998),
+        (2997, 11997),
+        (2999, 11999),
+    ]
+    assert first == (2999, 11999)
+
+
+async def test_what_was_claimed_ahead_is_lost_after_a_tenth_of_the_window(
+    counted: Rates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = Policy("requests", 3000)
+    await counted.take(large, ONE)
+    [held] = counted._held.values()
+    assert held.left == 2
+
+    monkeypatch.setattr(held, "until", 0.0)
+
+    assert remaining(await counted.take(large, ONE)) == (2996, 11996)
+
+
+async def test_a_claim_that_is_granted_in_part_serves_as_many_as_it_can(counted: Rates) -> None:
+    large = Policy("requests", 2000)
+    passed = 0
+    while (standing := await counted.take(large, ONE)) and not standing.wait:
+        passed += 1
+
+    assert passed == 2000
 
 
 def test_the_headers_are_those_of_the_draft() -> None:
