@@ -10,6 +10,7 @@ from typing import Any
 
 import asyncpg
 import httpx2
+import hypothesis
 import pytest
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
@@ -27,6 +28,16 @@ from app.settings import Settings
 from app.telemetry import logs
 
 SECRET = "a secret for tests"
+
+# No test depends on speed; and what runs unattended tries the same examples every time.
+hypothesis.settings.register_profile(
+    "house",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    print_blob=True,
+)
+hypothesis.settings.load_profile("house")
 
 
 def pytest_configure(config: pytest.Config) -> None:

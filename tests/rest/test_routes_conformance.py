@@ -49,7 +49,7 @@ def test_what_does_not_fit_is_refused_as_promised(api: BaseSchema, method: str, 
 
 def call(endpoint: APIOperation, mode: GenerationMode) -> None:
     @given(case=endpoint.as_strategy(generation_mode=mode))
-    @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, derandomize=True, suppress_health_check=list(HealthCheck))
     def send(case: Case) -> None:
         # JSON Schema has strings with U+0000, which we refuse.
         case.call_and_validate(headers={"X-API-Key": "svc_all"}, excluded_checks=[positive_data_acceptance])

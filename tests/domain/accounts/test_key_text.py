@@ -5,7 +5,7 @@ import hmac
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.accounts import keys
@@ -32,7 +32,6 @@ def test_the_checksum_never_changes() -> None:
     assert keys.has_form(KNOWN)
 
 
-@settings(deadline=None)
 @given(key=st.sampled_from(MADE), data=st.data())
 def test_a_key_with_one_character_changed_is_no_key(key: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(key) - 1))
@@ -41,7 +40,6 @@ def test_a_key_with_one_character_changed_is_no_key(key: str, data: st.DataObjec
     assert not keys.has_form(key[:place] + other + key[place + 1 :])
 
 
-@settings(deadline=None)
 @given(key=st.sampled_from(MADE), data=st.data())
 def test_a_key_with_a_character_more_or_less_is_no_key(key: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(key) - 1))
@@ -50,7 +48,6 @@ def test_a_key_with_a_character_more_or_less_is_no_key(key: str, data: st.DataOb
     assert not keys.has_form(key[:place] + data.draw(CHARACTERS) + key[place:])
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_what_somebody_else_wrote_is_no_key(text: str) -> None:
     assert not keys.has_form(text)

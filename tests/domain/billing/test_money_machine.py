@@ -182,7 +182,6 @@ def test_money_is_neither_lost_nor_made_by_eight_clients_at_once(settings: Setti
                 settings=limits(
                     max_examples=12,
                     stateful_step_count=10,
-                    deadline=None,
                     database=None,
                     phases=[Phase.generate],
                     suppress_health_check=list(HealthCheck),

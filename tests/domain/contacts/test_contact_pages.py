@@ -30,7 +30,7 @@ KEYS: dict[ContactSort, Callable[[Any], Any]] = {
 }
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sort=st.sampled_from(ContactSort), size=st.integers(1, 3), waves=st.lists(PEOPLE, min_size=1, max_size=4))
 async def test_pages_show_each_contact_once_and_in_order_while_others_are_added(
     new_account: Callable[..., Any],

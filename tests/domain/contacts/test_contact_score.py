@@ -16,7 +16,7 @@ from tests.domain.conftest import UnitFor
 TEXTS = st.sampled_from(["", "Ann", " ", "0"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     stage=st.sampled_from(PipelineStage),
     status=st.sampled_from(ContactStatus),

@@ -71,7 +71,7 @@ async def test_a_search_finds_a_part_of_a_name_phone_or_email(
     assert await page.total() == len(found.split())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30), data=st.data())
 async def test_whatever_a_name_is_every_part_of_it_finds_it(
     account: Opened, unit_for: UnitFor, name: str, data: st.DataObject

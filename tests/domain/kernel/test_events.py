@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, cast, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.contacts.events import NewContact
@@ -119,7 +119,6 @@ def test_an_instant_is_written_in_utc_to_the_millisecond(instant: datetime, writ
     assert timestamp(instant) == written
 
 
-@settings(deadline=None)
 @given(INSTANTS)
 def test_a_written_instant_is_the_same_instant_to_the_millisecond(instant: datetime) -> None:
     read = datetime.fromisoformat(timestamp(instant))

@@ -89,7 +89,7 @@ async def test_a_cursor_of_another_order_is_refused(unit: Unit) -> None:
         await queries.find_page(unit, ContactFilter(), ContactSort.date_added, Window(1, by_score.end_cursor))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sort=st.sampled_from(ContactSort), values=CURSORS)
 async def test_whatever_a_cursor_says_is_a_page_or_a_refusal(
     account: Opened, unit_for: UnitFor, sort: ContactSort, values: Any
