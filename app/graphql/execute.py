@@ -1,7 +1,7 @@
 """Run one operation as one transaction; all surfaces come through here."""
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from inspect import isawaitable
 from typing import Any, cast
@@ -35,6 +35,7 @@ from app.domain.kernel.unit import Actor, Unit
 from app.graphql.context import Context
 from app.graphql.errors import InvalidGraphql, refusal, translate
 from app.graphql.limits import LIMITS, MAX_TOKENS
+from app.graphql.plans import Plan, Unplanned, compile_plan
 from app.graphql.schema import CORE, contract
 from app.operations.document import Operation
 from app.telemetry.requests import add_headers
@@ -44,12 +45,13 @@ NOBODY = Actor(0, frozenset(), "nobody")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document that was read once: what is wrong with it, or which scopes it needs."""
+    """A document that was read once: what is wrong with it, or which scopes it needs. `plan` is for ours alone."""
 
     document: DocumentNode | None
     errors: tuple[GraphQLError, ...]
     kind: OperationType | None = None
     scopes: frozenset[str] = frozenset()
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +194,16 @@ def _read(text: str, name: str | None = None) -> Prepared:
 
 
 _read_foreign = lru_cache(maxsize=256)(_read)
-_read_own = cache(_read)  # what strangers send never pushes our own documents out
+
+
+@cache  # what strangers send never pushes our own documents out
+def _read_own(text: str) -> Prepared:
+    prepared = _read(text)
+    assert prepared.document
+    try:
+        return replace(prepared, plan=compile_plan(prepared.document))
+    except Unplanned:
+        return prepared
 
 
 def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
@@ -241,6 +252,8 @@ async def _execute(
 ) -> ExecutionResult:
     if prepared.errors or prepared.document is None:
         return ExecutionResult(None, list(prepared.errors))
+    if prepared.plan and (arguments := prepared.plan.bind(variables or {})) is not None:
+        return await prepared.plan.run(arguments, context)
     pending = execute(
         CORE,
         prepared.document,
