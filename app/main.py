@@ -98,7 +98,7 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
 
 def _open_identity(services: Services) -> Identity:
     ttl = services.settings.key_cache_seconds
-    return Identity(services.database.sessions, services.secret, services.clock, ttl, services.oauth)
+    return Identity(services.database, services.secret, services.clock, ttl, services.oauth)
 
 
 def _challenge(settings: Settings) -> str:

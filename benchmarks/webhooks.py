@@ -15,6 +15,7 @@ from statistics import quantiles
 import aiohttp
 
 from app.bootstrap import Services, open_jobs, open_services
+from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.webhooks import service, signing
@@ -141,7 +142,7 @@ class Course:
             unit.tell(PipelineStageChanged(**ANN, old_stage="new_lead", new_stage=number, changed_at=AT), int(number))
 
     def _unit(self, account_id: int) -> AbstractAsyncContextManager[Unit]:
-        actor = Actor(account_id, frozenset(), "benchmark")
+        actor = Actor(account_id, ALL, "benchmark")
         return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.ring)
 
     async def _settle(self) -> None:

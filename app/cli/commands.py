@@ -184,10 +184,13 @@ def report_inbound(
     text: Annotated[str, typer.Argument(help="What they text.")],
 ) -> None:
     """Text one of your numbers, as a person would."""
+    from app.cli import setup
     from app.providers.carriers.sandbox import reports
 
-    _report(lambda url, secret: reports.report_inbound(url, secret, from_number, to_number, text))
-    typer.echo(f"{to_number} received the text.")
+    settings = _settings()
+    sender, receiver = asyncio.run(setup.find_line(settings, from_number, to_number))
+    _report(settings, lambda url, secret: reports.report_inbound(url, secret, sender, receiver, text))
+    typer.echo(f"{receiver} received the text.")
 
 
 @sandbox.command("status")
@@ -197,20 +200,22 @@ def report_status(
     code: Annotated[str | None, typer.Option(help="Why it failed, such as landline.")] = None,
 ) -> None:
     """Report on a message, as a carrier would."""
+    from app.cli import setup
     from app.domain.messages.carrier import FailureCode, ReceiptStatus
     from app.providers.carriers.sandbox import reports
 
     if code is not None and code not in list(FailureCode):
         raise typer.BadParameter(f"{code!r} is not one of {', '.join(FailureCode)}.", param_hint="--code")
     known = ReceiptStatus(status), FailureCode(code) if code else None
-    _report(lambda url, secret: reports.report_status(url, secret, message_id, *known))
+    settings = _settings()
+    asyncio.run(setup.check_message(settings, message_id))
+    _report(settings, lambda url, secret: reports.report_status(url, secret, message_id, *known))
     typer.echo(f"Message {message_id} was reported {status}.")
 
 
-def _report(report: Callable[[str, bytes], Coroutine[Any, Any, None]]) -> None:
+def _report(settings: Settings, report: Callable[[str, bytes], Coroutine[Any, Any, None]]) -> None:
     from app.bootstrap import derive
 
-    settings = _settings()
     asyncio.run(report(settings.public_url, derive(settings, "sandbox")))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -79,9 +80,16 @@ def _prepare(settings: Settings) -> None:
     asyncio.run(migrate(settings))
     opened = asyncio.run(open_first_account(settings))
     if opened:
-        typer.echo(WELCOME.format(url=settings.public_url, **opened))
+        typer.echo(WELCOME.format(url=settings.public_url, data=_export_data(settings), **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
+
+
+def _export_data(settings: Settings) -> str:
+    """Return the line that lets commands in another terminal find the service, where it is not in the usual folder."""
+    if settings.data == Settings.model_fields["data"].default:
+        return ""
+    return f"\n  export MESSAGING_DATA={shlex.quote(str(settings.data.absolute()))}"
 
 
 WELCOME = """
@@ -95,7 +103,7 @@ Your first account has {credits} credits and a sandbox number. This is shown onc
 
   export URL={url}
   export KEY={svc_key}
-  export NUMBER={phone_number}
+  export NUMBER={phone_number}{data}
 
 Paste the exports into a second terminal and follow the README from there.
 """

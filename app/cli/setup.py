@@ -1,14 +1,14 @@
 """What commands do to the database: migrate it, open accounts, make keys, grant credits."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
-from app.bootstrap import METADATA, derive, oauth_tokens, open_services
+from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services
 from app.db import migrate as migrations
 from app.db.engine import UNREACHABLE
 from app.domain.accounts import api_keys
@@ -17,6 +17,7 @@ from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
+from app.domain.kernel import phone
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.oauth import clients
@@ -27,6 +28,18 @@ from app.settings import Settings
 
 NOBODY = Actor(0, ALL, "cli")
 FIRST_EMAIL = "owner@example.com"
+
+
+FIND_NUMBER = """
+SELECT EXISTS (SELECT FROM phone_numbers WHERE phone_number = $1 AND status = 'active' AND carrier = 'sandbox')
+"""
+FIND_MESSAGE = """
+SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = 'sandbox')
+"""
+
+
+class NotYours(Exception):
+    """The sandbox has no such number, or no such message; the text says what to do."""
 
 
 class DatabaseAway(Exception):
@@ -83,6 +96,25 @@ async def grant_credits(settings: Settings, account_id: int, credits: int, note:
         return await billing.grant(unit, credits, note)
 
 
+async def find_line(settings: Settings, sender: str, receiver: str) -> tuple[str, str]:
+    """Return two numbers in E.164, of which an account holds the second; raise `InvalidPhone` or `NotYours`."""
+    sender, receiver = phone.normalize(sender), phone.normalize(receiver)
+    if not await _ask(settings, FIND_NUMBER, receiver):
+        raise NotYours(f"No account has the sandbox number {receiver}. GET /automation/phone-numbers lists yours.")
+    return sender, receiver
+
+
+async def check_message(settings: Settings, id: int) -> None:
+    """Raise `NotYours` unless the sandbox was given the message."""
+    if not await _ask(settings, FIND_MESSAGE, id):
+        raise NotYours(f"The sandbox has no message {id}. Take the message_id that POST /sms/send answered.")
+
+
+async def _ask(settings: Settings, statement: str, value: object) -> bool:
+    async with _services(settings) as services:
+        return await services.database.pool.fetchval(statement, value)
+
+
 async def _check_account(unit: Unit, account_id: int) -> None:
     if await unit.one(select(Account.id).where(Account.id == account_id)) is None:
         raise NotFound(kind="account", id=account_id)
@@ -94,11 +126,20 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 
 @asynccontextmanager
 async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[Unit]:
+    async with _services(settings) as services, _open(services, actor) as unit:
+        yield unit
+
+
+def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]:
+    return open_unit(services.database.sessions, actor, services.clock, services.ring)
+
+
+@asynccontextmanager
+async def _services(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         with _reaching(settings.database_url or ""):
             services = await stack.enter_async_context(open_services(settings))
-        unit = open_unit(services.database.sessions, actor, services.clock, services.ring)
-        yield await stack.enter_async_context(unit)
+        yield services
 
 
 @contextmanager

@@ -13,6 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 """What a statement raises when a value of its own cannot be kept."""
 
+CONTENDED = (asyncpg.LockNotAvailableError, asyncpg.TransactionRollbackError)
+"""What a statement raises because another transaction is in its way; it is among what `UNREACHABLE` names."""
+
 UNREACHABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.InsufficientResourcesError,

@@ -58,11 +58,6 @@ class Account:
     support_contact: str = strawberry.field(description="What a HELP reply tells people to turn to.")
     created_at: datetime = strawberry.field(description="When the account was opened.")
 
-    @strawberry.field(graphql_type=list[User], description="The people of the account.")
-    async def users(self, info: Info) -> Sequence[models.User]:
-        """Return the account's people."""
-        return await queries.list_users(info.context.unit)
-
 
 @strawberry.type(description="Who asks: the user of a session or token, or the owner of the account of a key.")
 class Viewer:
@@ -129,8 +124,8 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=list[User],
-        description="The people of the account, the first one first.",
-        directives=guarded("account:read"),
+        description="The people of the account, the first one first: whom conversations can be assigned to.",
+        directives=guarded("conversations:write"),
     )
     async def users(self, info: Info) -> Sequence[models.User]:
         """Return the account's people."""
@@ -139,7 +134,7 @@ class AccountQuery:
     @strawberry.field(
         graphql_type=list[Session],
         description="Where the account's people are signed in, the last used first.",
-        directives=guarded("account:read"),
+        directives=guarded("account:write"),
     )
     async def sessions(self, info: Info) -> Sequence[models.Session]:
         """Return the sessions."""
@@ -148,7 +143,7 @@ class AccountQuery:
     @strawberry.field(
         graphql_type=Connection[AuditEntry],
         description="What was done about who may do what, the newest first.",
-        directives=guarded("account:read"),
+        directives=guarded("account:write"),
     )
     async def audit_log(
         self,
@@ -191,7 +186,8 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Remove a user, whose sessions end at once. The last owner cannot be removed.",
+        description="Remove a user. The user's sessions, connected applications and keys end at once. "
+        "The last owner cannot be removed.",
         directives=guarded("account:write", "not_found", "conflict"),
     )
     async def remove_user(self, info: Info, id: UserId) -> models.User:

@@ -19,15 +19,15 @@ class ApiKey:
     """An API key."""
 
     id: BigInt = strawberry.field(description="The key's id.")
-    name: str = strawberry.field(description="What it is for.")
+    name: str = strawberry.field(description="What it is for, 1 to 100 characters.")
     prefix: str = strawberry.field(description="Its first characters.")
     last_four: str = strawberry.field(description="Its last four characters.")
     scopes: list[str] = strawberry.field(description="What it may do.")
     created_by: str = strawberry.field(description="Who made it.")
     created_at: datetime = strawberry.field(description="When it was made.")
-    expires_at: datetime | None = strawberry.field(description="When it ends by itself.")
+    expires_at: datetime | None = strawberry.field(description="When it, or what it was made with, ends by itself.")
     last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
-    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+    revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
 
 
 @strawberry.type(description="A key just made. Keep its text now: it cannot be shown again.")
@@ -37,8 +37,8 @@ class NewApiKey(ApiKey):
     key: str = strawberry.field(description="The key's text, to be sent with every request.")
 
 
-Name = Annotated[str, strawberry.argument(description="What the key is for.")]
-Scopes = Annotated[list[str] | None, strawberry.argument(description="What it may do; the usual if none are named.")]
+Name = Annotated[str, strawberry.argument(description="What the key is for, in 1 to 100 characters.")]
+Scopes = Annotated[list[str] | None, strawberry.argument(description="What it may do; left out, the usual.")]
 ExpiresAt = Annotated[datetime | None, strawberry.argument(description="When it ends by itself.")]
 KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
 OverlapHours = Annotated[int, strawberry.argument(description="For how many hours the old key still works, 0 to 72.")]
@@ -51,9 +51,9 @@ class ApiKeyQuery:
     @strawberry.field(
         graphql_type=list[ApiKey],
         description="The account's keys, the newest first; revoked ones too.",
-        directives=guarded("account:read"),
+        directives=guarded("account:write"),
     )
-    async def api_keys(self, info: Info) -> Sequence[models.ApiKey]:
+    async def api_keys(self, info: Info) -> Sequence[queries.ShownKey]:
         """Return the keys."""
         return await queries.list_keys(info.context.unit)
 
@@ -63,8 +63,8 @@ class ApiKeyMutation:
     """Making and ending keys."""
 
     @strawberry.mutation(
-        description="Make a key. It cannot be given a scope that the key making it does not hold.",
-        directives=guarded("account:write", "insufficient_scope"),
+        description="Make a key. It holds no scope that its maker lacks, and ends with the key or user making it.",
+        directives=guarded("account:write", "insufficient_scope", "key_makes_no_keys"),
     )
     async def create_api_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
@@ -73,8 +73,9 @@ class ApiKeyMutation:
         return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at))
 
     @strawberry.mutation(
-        description="Make a key for automations. It holds scopes of automations only, and ends with the key making it.",
-        directives=guarded("webhooks:manage", "insufficient_scope"),
+        description="Make a key for automations. It holds scopes of automations only, and ends with the key, "
+        "connected application or user making it.",
+        directives=guarded("webhooks:manage", "insufficient_scope", "key_makes_no_keys"),
     )
     async def create_automation_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
@@ -83,7 +84,7 @@ class ApiKeyMutation:
         return await _make(info, NewKey(name, KeyKind.auto, scopes, expires_at))
 
     @strawberry.mutation(
-        description="Make a key like an old one, which still works for a time.",
+        description="Make a key like an old one, which still works for a time. Keys made with it go with the new one.",
         directives=guarded("account:write", "not_found", "conflict", "insufficient_scope"),
     )
     async def rotate_api_key(self, info: Info, id: KeyId, overlap_hours: OverlapHours = 24) -> NewApiKey:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from app.domain.kernel.errors import InsufficientScope
 from app.domain.oauth.resources import Resources, join
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -23,3 +24,8 @@ def challenge(
         "resource_metadata": metadata_url(resources, resource),
     }
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items() if value)
+
+
+def step_up(error: InsufficientScope) -> str:
+    """Return the `WWW-Authenticate` header that names the scopes that a request needs (RFC 6750, 3.1)."""
+    return f'Bearer error="insufficient_scope", scope="{error.facts.get("needed", error.facts["scope"])}"'

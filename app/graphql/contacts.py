@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.contacts import consent, models, queries, score, service
+from app.domain.contacts import models, queries, score, service
 from app.domain.contacts.models import ConsentKind, ContactFields, ContactStatus, PipelineStage
-from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.contacts.queries import MAX_CONSENTS, ContactFilter, ContactSort
+from app.domain.conversations import review
+from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page, Window
 from app.domain.kernel.unit import Unit
-from app.domain.messages import erasure
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
@@ -121,10 +122,13 @@ class Contact:
         """Explain the score."""
         return [ScoreReason(reason=part.reason, points=part.points) for part in score.explain(_row(self))]
 
-    @strawberry.field(graphql_type=list[Consent], description="All that is recorded of the consent of this phone.")
+    @strawberry.field(
+        graphql_type=list[Consent],
+        description=f"What is recorded of this phone's consent: the newest {MAX_CONSENTS}, the oldest of them first.",
+    )
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
-        return await queries.find_consents(info.context.unit, _row(self).phone)
+        return await info.context.consents.load(_row(self).phone)
 
 
 @strawberry.type(description="A label that contacts have.")
@@ -154,7 +158,7 @@ class NewContact:
 class ContactChanges:
     """What of a contact is to change."""
 
-    phone: strawberry.Maybe[str] = strawberry.field(description=PHONE)
+    phone: strawberry.Maybe[str | None] = strawberry.field(description=f"{PHONE} Not null: a contact has one.")
     first_name: strawberry.Maybe[str | None] = strawberry.field(description="The first name.")
     last_name: strawberry.Maybe[str | None] = strawberry.field(description="The last name.")
     email: strawberry.Maybe[str | None] = strawberry.field(description="The e-mail address.")
@@ -246,7 +250,7 @@ class ContactMutation:
     @strawberry.mutation(
         graphql_type=Contact,
         description="Add a contact. A phone that has opted out stays opted out, whoever adds it again.",
-        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused"),
+        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused", "not_found"),
     )
     async def create_contact(
         self,
@@ -265,7 +269,7 @@ class ContactMutation:
             "Add a contact, or change the given fields of the one with that phone. A field that is null stays as it "
             "is; tags replace those there were."
         ),
-        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused"),
+        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused", "not_found"),
     )
     async def upsert_contact(
         self,
@@ -293,13 +297,13 @@ class ContactMutation:
     ) -> models.Contact:
         """Change a contact."""
         contact = await service.get(info.context.unit, id, phone)
-        return await service.update(info.context.unit, contact.id, given(vars(changes), ContactFields))
+        return await review.update_contact(info.context.unit, contact.id, given(vars(changes), ContactFields))
 
     @strawberry.mutation(
         graphql_type=DeletedContact,
         description=(
-            "Remove a contact for good, with all its messages and conversations. Texts that have not left are "
-            "refunded. An opt-out of the phone stays."
+            "Remove a contact for good, with all its messages and conversations, and what webhooks say of it. Texts "
+            "that have not left are refunded. An opt-out of the phone stays, and an unclear reply counts as one."
         ),
         directives=guarded("contacts:delete", "not_found"),
     )
@@ -352,7 +356,7 @@ class ContactMutation:
         text: Annotated[str, strawberry.argument(description="What was said.")] = "",
     ) -> models.Contact:
         """Record an opt-out."""
-        return await consent.record_opt_out(info.context.unit, id, method, text)
+        return await review.record_opt_out(info.context.unit, id, method, text)
 
     @strawberry.mutation(
         graphql_type=Contact,
@@ -367,7 +371,7 @@ class ContactMutation:
         text: Annotated[str, strawberry.argument(description="The words that the person agreed to.")],
     ) -> models.Contact:
         """Record a consent."""
-        return await consent.record_opt_in(info.context.unit, id, method, text)
+        return await review.record_opt_in(info.context.unit, id, method, text)
 
 
 def _fields(contact: NewContact) -> ContactFields:

@@ -9,7 +9,7 @@ from strawberry.dataloader import DataLoader
 
 from app.bootstrap import Services
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.models import Contact
+from app.domain.contacts.models import Consent, Contact
 from app.domain.kernel.unit import Unit
 from app.domain.sequences import queries as sequences
 from app.domain.sequences.models import Sequence as DripSequence
@@ -33,6 +33,7 @@ class Context:
     replayed: bool = False
     last_event_id: int | None = None
     _contacts: DataLoader[int, Contact] | None = field(default=None)
+    _consents: DataLoader[str, list[Consent]] | None = field(default=None)
     _attempts: DataLoader[int, list[Attempt]] | None = field(default=None)
     _sequences: DataLoader[int, DripSequence] | None = field(default=None)
     _steps: DataLoader[int, list[Step]] | None = field(default=None)
@@ -47,6 +48,19 @@ class Context:
     async def _load_contacts(self, ids: Sequence[int]) -> list[Contact | BaseException]:
         found = await contacts.find_many(self.unit, ids)
         return [found.get(id, LookupError(id)) for id in ids]
+
+    @property
+    def consents(self) -> DataLoader[str, list[Consent]]:
+        """Return the loader of what is recorded of the consent of phones, by the phone."""
+        if self._consents is None:
+            self._consents = DataLoader(load_fn=self._load_consents)
+        return self._consents
+
+    async def _load_consents(self, phones: Sequence[str]) -> list[list[Consent]]:
+        found: dict[str, list[Consent]] = {phone: [] for phone in phones}
+        for consent in await contacts.find_consents(self.unit, phones):
+            found[consent.phone].append(consent)
+        return list(found.values())
 
     @property
     def attempts(self) -> DataLoader[int, list[Attempt]]:

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from app.domain.kernel.errors import DomainError, MethodNotAllowed
-from app.graphql.challenges import challenge
+from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed
+from app.graphql.challenges import challenge, step_up
 from app.graphql.errors import InvalidGraphql, extensions, find_cause, translate
 from app.graphql.execute import Executor, prepare
 from app.graphql.identity import Identify, request_id
@@ -116,6 +116,8 @@ class Endpoint:
         return extensions(error, self._docs_url, request_id())
 
     def _headers(self, error: DomainError) -> dict[str, str]:
+        if isinstance(error, InsufficientScope):
+            return {"WWW-Authenticate": step_up(error)}
         match error.status:
             case 401:
                 return {"WWW-Authenticate": str(error.facts.get("challenge", self._challenge))}

@@ -32,6 +32,7 @@ from app.bootstrap import Services
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import InsufficientScope, RateLimited, Unauthenticated
 from app.domain.kernel.unit import Actor, Unit
+from app.domain.oauth.resources import join
 from app.graphql.context import Context
 from app.graphql.errors import InvalidGraphql, refusal, translate
 from app.graphql.limits import LIMITS, MAX_TOKENS
@@ -162,7 +163,7 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
     if actor is None:
         raise Unauthenticated(reason="A key is needed.")
     if missing := sorted(scopes - actor.scopes):
-        raise InsufficientScope(scope=missing[0])
+        raise InsufficientScope(scope=missing[0], needed=join(scopes))
 
 
 def prepare(text: str, name: str | None = None) -> Prepared:

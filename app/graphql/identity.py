@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from app.db.engine import Database
 from app.domain.accounts import keys
 from app.domain.accounts.api_keys import touch_key
 from app.domain.accounts.keys import KeyKind
@@ -42,7 +42,7 @@ class Identity:
 
     def __init__(
         self,
-        sessions: async_sessionmaker[AsyncSession],
+        database: Database,
         secret: bytes,
         clock: Clock,
         ttl_seconds: float,
@@ -52,8 +52,8 @@ class Identity:
         self._secret = secret
         self._clock = clock
         self._authority = authority
-        self._keys: LookUps[bytes, KnownKey] = LookUps(sessions, ttl, find_live_key, touch_key)
-        self._grants: LookUps[int, LiveGrant] = LookUps(sessions, ttl, find_live_grant, grants.touch)
+        self._keys: LookUps[bytes, KnownKey] = LookUps(database, ttl, find_live_key, touch_key)
+        self._grants: LookUps[int, LiveGrant] = LookUps(database, ttl, find_live_grant, grants.touch)
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
         """Return who bears the key or token in the headers, whose names are in lower case; None where there is none.
@@ -91,7 +91,7 @@ class Identity:
         key = await self._keys.find(hash, now)
         if key is None or (key.expires_at and key.expires_at <= now):
             raise self._refusal(NOT_GOOD, resource)
-        return Actor(key.account_id, key.scopes, f"key:{key.id}", request_id())
+        return Actor(key.account_id, key.scopes, f"key:{key.id}", request_id(), key_id=key.id)
 
     async def _bearer_of_token(self, text: str, resource: str, now: datetime) -> Actor:
         authority = self._authority
@@ -103,7 +103,7 @@ class Identity:
         if grant is None or grant.expires_at <= now:
             raise self._refusal(WITHDRAWN, resource)
         scopes = token.scopes & grant.scopes
-        return Actor(grant.account_id, scopes, f"grant:{grant.id}", request_id(), grant.user_id)
+        return Actor(grant.account_id, scopes, f"grant:{grant.id}", request_id(), grant.user_id, grant.id)
 
     def _refusal(self, reason: str, resource: str) -> Unauthenticated:
         resources = self._authority.resources

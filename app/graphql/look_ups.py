@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.db.engine import Database
 
 log = structlog.get_logger(__name__)
 
@@ -24,7 +26,7 @@ class Known(Protocol):
 K = TypeVar("K")
 V = TypeVar("V", bound=Known)
 
-Find = Callable[[AsyncSession, K, datetime], Awaitable[V | None]]
+Find = Callable[[Database, K, datetime], Awaitable[V | None]]
 """Finds a record that is good at an instant."""
 
 Touch = Callable[[AsyncSession, int, datetime], Awaitable[Any]]
@@ -48,10 +50,8 @@ class LookUp(Generic[V]):
 class LookUps(Generic[K, V]):
     """Finds records. A good one is remembered for `ttl`, so that is how long a revoked one still works."""
 
-    def __init__(
-        self, sessions: async_sessionmaker[AsyncSession], ttl: timedelta, find: Find[K, V], touch: Touch
-    ) -> None:
-        self._sessions = sessions
+    def __init__(self, database: Database, ttl: timedelta, find: Find[K, V], touch: Touch) -> None:
+        self._database = database
         self._ttl = ttl
         self._ask_for = find
         self._touch = touch
@@ -79,8 +79,7 @@ class LookUps(Generic[K, V]):
     async def _ask(self, key: K, now: datetime) -> V | None:
         known = None
         try:
-            async with self._sessions() as session:
-                known = await self._ask_for(session, key, now)
+            known = await self._ask_for(self._database, key, now)
         finally:
             if known is None:
                 self._begun.pop(key, None)
@@ -96,7 +95,7 @@ class LookUps(Generic[K, V]):
 
     async def _write_use(self, id: int, now: datetime) -> None:
         try:
-            async with self._sessions.begin() as session:
+            async with self._database.sessions.begin() as session:
                 await self._touch(session, id, now)
         except Exception as cause:
             log.warning("use_not_noted", id=id, what=self._touch.__name__, cause=type(cause).__name__)

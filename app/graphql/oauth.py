@@ -70,7 +70,7 @@ class OauthQuery:
     @strawberry.field(
         graphql_type=list[OauthClient],
         description="The account's own OAuth clients, the newest first; revoked ones too.",
-        directives=guarded("account:read"),
+        directives=guarded("account:write"),
     )
     async def oauth_clients(self, info: Info) -> Sequence[models.Client]:
         """Return the clients."""
@@ -79,7 +79,7 @@ class OauthQuery:
     @strawberry.field(
         graphql_type=list[OauthGrant],
         description="The applications that are connected to the account, the newest first.",
-        directives=guarded("account:read"),
+        directives=guarded("account:write"),
     )
     async def oauth_grants(self, info: Info) -> list[ConnectedApplication]:
         """Return the grants."""

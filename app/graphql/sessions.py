@@ -43,7 +43,14 @@ class Origin:
             return False
         if origin is None or (origin == "null" and site):
             return None if site is None else True
-        return origin == self.url or urlsplit(origin).netloc == headers.get("host")
+        return origin == self.url or _is_at(origin, headers.get("host"))
+
+
+def _is_at(origin: str, host: str | None) -> bool:
+    try:
+        return bool(host) and urlsplit(origin).netloc == host
+    except ValueError:
+        return False
 
 
 def cookie_in(headers: Mapping[str, str], name: str) -> str | None:

@@ -49,7 +49,7 @@ describe(
         "delivered": "It was answered with a status from 200 to 299.",
         "failed": "Every attempt failed.",
         "skipped": "It came while the webhook was disabled, and can be replayed.",
-        "canceled": "Its subscription ended before it was delivered.",
+        "canceled": "Its subscription ended, or its contact was deleted, before it was delivered.",
     },
     name="WebhookDeliveryStatus",
 )
@@ -86,7 +86,9 @@ class WebhookDelivery:
     delivered_at: datetime | None = strawberry.field(description="When it was delivered.")
     created_at: datetime = strawberry.field(description="When it was made.")
 
-    @strawberry.field(description="The body, as it is sent; null once it is not kept any more.")
+    @strawberry.field(
+        description="The body, as it is sent; null once it is not kept any more.", directives=guarded("messages:read")
+    )
     def body(self) -> str | None:
         """Return the body."""
         raw = _delivery(self).body
@@ -224,8 +226,13 @@ class WebhookMutation:
 
     @strawberry.mutation(
         graphql_type=Webhook,
-        description="Have one of the twelve events posted to a URL, from now on.",
-        directives=guarded("webhooks:manage", "conflict", "idempotency_key_reused", "invalid_url", "unknown_event"),
+        description=(
+            "Have one of the twelve events posted to a URL, from now on. Needs the scope to read what the event tells: "
+            "messages:read, or contacts:read for the events of contacts alone."
+        ),
+        directives=guarded(
+            "webhooks:manage", "conflict", "idempotency_key_reused", "invalid_url", "not_found", "unknown_event"
+        ),
     )
     async def subscribe(
         self,
@@ -239,6 +246,7 @@ class WebhookMutation:
     ) -> models.Subscription:
         """Subscribe to an event."""
         unit, ports = info.context.unit, info.context.services.webhooks
+        await service.begin(unit, event)
         digest = idempotency.fingerprint("subscribe", event=event, target_url=target_url, secret=secret)
         id = await once(
             info, idempotency_key, digest, lambda: service.subscribe(unit, ports, event, target_url, secret)
@@ -250,9 +258,14 @@ class WebhookMutation:
         description="End a subscription. What has not been delivered is not delivered any more.",
         directives=guarded("webhooks:manage", "not_found"),
     )
-    async def unsubscribe(self, info: Info, id: WebhookId) -> models.Subscription:
+    async def unsubscribe(
+        self,
+        info: Info,
+        id: WebhookId,
+        kind: Annotated[SubscriptionKind | None, strawberry.argument(description="Only one of this kind.")] = None,
+    ) -> models.Subscription:
         """End a subscription."""
-        return await service.unsubscribe(info.context.unit, id)
+        return await service.unsubscribe(info.context.unit, id, kind)
 
     @strawberry.mutation(
         graphql_type=Webhook,

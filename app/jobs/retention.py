@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from app.db.engine import Database
+from app.domain.erasure.service import REPEATED_FOR
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN, OWN_KEPT
 from app.domain.messages.receipts import UNMATCHED_FOR
@@ -17,6 +18,7 @@ PURGES = {
     "DELETE FROM sandbox_callbacks WHERE done_at < $1": SANDBOX_FOR,
     "DELETE FROM sandbox_messages WHERE accepted_at < $1": SANDBOX_FOR,
     "DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1": UNMATCHED_FOR,
+    "DELETE FROM erased_texts WHERE erased_at < $1": REPEATED_FOR,
 }
 FORGET_BODIES = """
 UPDATE webhook_deliveries SET body = NULL WHERE created_at < $1 AND body IS NOT NULL AND status <> 'pending'

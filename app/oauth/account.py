@@ -1,6 +1,8 @@
-"""The page of who is signed in: who they are, where they are signed in, their password."""
+"""The page of who is signed in: who they are, where they are signed in, what acts for them, their password."""
 
+import re
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -8,22 +10,29 @@ from starlette.routing import Route
 
 from app.bootstrap import Services
 from app.domain.accounts import sessions
-from app.domain.accounts.door import actor_of
+from app.domain.accounts.door import SignInRefused, actor_of
 from app.domain.accounts.models import Session
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Entry
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
 from app.domain.kernel.unit import Unit, open_unit
+from app.domain.oauth import grants, queries
+from app.domain.oauth.queries import ConnectedApplication
 from app.graphql.identity import request_id
 from app.graphql.routing import CountedRoute
 from app.oauth.browser import Browser, SignedIn, visitor
 from app.oauth.devices import describe
 from app.oauth.sign_in import LANDING, login_path
+from app.oauth.wording import seconds_of, wait
 
 NOTICES = {
     "password_changed": "Your password is changed. You are signed out everywhere else.",
     "session_ended": "The session is ended.",
+    "disconnected": "The application is disconnected.",
 }
+MEANWHILE = "Your password was changed meanwhile. Sign out, and sign in with the new one."
+KEY = re.compile(r"[0-9]{1,18}")
+"""The ids that a row can have: the database counts in 64 bits."""
 
 
 def routes(services: Services, browser: Browser) -> list[Route]:
@@ -32,7 +41,8 @@ def routes(services: Services, browser: Browser) -> list[Route]:
     found = [
         (LANDING, "GET", page.show),
         (f"{LANDING}/password", "POST", page.change_password),
-        (f"{LANDING}/sessions/{{id:int}}/end", "POST", page.end_session),
+        (f"{LANDING}/sessions/{{id}}/end", "POST", page.end_session),
+        (f"{LANDING}/applications/{{id}}/disconnect", "POST", page.disconnect),
     ]
     return [CountedRoute(path, browser.shown(endpoint), methods=[method]) for path, method, endpoint in found]
 
@@ -62,7 +72,13 @@ class AccountPage:
         try:
             await self._services.door.change_password(entry, old, new, visitor(request))
         except InvalidInput as refused:
-            return await self._page(request, signed_in, refused)
+            return await self._page(request, signed_in, refused.status, str(refused))
+        except SignInRefused as refused:
+            return await self._page(request, signed_in, refused.status, MEANWHILE)
+        except RateLimited as refused:
+            response = await self._page(request, signed_in, refused.status, wait(refused))
+            response.headers["Retry-After"] = str(seconds_of(refused))
+            return response
         return self._browser.redirect(f"{LANDING}?notice=password_changed")
 
     async def end_session(self, request: Request) -> Response:
@@ -72,23 +88,37 @@ class AccountPage:
         if signed_in is None:
             return self._browser.redirect(login_path(LANDING))
         async with self._unit(signed_in) as unit:
-            await sessions.end(unit, request.path_params["id"], signed_in.user.id)
+            await sessions.end(unit, _key_in(request, "session"), signed_in.user.id)
         return self._browser.redirect(f"{LANDING}?notice=session_ended")
 
-    async def _page(self, request: Request, signed_in: SignedIn, refused: InvalidInput | None = None) -> Response:
+    async def disconnect(self, request: Request) -> Response:
+        """End what the user allowed an application."""
+        await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        async with self._unit(signed_in) as unit:
+            await grants.revoke(unit, _key_in(request, "connected application"), signed_in.user.id)
+        return self._browser.redirect(f"{LANDING}?notice=disconnected")
+
+    async def _page(
+        self, request: Request, signed_in: SignedIn, status: int = 200, error: str | None = None
+    ) -> Response:
         async with self._unit(signed_in) as unit:
             found = await sessions.find_all(unit, signed_in.user.id)
-        notice = None if refused else NOTICES.get(request.query_params.get("notice", ""))
+            applications = await queries.list_applications(unit, signed_in.user.id)
+        notice = None if error else NOTICES.get(request.query_params.get("notice", ""))
         return self._browser.page(
             request,
             "account.html",
-            refused.status if refused else 200,
+            status,
             user=signed_in.user,
             account=signed_in.account,
             sessions=[_shown(session, signed_in) for session in found],
+            applications=[_shown_application(application) for application in applications],
             min_length=MIN_LENGTH,
             notice=notice,
-            error=str(refused) if refused else None,
+            error=error,
         )
 
     def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[Unit]:
@@ -102,6 +132,27 @@ def _shown(session: Session, signed_in: SignedIn) -> dict[str, object]:
         "id": session.id,
         "device": describe(session.user_agent),
         "address": session.address,
-        "used": f"{session.last_used_at:%-d %B %Y, %H:%M} UTC",
+        "used": _instant(session.last_used_at),
         "is_current": session.id == signed_in.session.id,
     }
+
+
+def _shown_application(application: ConnectedApplication) -> dict[str, object]:
+    return {
+        "id": application.id,
+        "name": application.client_name,
+        "since": f"{application.created_at:%-d %B %Y}",
+        "used": _instant(application.last_used_at or application.created_at),
+    }
+
+
+def _instant(at: datetime) -> str:
+    return f"{at:%-d %B %Y, %H:%M} UTC"
+
+
+def _key_in(request: Request, kind: str) -> int:
+    """Return the id in the path; raise `NotFound` for one that no row can have."""
+    text = request.path_params["id"]
+    if not KEY.fullmatch(text):
+        raise NotFound(kind=kind, id=text[:40])
+    return int(text)

@@ -17,7 +17,7 @@ from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients, consent, documents, queries, redirects
 from app.domain.oauth.grants import Consent
-from app.domain.oauth.models import Client
+from app.domain.oauth.models import Client, ClientKind
 from app.domain.oauth.resources import REQUIRED
 from app.graphql.errors import translate
 from app.graphql.identity import request_id
@@ -27,7 +27,7 @@ from app.oauth.limit import check_rate
 from app.oauth.metadata import AUTHORIZE_PATH
 from app.oauth.server import Server
 from app.oauth.units import open_unit_of
-from app.oauth.wording import WORDS
+from app.oauth.wording import WORDS, seconds_of, wait
 
 PATH = AUTHORIZE_PATH
 PARAMETERS = (
@@ -40,7 +40,12 @@ PARAMETERS = (
     "code_challenge_method",
     "resource",
 )
+MAX_ASKED = 4096
+"""How many bytes the parameters of a request may have together: they are kept before anybody has signed in."""
+
 NOTHING_CHOSEN = "Tick at least one of the things that the application may do."
+NOT_DECIDED = "Press Allow or Deny to decide."
+SIGNED_OUT = "You were signed out. Sign in to decide."
 ALLOWED = "allow:"
 """How the names of the checkboxes begin. Each has a name of its own, so that a form holds each once."""
 
@@ -72,7 +77,11 @@ class Authorize:
         self._uri = f"{services.oauth.issuer}{PATH}"
 
     async def show(self, request: Request) -> Response:
-        """Show the page; what is wrong goes to the application, unless it is the application or its address."""
+        """Show the page; what is wrong goes to the application, unless it is the application or its address.
+
+        Anybody can bring an application. It is not sent to until somebody has pressed a button, or every address of
+        the world could be reached through this one (RFC 9700, 4.11.2).
+        """
         try:
             return await self._show(request)
         except Exception as cause:
@@ -87,6 +96,7 @@ class Authorize:
 
     async def _show(self, request: Request) -> Response:
         parameters = read_query(request)
+        _check_size(parameters)
         client = await self._get_client(request, parameters)
         asked = Asked("GET", self._uri, parameters)
         async with open_unit_of(self._services, _nobody()) as unit:
@@ -94,7 +104,7 @@ class Authorize:
             try:
                 await greenlet_spawn(server.validate_consent, asked)
             except OAuth2Error as error:
-                return _refusal(server, asked, error)
+                return self._tell(request, client, _refusal(server, asked, error), error)
             kept = {name: parameters[name] for name in PARAMETERS if name in parameters}
             handle = await consent.keep(unit, self._authority.tokens, client, kept)
         return self._page(request, Question(client, asked, handle), await self._browser.find(request))
@@ -102,13 +112,16 @@ class Authorize:
     async def _decide(self, request: Request) -> Response:
         form = await self._browser.read_form(request)
         question = await self._get_question(form.get("request", ""))
-        match form.get("decision", ""):
+        match form.get("decision"):
             case "sign_out":
                 return await self._sign_out(request, question)
             case "deny":
                 return await self._answer(question, _nobody(), None)
-            case _:
+            case "allow" | None:
                 return await self._allow(request, question, form)
+            case _:
+                signed_in, chosen = await self._browser.find(request), _chosen(form, question.asked)
+                return self._page(request, question, signed_in, chosen, status=400, error=NOT_DECIDED)
 
     async def _allow(self, request: Request, question: Question, form: Mapping[str, str]) -> Response:
         signed_in, chosen = await self._browser.find(request), _chosen(form, question.asked)
@@ -116,6 +129,8 @@ class Authorize:
             return self._page(request, question, signed_in, chosen, status=400, error=NOTHING_CHOSEN)
         if signed_in:
             return await self._grant(question, signed_in, chosen)
+        if "email" not in form:
+            return self._page(request, question, None, chosen, status=SignInRefused.status, error=SIGNED_OUT)
         try:
             signed_in = await self._browser.sign_in(request, form.get("email", ""), form.get("password", ""))
         except (SignInRefused, RateLimited) as refused:
@@ -175,7 +190,12 @@ class Authorize:
             return client
         if client and client.fetched_until and client.fetched_until > self._services.clock.now():
             return client
-        await check_rate(self._services, request)
+        try:
+            await check_rate(self._services, request)
+        except RateLimited:
+            if client is None:
+                raise
+            return client
         description = await documents.fetch(self._authority.fetch, client_id)
         async with open_unit_of(self._services, _nobody()) as unit:
             return await clients.remember(unit, description)
@@ -196,9 +216,10 @@ class Authorize:
         self, request: Request, question: Question, form: Mapping[str, str], refused: DomainError
     ) -> Response:
         chosen, email = _chosen(form, question.asked), form.get("email", "")
-        response = self._page(request, question, None, chosen, status=refused.status, error=str(refused), email=email)
+        error = wait(refused) if isinstance(refused, RateLimited) else str(refused)
+        response = self._page(request, question, None, chosen, status=refused.status, error=error, email=email)
         if isinstance(refused, RateLimited):
-            response.headers["Retry-After"] = str(refused.facts["seconds"])
+            response.headers["Retry-After"] = str(seconds_of(refused))
         return response
 
     def _page(
@@ -224,10 +245,19 @@ class Authorize:
         }
         return self._browser.page(request, "authorize.html", **values)
 
-    def _refuse(self, request: Request, error: DomainError) -> Response:
-        response = self._browser.page(request, "error.html", error.status, error=error, request_id=request_id())
+    def _tell(self, request: Request, client: Client, answer: Response, error: OAuth2Error) -> Response:
+        """Return the answer that tells an application what is wrong, or, where it is a stranger, a page that does."""
+        if client.kind == ClientKind.managed:
+            return answer
+        reason = f"The application asked in a way that cannot be answered. {_words(error)}"
+        return self._refuse(request, AuthorizationRefused(reason=reason), answer.headers["location"])
+
+    def _refuse(self, request: Request, error: DomainError, back: str = "") -> Response:
+        told = wait(error) if isinstance(error, RateLimited) else str(error)
+        shown = {"error": error, "told": told, "back": back, "back_host": redirects.host(back)}
+        response = self._browser.page(request, "error.html", error.status, request_id=request_id(), **shown)
         if isinstance(error, RateLimited):
-            response.headers["Retry-After"] = str(error.facts["seconds"])
+            response.headers["Retry-After"] = str(seconds_of(error))
         return response
 
 
@@ -253,8 +283,18 @@ def _chosen(form: Mapping[str, str], asked: Asked) -> frozenset[str]:
 
 def _refusal(server: Server, asked: Asked, error: OAuth2Error) -> Response:
     if not error.redirect_uri:
-        raise AuthorizationRefused(reason=error.description or "The request cannot be understood.")
+        raise AuthorizationRefused(reason=_words(error))
     return cast(Response, server.handle_error_response(asked, error))
+
+
+def _words(error: OAuth2Error) -> str:
+    return error.description or "The request cannot be understood."
+
+
+def _check_size(parameters: Parameters) -> None:
+    sizes = (len(name) + len(value.encode()) for name, values in parameters.items() for value in values)
+    if sum(sizes) > MAX_ASKED:
+        raise AuthorizationRefused(reason=f"The application asked with more than {MAX_ASKED} bytes of parameters.")
 
 
 def _nobody() -> Actor:

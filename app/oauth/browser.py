@@ -148,7 +148,8 @@ class Browser:
 
     def refuse(self, request: Request, error: DomainError) -> Response:
         """Return a page that tells of an error."""
-        response = self.page(request, "refused.html", error.status, error=error, request_id=request_id())
+        shown = {"error": error, "request_id": request_id(), "has_session": self._cookie(request, SESSION) is not None}
+        response = self.page(request, "refused.html", error.status, **shown)
         if error.status in (429, 503):
             response.headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
         return response
@@ -185,4 +186,5 @@ async def _read_form(request: Request) -> dict[str, str]:
         body += chunk
         if len(body) > MAX_FORM:
             raise BodyTooLarge(limit=MAX_FORM)
-    return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+    fields = parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+    return {name: value.replace("\x00", "\ufffd") for name, value in fields}

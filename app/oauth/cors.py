@@ -1,10 +1,11 @@
 """Endpoints that pages of every site may call: no cookie opens them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 from app.graphql.routing import CountedRoute
 
@@ -15,20 +16,32 @@ HEADERS = {
     "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",
 }
 PREFLIGHT = {
-    **HEADERS,
     "Access-Control-Allow-Headers": "*, Authorization",
     "Access-Control-Max-Age": "86400",
 }
 
 
-def shared(path: str, method: str, endpoint: Endpoint) -> Route:
+class SharedRoute(CountedRoute):
+    """A route whose every answer pages of other sites may read, refusals included."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and say so."""
+
+        async def send_shared(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await super().handle(scope, receive, send_shared)
+
+
+def shared(path: str, methods: Sequence[str], endpoint: Endpoint) -> SharedRoute:
     """Return a route that every site may call, without credentials of its user."""
+    preflight = {**PREFLIGHT, "Access-Control-Allow-Methods": ", ".join(methods)}
 
     async def answer(request: Request) -> Response:
         if request.method == "OPTIONS":
-            return Response(status_code=204, headers={**PREFLIGHT, "Access-Control-Allow-Methods": method})
-        response = await endpoint(request)
-        response.headers.update(HEADERS)
-        return response
+            return Response(status_code=204, headers=preflight)
+        return await endpoint(request)
 
-    return CountedRoute(path, answer, methods=[method, "OPTIONS"])
+    return SharedRoute(path, answer, methods=[*methods, "OPTIONS"])

@@ -24,7 +24,7 @@ from app.oauth.asked import read_body, read_form
 from app.oauth.cors import shared
 from app.oauth.limit import check_rate
 from app.oauth.metadata import REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
-from app.oauth.server import NO_STORE, Server
+from app.oauth.server import NO_STORE, Server, described
 from app.oauth.units import open_unit_of
 
 FALLBACK_PATH = "/token"
@@ -38,9 +38,9 @@ def routes(services: Services) -> list[Route]:
     """Return the routes of the endpoints."""
     endpoints = Endpoints(services)
     return [
-        *(shared(path, "POST", _plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
-        shared(REVOKE_PATH, "POST", _plain(endpoints.revoke)),
-        shared(REGISTER_PATH, "POST", _plain(endpoints.register)),
+        *(shared(path, ["POST"], _plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
+        shared(REVOKE_PATH, ["POST"], _plain(endpoints.revoke)),
+        shared(REGISTER_PATH, ["POST"], _plain(endpoints.register)),
     ]
 
 
@@ -126,7 +126,7 @@ def _plain(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Requ
             raise
         except OAuth2Error as error:
             status, body, headers = error()
-            return Response(orjson.dumps(body), status, NO_STORE | dict(headers))
+            return Response(orjson.dumps(described(body)), status, NO_STORE | dict(headers))
         except Exception as cause:
             return _refuse(translate(cause))
 

@@ -9,7 +9,7 @@ from app.domain.kernel.errors import Unauthenticated
 from app.domain.oauth.resources import WORKING_SET, Resources
 from app.graphql.challenges import challenge
 from app.graphql.identity import Identity
-from app.graphql.routing import CountedRoute
+from app.oauth.cors import shared
 
 PATHS = ("/mcp", "/mcp/")
 METHODS = ("GET", "POST", "DELETE")
@@ -24,4 +24,4 @@ def routes(identity: Identity, resources: Resources) -> list[Route]:
             raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=told)
         raise HTTPException(404)
 
-    return [CountedRoute(path, pass_on, methods=METHODS) for path in PATHS]
+    return [shared(path, METHODS, pass_on) for path in PATHS]

@@ -42,7 +42,7 @@ def routes(authority: Authority) -> list[Route]:
     async def keys(_: Request) -> Response:
         return _json(await authority.ring.published())
 
-    return [*(_page(path, document) for path, document in described), shared(KEYS_PATH, "GET", keys)]
+    return [*(_page(path, document) for path, document in described), shared(KEYS_PATH, ["GET"], keys)]
 
 
 def describe_server(issuer: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _page(path: str, document: dict[str, Any]) -> Route:
     async def show(_: Request) -> Response:
         return _json(document)
 
-    return shared(path, "GET", show)
+    return shared(path, ["GET"], show)
 
 
 def _json(document: dict[str, Any]) -> Response:

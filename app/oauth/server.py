@@ -16,9 +16,7 @@ from authlib.oauth2.rfc6749 import (
     InvalidRequestError,
     InvalidScopeError,
     OAuth2Error,
-    UnsupportedResponseTypeError,
 )
-from authlib.oauth2.rfc6749.errors import UnsupportedGrantTypeError
 from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
@@ -40,6 +38,26 @@ from app.oauth.views import ClientView, FoundView, GrantView
 AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 S256 = "S256"
 NO_STORE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+
+DESCRIPTIONS = {
+    "invalid_grant": "The code or token is unknown, used, expired or revoked, or was given to another client.",
+    "unauthorized_client": "The client may not ask for this.",
+}
+"""What is told of the errors that Authlib gives no words to."""
+
+
+class UnsupportedResponseTypeError(OAuth2Error):
+    """The response type is not one of this service's. Authlib's own error repeats what was sent."""
+
+    error = "unsupported_response_type"
+    description = "The only response_type is code."
+
+
+class UnsupportedGrantTypeError(OAuth2Error):
+    """The grant type is not one of this service's. Authlib's own error has no words for it."""
+
+    error = "unsupported_grant_type"
+    description = "The grant_type must be authorization_code or refresh_token."
 
 
 class InvalidTargetError(OAuth2Error):
@@ -207,8 +225,7 @@ class Server(AuthorizationServer):
         if not asked.payload.response_type:
             raise InvalidRequestError("Missing 'response_type' in request.", state=state, redirect_uri=redirect_uri)
         if asked.payload.response_type != "code":
-            problem = "The only response_type is code."
-            raise UnsupportedResponseTypeError("this", problem, state=state, redirect_uri=redirect_uri)
+            raise UnsupportedResponseTypeError(state=state, redirect_uri=redirect_uri)
         return self.get_consent_grant(asked)  # pyright: ignore[reportReturnType]
 
     def check_resource(self, asked: Asked, found: Found) -> None:
@@ -220,7 +237,7 @@ class Server(AuthorizationServer):
         """Answer a token request; a grant type that is missing is no unsupported one."""
         given = request.payload.grant_type
         if given not in (CodeGrant.GRANT_TYPE, RefreshGrant.GRANT_TYPE):
-            error = UnsupportedGrantTypeError("this") if given else InvalidRequestError("Missing 'grant_type'.")
+            error = UnsupportedGrantTypeError() if given else InvalidRequestError("Missing 'grant_type'.")
             return cast(Response, self.handle_error_response(request, error))
         return cast(Response, super().create_token_response(request))
 
@@ -265,7 +282,7 @@ class Server(AuthorizationServer):
         if "Location" in named:
             named["Location"] = add_params_to_uri(named["Location"], [("iss", self.authority.issuer)])
             return Response(status_code=status, headers=named)
-        return Response(orjson.dumps(body), status, named)
+        return Response(orjson.dumps(described(body)), status, named)
 
     def _sign(self, grant: LiveGrant, scopes: frozenset[str]) -> tuple[str, int]:
         assert self.signer
@@ -274,3 +291,11 @@ class Server(AuthorizationServer):
         token = AccessToken(grant.id, grant.user_id, grant.client_id, grant.resource, scopes)
         text = access_tokens.sign(self.signer, self.authority.issuer, token, now, until)
         return text, int((until - now).total_seconds())
+
+
+def described(body: Any) -> Any:
+    """Return the body of an answer; one that is an error without words is given them (RFC 6749, 5.2)."""
+    if not isinstance(body, dict) or "error" not in body:
+        return body
+    told = cast("dict[str, Any]", body)
+    return {"error_description": DESCRIPTIONS.get(told["error"], "The request was refused."), **told}

@@ -1,6 +1,5 @@
 """The pages where people sign in and out, and choose passwords."""
 
-import math
 from urllib.parse import quote
 
 import structlog
@@ -17,12 +16,14 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
 from app.graphql.routing import CountedRoute
 from app.oauth.browser import STYLE, STYLE_PATH, Browser, visitor
+from app.oauth.wording import seconds_of, wait
 
 LANDING = "/account"
 NOTICES = {
     "password_set": "Your password is set. Sign in with it.",
     "signed_out": "You are signed out.",
 }
+NO_ADDRESS = "Enter the e-mail address that you sign in with."
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 log = structlog.get_logger(__name__)
@@ -85,6 +86,8 @@ class SignInPages:
         """Have a link mailed. The answer is the same for every address, and given before anybody looks it up."""
         form = await self._browser.read_form(request)
         email, who = form.get("email", "").strip(), visitor(request)
+        if "@" not in email:
+            return self._browser.page(request, "forgot.html", InvalidInput.status, error=NO_ADDRESS, email=email)
         try:
             await self._door.check_reset(email, who)
         except RateLimited as refused:
@@ -127,9 +130,8 @@ class SignInPages:
         )
 
     def _say_wait(self, request: Request, template: str, refused: RateLimited, **shown: str | None) -> Response:
-        seconds = int(str(refused.facts["seconds"]))
-        response = self._browser.page(request, template, refused.status, error=_wait(seconds), **shown)
-        response.headers["Retry-After"] = str(seconds)
+        response = self._browser.page(request, template, refused.status, error=wait(refused), **shown)
+        response.headers["Retry-After"] = str(seconds_of(refused))
         return response
 
     async def _ask_reset(self, email: str, who: Visitor) -> None:
@@ -147,17 +149,12 @@ def login_path(onward: str) -> str:
 def local_path(text: str) -> str:
     """Return a path of ours to lead a browser on to; the landing page for an address elsewhere, however disguised.
 
-    Browsers read `\\` as `/` and leave out tabs and line breaks, so that a path must have none of them.
+    Browsers read `\\` as `/` and leave out tabs and line breaks, so that a path must have none of them. What is not
+    ASCII is encoded in an address.
     """
     is_local = text.startswith("/") and not text.startswith("//")
-    return text if is_local and "\\" not in text and text.isprintable() and " " not in text else LANDING
-
-
-def _wait(seconds: int) -> str:
-    if seconds < 60:
-        return f"Too many attempts. Try again in {seconds} second{'s' if seconds > 1 else ''}."
-    minutes = math.ceil(seconds / 60)
-    return f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and " " not in text
+    return text if is_local and is_plain else LANDING
 
 
 async def _style(_: Request) -> Response:

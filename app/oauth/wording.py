@@ -1,14 +1,17 @@
-"""What each scope lets an application do, in words for the people who decide."""
+"""What people are told: what each scope lets an application do, and how long to wait."""
+
+import math
 
 from app.domain.accounts.scopes import Scope
+from app.domain.kernel.errors import RateLimited
 
 WORDS = {
     Scope.account_read: "See the account's name and who you are",
-    Scope.account_write: "Change the account, its people and its keys",
+    Scope.account_write: "See and change the account, its people, its keys and its log",
     Scope.messages_read: "Read messages and their delivery",
     Scope.messages_send: "Send messages, which costs credits",
     Scope.conversations_read: "Read conversations",
-    Scope.conversations_write: "Assign, close and reopen conversations",
+    Scope.conversations_write: "Assign, close and reopen conversations, and see the people of the account",
     Scope.contacts_read: "Read contacts and segments",
     Scope.contacts_write: "Add and change contacts, tags and opt-outs",
     Scope.contacts_delete: "Erase contacts with all of their messages",
@@ -22,5 +25,17 @@ WORDS = {
     Scope.ai_use: "Have texts written, which costs credits",
     Scope.billing_read: "See the balance and what was spent",
     Scope.billing_write: "Change how the account pays",
-    Scope.webhooks_manage: "Receive events, and manage webhooks",
+    Scope.webhooks_manage: "Receive events, manage webhooks, and make keys that end with this connection",
 }
+
+
+def seconds_of(refused: RateLimited) -> int:
+    """Return how many seconds there are to wait."""
+    return int(str(refused.facts["seconds"]))
+
+
+def wait(refused: RateLimited) -> str:
+    """Tell who tries too often how long to wait, in seconds or whole minutes."""
+    seconds = seconds_of(refused)
+    count, unit = (seconds, "second") if seconds < 60 else (math.ceil(seconds / 60), "minute")
+    return f"Too many attempts. Try again in {count} {unit}{'s' if count > 1 else ''}."

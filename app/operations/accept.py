@@ -27,7 +27,7 @@ class Acceptor:
 
     def __init__(self, variables: Iterable[Variable]) -> None:
         variables = list(variables)
-        self._rows = [(variable.name, variable.required, _check(variable.schema)) for variable in variables]
+        self._rows = [(variable.name, variable.required, _check_variable(variable)) for variable in variables]
         self._casts = {variable.name: (variable.many is not None, _cast(variable.single)) for variable in variables}
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +52,21 @@ def _take(rows: Iterable[Row], given: Mapping[str, Any], prefix: str = "") -> di
         elif required:
             raise Unacceptable(f"{prefix}{name} is required.")
     return taken
+
+
+def _check_variable(variable: Variable) -> Check:
+    check = _check(variable.schema)
+    return _leniently(check) if variable.lenient else check
+
+
+def _leniently(check: Check) -> Check:
+    def lenient(value: Any, name: str) -> Any:
+        try:
+            return check(value, name)
+        except Unacceptable:
+            return None
+
+    return lenient
 
 
 def _check(schema: Json) -> Check:

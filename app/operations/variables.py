@@ -32,12 +32,16 @@ from app.operations.unsound import Unsound
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable. `schema` is what it accepts, with description and default; `header` where REST reads it, if so."""
+    """One variable. `schema` is what it accepts, with description and default; `header` where REST reads it, if so.
+
+    A `lenient` one takes what it does not accept as null.
+    """
 
     name: str
     schema: Json
     required: bool
     header: str | None = None
+    lenient: bool = False
 
     @property
     def many(self) -> Json | None:
@@ -76,7 +80,8 @@ def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema
         described["default"] = value_from_ast_untyped(node.default_value)
     required = isinstance(kind, GraphQLNonNull) and not node.default_value
     header = next((values["name"] for values in directive_values("header", node, schema)), None)
-    return Variable(name, described, required, header)
+    lenient = bool(directive_values("lenient", node, schema))
+    return Variable(name, described, required, header, lenient)
 
 
 class _Feeds(Visitor):

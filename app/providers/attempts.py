@@ -4,13 +4,13 @@ When Valkey is away nobody is held back, for then nobody could sign in at all.
 """
 
 from hashlib import sha256
-from ipaddress import IPv6Address, ip_address
 
 import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from app.domain.kernel.clock import Clock
+from app.providers.networks import network_of
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
@@ -21,7 +21,6 @@ FIRST_WAIT_MS = 1000
 LONGEST_WAIT_MS = 15 * 60 * 1000
 FORGOTTEN_MS = 60 * 60 * 1000
 TIMEOUT_SECONDS = 1.0
-NETWORK_BITS = 64
 
 # KEYS are the counters of one attempt. ARGV: the present instant, the first and the longest wait, when a counter is
 # forgotten, all in milliseconds, then how many failures each counter lets pass.
@@ -58,7 +57,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisAttempts:
-    """Implements `Attempts`. An IPv6 address counts as its network of 64 bits, which one person has whole."""
+    """Implements `Attempts`. An address counts as `network_of` says."""
 
     def __init__(self, redis_url: str, clock: Clock) -> None:
         self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
@@ -95,15 +94,5 @@ class RedisAttempts:
 
 
 def _names(kind: str, email: str, address: str) -> list[str]:
-    subjects = {"email": email, "address": _network(address)}
+    subjects = {"email": email, "address": network_of(address)}
     return [f"attempts:{kind}:{name}:{sha256(subject.encode()).hexdigest()}" for name, subject in subjects.items()]
-
-
-def _network(address: str) -> str:
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(known, IPv6Address):
-        return str(known)
-    return str(known.ipv4_mapped or int(known) >> NETWORK_BITS)

@@ -28,6 +28,7 @@ from app.domain.kernel.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
+from app.graphql.challenges import step_up
 
 log = structlog.get_logger(__name__)
 
@@ -160,6 +161,8 @@ def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, 
 
 def _read_error(error: DomainError) -> tuple[int, str, str, dict[str, str]]:
     headers = {name: str(error.facts.get(fact, default)) for name, fact, default in _HEADERS.get(error.status, ())}
+    if isinstance(error, InsufficientScope):
+        headers["WWW-Authenticate"] = step_up(error)
     return error.status, error.code, str(error), headers
 
 

@@ -17,6 +17,7 @@ from standardwebhooks import Webhook
 from app.bootstrap import METADATA, Services, open_services
 from app.cli import setup
 from app.db import migrate
+from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.kernel.unit import Actor
 from app.domain.webhooks import service
@@ -158,7 +159,7 @@ async def _subscribe(
     settings: Settings, services: Services, receiver: Receiver, subscriber: Subscriber, number: int
 ) -> int:
     opened = await setup.create_account(settings, f"Blue Door {number}", f"ann{number}@example.com", 1)
-    async with unit_of(services, Actor(opened.account_id, frozenset())) as unit:
+    async with unit_of(services, Actor(opened.account_id, ALL)) as unit:
         url = f"{receiver.url}/{number}"
         subscription = await service.subscribe(unit, services.webhooks, "pipeline_stage_changed", url)
     subscriber.secrets[f"/{number}"] = services.webhooks.seal.open(subscription.secret)

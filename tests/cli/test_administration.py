@@ -195,8 +195,25 @@ def test_a_service_that_others_can_reach_needs_a_secret_key(run: Run, settings: 
     assert ask("SELECT count(*) FROM accounts") == [(0,)]
 
 
-@pytest.mark.parametrize("what", [("inbound", "+12025550143", "+15002000001", "Hi"), ("status", 1, "delivered")])
-def test_the_sandbox_says_when_the_service_does_not_answer(messaging: Run, what: tuple[object, ...]) -> None:
+@pytest.mark.parametrize(
+    ("what", "complaint"),
+    [
+        (("inbound", "+12025550143", "+15002000099", "Hi"), "No account has the sandbox number +15002000099. "),
+        (("inbound", "foo", "+15002000099", "Hi"), "'foo' is not a phone number "),
+        (("inbound", "+12025550143", "bar", "Hi"), "'bar' is not a phone number "),
+        (("status", 99999, "delivered"), "The sandbox has no message 99999. "),
+    ],
+)
+def test_the_sandbox_says_what_it_does_not_have(messaging: Run, what: tuple[object, ...], complaint: str) -> None:
+    done = messaging("sandbox", *what)
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint.startswith(f"messaging: {complaint}")
+
+
+def test_the_sandbox_says_when_the_service_does_not_answer(messaging: Run, account: dict[str, Any]) -> None:
+    what = ("inbound", "+12025550143", account["phone_number"], "Hi")
+
     done = messaging("sandbox", *what, MESSAGING_BASE_URL="http://127.0.0.1:1")
 
     assert done.code == 1

@@ -32,7 +32,7 @@ class Served:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the second terminal, with the exports pasted."""
-        return environment(self.folder, MESSAGING_DATA=self.data, **exports(self.process.output))
+        return environment(self.folder, **{"MESSAGING_DATA": self.data} | exports(self.process.output))
 
     def again(self) -> None:
         """Start the service again."""

@@ -11,9 +11,15 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
 from app.bootstrap import Services
+from app.domain.accounts import users
+from app.domain.accounts.models import Role
+from app.domain.accounts.scopes import ALL
+from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
+from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.websocket import PROTOCOL
+from tests.conftest import unit_of
 from tests.graphql.calls import codes, get, post
 from tests.graphql.live import PATIENCE_SECONDS, Served
 
@@ -226,6 +232,68 @@ async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, acco
     assert [node["action"] for node in rest["nodes"]] == ["key_created"]
     of_one = (await ask(http, cookie, query % ', action: "signed_in"'))["audit_log"]
     assert [node["action"] for node in of_one["nodes"]] == ["signed_in"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "audit_log { total_count }",
+        "sessions { id }",
+        "api_keys { id }",
+        "oauth_clients { id }",
+        "oauth_grants { id }",
+    ],
+)
+async def test_who_and_what_may_enter_is_for_owners_to_see(
+    http: httpx2.AsyncClient, services: Services, cookie: str, field: str
+) -> None:
+    assert await ask(http, cookie, f"{{ {field} }}")
+
+    await change_role(services, "member")
+
+    assert codes(await post(http, {"query": f"{{ {field} }}"}, Cookie=cookie, **OURS)) == ["insufficient_scope"]
+
+
+async def test_a_member_sees_the_account_and_its_people(
+    http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
+) -> None:
+    await change_role(services, "member")
+
+    seen = await ask(http, cookie, "{ account { company_name } viewer { email } users { email } }")
+
+    assert seen == {
+        "account": {"company_name": "Blue Door"},
+        "viewer": {"email": account.email},
+        "users": [{"email": account.email}],
+    }
+
+
+@pytest.mark.parametrize("field", ["audit_log { total_count }", "sessions { id }", "users { id }", "api_keys { id }"])
+async def test_an_automation_key_sees_the_account_and_none_of_its_people(
+    http: httpx2.AsyncClient, account: Opened, field: str
+) -> None:
+    http.headers["Authorization"] = f"Bearer {account.auto_key}"
+
+    answer = await post(http, {"query": "{ account { company_name } viewer { email } }"})
+
+    assert answer.json()["data"] == {"account": {"company_name": "Blue Door"}, "viewer": {"email": account.email}}
+    assert codes(await post(http, {"query": f"{{ {field} }}"})) == ["insufficient_scope"]
+
+
+async def test_the_keys_that_a_member_made_end_when_the_member_is_removed(
+    http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
+) -> None:
+    async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+        bob = await add_user(unit, "bob@example.com", "secret")
+        await users.change_role(unit, bob.id, Role.member)
+    _, token = await services.door.enter("bob@example.com", "secret", SOFA)
+    made = await ask(http, f"session={token}", 'mutation { create_automation_key(name: "Zap") { key } }')
+    key = {"Authorization": f"Bearer {made['create_automation_key']['key']}"}
+    assert (await http.get("/automation/subscriptions", headers=key)).status_code == 200
+
+    await ask(http, cookie, f"mutation {{ remove_user(id: {bob.id}) {{ id }} }}")
+
+    assert (await http.get("/automation/subscriptions", headers=key)).status_code == 401
 
 
 async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:

@@ -97,7 +97,9 @@ async def test_a_scope_that_is_missing_is_answered_403(http: httpx2.AsyncClient,
     response = await post(http, {"query": "{ balance { rate } }"}, accept, **{"X-API-Key": account.auto_key})
 
     assert (response.status_code, codes(response)) == (403, ["insufficient_scope"])
-    assert response.json()["errors"][0]["message"] == "This key lacks the scope billing:read. Use a key that has it."
+    told = "This needs the scope billing:read. Use a key or an access token that has it."
+    assert response.json()["errors"][0]["message"] == told
+    assert response.headers["www-authenticate"] == 'Bearer error="insufficient_scope", scope="billing:read"'
 
 
 async def test_only_the_operation_that_is_run_needs_its_scopes(http: httpx2.AsyncClient, account: Opened):

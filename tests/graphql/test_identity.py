@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import event, update
 from structlog.contextvars import bound_contextvars
 
 from app.bootstrap import Services
+from app.db.engine import Pool
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Account, AccountStatus, ApiKey
@@ -45,15 +48,28 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def identity(services: Services, clock: SetClock) -> AsyncGenerator[Identity]:
-    identity = Identity(services.database.sessions, services.secret, clock, 2.0, services.oauth)
+async def identity(services: Services, clock: SetClock, asked: list[str]) -> AsyncGenerator[Identity]:
+    database = replace(services.database, pool=cast(Pool, NotingPool(services.database.pool, asked)))
+    identity = Identity(database, services.secret, clock, 2.0, services.oauth)
     yield identity
     await identity.close()
 
 
+@dataclass
+class NotingPool:
+    """The pool, which notes the statements that it is sent."""
+
+    pool: Pool
+    statements: list[str]
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        self.statements.append(query.lstrip())
+        return await self.pool.fetchrow(query, *args)
+
+
 @pytest.fixture
-def asked(services: Services) -> Iterator[list[str]]:
-    """Give the list of the statements that are sent to the database."""
+def asked(services: Services, account: Opened) -> Iterator[list[str]]:
+    """Give the list of the statements that are sent to the database from when there is an account."""
     statements: list[str] = []
 
     def note(*arguments: object) -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from app.bootstrap import Services
+from app.domain.erasure.service import REPEATED_FOR
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
 from app.domain.messages.receipts import UNMATCHED_FOR
@@ -32,6 +33,16 @@ async def test_answers_are_forgotten_after_24_hours(services: Services, account:
 
     left = await services.database.pool.fetch("SELECT key FROM idempotency_keys ORDER BY created_at")
     assert (timedelta(hours=24), more, [row["key"] for row in left]) == (KEPT, False, ["kept", "new"])
+
+
+async def test_erased_texts_are_forgotten_when_no_carrier_brings_them_again(services: Services) -> None:
+    for id, at in {"old": NOON - REPEATED_FOR - MOMENT, "kept": NOON - REPEATED_FOR, "new": NOON}.items():
+        await services.database.pool.execute("INSERT INTO erased_texts VALUES ('sandbox', $1, $2)", id, at)
+
+    await _job(services).run()
+
+    left = await services.database.pool.fetch("SELECT provider_message_id FROM erased_texts ORDER BY erased_at")
+    assert [row["provider_message_id"] for row in left] == ["kept", "new"]
 
 
 async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(services: Services, account: Opened) -> None:

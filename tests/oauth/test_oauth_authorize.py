@@ -1,12 +1,16 @@
 """The page of consent: who is told what is wrong, what the page shows, and what a decision does."""
 
+import re
 from collections.abc import Callable
+from hashlib import sha256
+from html import unescape
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import httpx2
 import jwt
 import pytest
+from redis.asyncio import Redis
 
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
@@ -14,6 +18,7 @@ from tests.oauth.applications import (
     AUTHORIZE,
     BASE,
     REDIRECT,
+    REGISTER,
     STATE,
     TOOLS,
     Application,
@@ -21,7 +26,7 @@ from tests.oauth.applications import (
     add_application,
     query_of,
 )
-from tests.oauth.browsing import Browsing, Form
+from tests.oauth.browsing import Browsing, Form, Forms
 
 pytestmark = pytest.mark.anyio
 
@@ -115,6 +120,115 @@ async def test_a_public_client_without_pkce_is_refused_before_it_has_a_code(publ
     assert answer.status_code == 302
     assert query_of(answer)["error"] == "invalid_request"
     assert await count(services, "oauth_requests") == 0
+
+
+FAULTS = [
+    {"response_type": "x"},
+    {"response_type": None},
+    {"scope": "everything"},
+    {"resource": "https://elsewhere.example.com"},
+    {"code_challenge": "short"},
+]
+
+
+@pytest.mark.parametrize("given", FAULTS)
+@pytest.mark.parametrize("signed_in", [False, True])
+async def test_a_stranger_is_not_redirected_to_before_somebody_has_pressed_a_button(
+    application: Application,
+    http: httpx2.AsyncClient,
+    services: Services,
+    given: dict[str, str | None],
+    signed_in: bool,
+):
+    uri = "https://phish.example/login?a=1&b=2"
+    application.client_id = (await http.post(REGISTER, json={"redirect_uris": [uri]})).json()["client_id"]
+    application.redirect_uri = uri
+    if signed_in:
+        await application.browsing.enter(application.account)
+
+    answer = await application.ask(**given)
+
+    assert (answer.status_code, "location" in answer.headers) == (400, False)
+    assert "The application was not connected" in answer.text
+    assert "The application asked in a way that cannot be answered. " in answer.text
+    [(back, text)] = re.findall(r'<a href="([^"]+)" rel="noreferrer">([^<]+)</a>', answer.text)
+    assert text == "Go back to phish.example"
+    told = parse_qs(urlsplit(unescape(back)).query)
+    assert back.startswith("https://phish.example/login?")
+    assert (told["b"], told["state"], told["iss"]) == (["2"], [STATE], [BASE])
+    assert "error" in told
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_a_stranger_is_told_that_the_person_said_no(application: Application, http: httpx2.AsyncClient):
+    application.client_id = (await http.post(REGISTER, json={"redirect_uris": [REDIRECT]})).json()["client_id"]
+
+    answer = await application.browsing.send(await application.form(), decision="deny")
+
+    assert faults(answer)["error"] == "access_denied"
+
+
+@pytest.mark.parametrize(
+    "more", [{"state": "x" * 4096}, {"nonce": "x" * 4096}, {"code_challenge": "x" * 4096}, {"n" * 4096: ""}]
+)
+async def test_a_request_of_more_than_4_kib_is_refused_and_not_kept(
+    application: Application, services: Services, more: dict[str, str]
+):
+    answer = await application.browsing.get(f"{application.path()}&{urlencode(more)}")
+
+    assert (answer.status_code, "location" in answer.headers) == (400, False)
+    assert "The application asked with more than 4096 bytes of parameters." in answer.text
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_a_parameter_without_a_value_that_is_repeated_without_end_is_not_kept(
+    application: Application, services: Services
+):
+    answer = await application.browsing.get(application.path() + "&resource=" * 1000)
+
+    assert answer.status_code == 400
+    assert await count(services, "oauth_requests") == 0
+
+
+async def test_who_was_signed_out_since_the_page_was_loaded_is_asked_to_sign_in(
+    application: Application, services: Services, account: Opened
+):
+    await application.browsing.enter(account)
+    form = await application.form(scope="contacts:read contacts:write")
+    del form.fields["allow:contacts:write"]
+    await services.database.pool.execute("DELETE FROM sessions")
+
+    answer = await application.browsing.send(form, decision="allow")
+
+    assert answer.status_code == 403
+    assert "You were signed out. Sign in to decide." in answer.text
+    assert WRONG not in answer.text
+    assert await attempts(services) == []
+    [again] = Forms(answer.text, AUTHORIZE).found
+    assert "email" in again.fields
+    allowed = await application.browsing.send(again, email=account.email, password=account.password, decision="allow")
+    assert "code" in query_of(allowed)
+
+
+async def attempts(services: Services) -> list[bytes]:
+    """Return what is counted of wrong passwords for no address."""
+    redis = Redis.from_url(services.settings.redis_url or "")
+    found = await redis.keys(f"attempts:sign_in:email:{sha256(b'').hexdigest()}")
+    await redis.aclose()
+    return found
+
+
+@pytest.mark.parametrize("decision", ["", "no", "Allow", "allow ", "denied"])
+async def test_only_the_buttons_of_the_page_decide(application: Application, services: Services, decision: str):
+    form, account = await application.form(), application.account
+
+    answer = await application.browsing.send(form, email=account.email, password=account.password, decision=decision)
+
+    assert (answer.status_code, "location" in answer.headers) == (400, False)
+    assert "Press Allow or Deny to decide." in answer.text
+    assert await count(services, "oauth_grants") == 0
+    assert await count(services, "sessions") == 0
+    assert await count(services, "oauth_requests") == 1
 
 
 async def test_a_challenge_without_a_method_is_taken_for_s256(public: Application):
@@ -366,7 +480,7 @@ async def test_the_application_of_one_account_cannot_be_connected_by_another(
     assert await count(services, "oauth_grants") == 0
 
 
-@pytest.mark.parametrize("state", [None, "", "a b&c=d#é", "x" * 4000])
+@pytest.mark.parametrize("state", [None, "", "a b&c=d#é", "x" * 3900])
 async def test_the_state_comes_back_as_it_was(application: Application, state: str | None):
     told = query_of(await application.consent(state=state))
 

@@ -5,11 +5,13 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+from starlette.requests import Request
 
 from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
+from app.domain.kernel.errors import RateLimited
 from app.jobs import oauth
-from app.oauth.limit import REGISTRATIONS
+from app.oauth.limit import REGISTRATIONS, check_rate
 from tests.oauth.applications import AUTHORIZE, BASE, REGISTER, REVOKE, TOKEN, Application, Pkce
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_rates")]
@@ -73,6 +75,24 @@ async def test_the_keys_are_public_and_nothing_more(http: httpx2.AsyncClient):
 
     assert sorted(key) == ["alg", "e", "kid", "kty", "n", "use"]
     assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+async def test_pages_of_every_site_may_ask_the_tool_server_and_read_where_to_sign_in(
+    http: httpx2.AsyncClient, path: str
+):
+    asking = {"Origin": "https://inspector.example.com", "Access-Control-Request-Method": "POST"}
+
+    preflight = await http.options(path, headers=asking)
+    answer = await http.post(path, headers={"Origin": "https://inspector.example.com"})
+
+    assert (preflight.status_code, answer.status_code) == (204, 401)
+    assert preflight.headers["access-control-allow-methods"] == "GET, POST, DELETE"
+    assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
+    for each in (preflight, answer):
+        assert each.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in each.headers
+    assert "WWW-Authenticate" in answer.headers["access-control-expose-headers"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +176,11 @@ async def test_a_client_may_ask_for_no_more_than_it_registered(http: httpx2.Asyn
         ({"grant_types": ["implicit"]}, "invalid_client_metadata"),
         ({"grant_types": [["x"]]}, "invalid_client_metadata"),
         ({"response_types": ["token"]}, "invalid_client_metadata"),
+        ({"redirect_uris": ["intent:evil"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["evil://com.example.app/callback"]}, "invalid_redirect_uri"),
         ({"scope": "everything"}, "invalid_client_metadata"),
+        ({"scope": "account:write"}, "invalid_client_metadata"),
+        ({"scope": " "}, "invalid_client_metadata"),
         ({"scope": ["contacts:read"]}, "invalid_client_metadata"),
     ],
 )
@@ -180,6 +204,37 @@ async def test_a_name_is_cut_to_one_line_of_text(http: httpx2.AsyncClient):
     told = (await register(http, client_name="A\n\u202eB" + "x" * 500)).json()
 
     assert told["client_name"] == "A B" + "x" * 97
+
+
+@pytest.mark.parametrize("uri", ["com.example.app:/callback", "cursor://anysphere.cursor-mcp/oauth/callback"])
+async def test_an_application_on_a_device_registers_its_scheme(http: httpx2.AsyncClient, uri: str):
+    answer = await register(http, redirect_uris=[uri], token_endpoint_auth_method="none")
+
+    assert (answer.status_code, answer.json()["redirect_uris"]) == (201, [uri])
+
+
+@pytest.mark.parametrize("uri", ["https://a.example/\x00", "https://a.example/\u202e", "http://a.example", 7])
+async def test_a_page_about_a_client_that_cannot_be_shown_is_left_out(http: httpx2.AsyncClient, uri: Any):
+    answer = await register(http, client_uri=uri)
+
+    assert answer.status_code == 201
+    assert "client_uri" not in answer.json()
+
+
+async def test_the_addresses_of_one_network_register_as_one(services: Services):
+    async def register_from(address: str) -> bool:
+        request = Request({"type": "http", "client": (address, 1)})
+        try:
+            await check_rate(services, request)
+        except RateLimited:
+            return False
+        return True
+
+    taken = [await register_from(f"2001:db8:5:6::{n:x}") for n in range(REGISTRATIONS.quota + 5)]
+
+    assert taken[0]
+    assert not taken[-1]
+    assert await register_from("2001:db8:5:7::1")
 
 
 async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, services: Services):

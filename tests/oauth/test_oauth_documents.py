@@ -1,11 +1,11 @@
 """Clients whose id is the address of the document that describes them."""
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
-import orjson
 import pytest
 
 from app.bootstrap import Services
@@ -13,7 +13,7 @@ from app.domain.oauth import documents
 from app.main import create_app
 from app.settings import Settings
 from tests.conftest import _running
-from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce, query_of
+from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce
 from tests.oauth.browsing import Browsing
 from tests.providers.peers import Peer, say, serve
 
@@ -28,7 +28,7 @@ async def describing(application: Application, **members: Any) -> AsyncGenerator
 
     async def answering(*streams: Any) -> None:
         described = {"client_id": peer.url} | usual | members
-        body = orjson.dumps({name: value for name, value in described.items() if value is not None})
+        body = json.dumps({name: value for name, value in described.items() if value is not None}).encode()
         await say(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body)(*streams)
 
     async with serve(answering) as peer:
@@ -69,6 +69,47 @@ async def test_a_document_is_read_once_and_again_when_it_is_old(application: App
     assert await rows(services) == ["Old", "Assistant"]
 
 
+async def test_a_known_client_is_let_in_by_what_it_said_before_while_its_address_may_bring_no_more(
+    application: Application, services: Services
+):
+    pkce = Pkce()
+    async with describing(application) as peer:
+        await application.ask(**pkce.asked)
+        await services.database.pool.execute("UPDATE oauth_clients SET fetched_until = now()")
+        assert await exhaust(application) == 429
+        page = await application.ask(**pkce.asked)
+        stranger = await application.ask(client_id=peer.url.replace("http://", "https://"), **pkce.asked)
+        assert len(peer.requests) == 1
+
+    assert page.status_code == 200
+    assert "Assistant wants" in page.text
+    assert stranger.status_code == 429
+    assert "Too many attempts. Try again in" in stranger.text
+
+
+async def exhaust(application: Application) -> int:
+    """Register clients until no more may be; return what the last one is told."""
+    status = 0
+    while status != 429:
+        answer = await application.http.post("/oauth/register", json={"redirect_uris": [REDIRECT]})
+        status = answer.status_code
+    return status
+
+
+@pytest.mark.parametrize(
+    "uri", ["https://\ud800", "https://a.example/\x00", "https://a.example/\u20ac", "http://a.example"]
+)
+async def test_a_page_about_a_client_that_cannot_be_shown_is_left_out(
+    application: Application, services: Services, uri: str
+):
+    async with describing(application, client_uri=uri):
+        page = await application.ask(**Pkce().asked)
+
+    assert page.status_code == 200
+    kept = await services.database.pool.fetchval("SELECT client_uri FROM oauth_clients WHERE kind = 'document'")
+    assert kept == ""
+
+
 async def test_a_redirect_uri_that_the_document_does_not_name_is_never_redirected_to(application: Application):
     async with describing(application):
         answer = await application.ask(redirect_uri="https://evil.example.com/callback", **Pkce().asked)
@@ -81,7 +122,8 @@ async def test_such_a_client_needs_pkce(application: Application):
     async with describing(application):
         answer = await application.ask()
 
-    assert query_of(answer)["error"] == "invalid_request"
+    assert (answer.status_code, "location" in answer.headers) == (400, False)
+    assert "A code_challenge with the method S256 is needed." in answer.text
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ async def test_an_application_gets_no_more_than_it_asks_for(application: Applica
     assert tokens["scope"] == "account:read contacts:read"
     assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 200
     assert (refused.status_code, refused.json()["error_code"]) == (403, "insufficient_scope")
+    assert refused.headers["www-authenticate"] == 'Bearer error="insufficient_scope", scope="contacts:write"'
 
 
 async def test_automation_grants_hold_no_more_than_automations_may(application: Application):

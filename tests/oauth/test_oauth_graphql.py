@@ -14,7 +14,7 @@ from app.domain.kernel.unit import Actor
 from app.domain.oauth.clients import MAX_CLIENTS
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
-from tests.oauth.applications import BASE, REDIRECT, Application, bearer
+from tests.oauth.applications import BASE, REDIRECT, REVOKE, Application, bearer
 from tests.oauth.browsing import Browsing
 
 pytestmark = pytest.mark.anyio
@@ -164,9 +164,44 @@ async def test_connected_applications_are_listed_and_disconnected(
     assert (await actions(services)).count("application_disconnected Pipelines") == 1
 
 
-async def test_an_application_cannot_make_or_end_applications(http: httpx2.AsyncClient, application: Application):
+async def test_an_application_cannot_see_make_or_end_applications(http: httpx2.AsyncClient, application: Application):
     token = (await application.connect())["access_token"]
 
     assert await ask(http, token, CREATE, name="CRM", uris=[REDIRECT]) == ["insufficient_scope"]
     assert await ask(http, token, REVOKE_CLIENT, id=application.id) == ["insufficient_scope"]
-    assert len((await ask(http, token, GRANTS))["oauth_grants"]) == 1
+    assert await ask(http, token, GRANTS) == await ask(http, token, CLIENTS) == ["insufficient_scope"]
+
+
+async def works(http: httpx2.AsyncClient, key: str) -> bool:
+    answer = await http.get("/automation/subscriptions", headers=bearer(key))
+    assert answer.status_code in (200, 401)
+    return answer.status_code == 200
+
+
+async def make_key(http: httpx2.AsyncClient, token: str) -> str:
+    answer = await http.post("/automation/api-keys", json={"name": "Zap"}, headers=bearer(token))
+    return answer.json()["data"]["key"]
+
+
+async def test_a_key_that_an_application_made_ends_when_its_token_is_handed_back(
+    http: httpx2.AsyncClient, application: Application
+):
+    tokens = await application.connect()
+    key = await make_key(http, tokens["access_token"])
+    assert await works(http, key)
+
+    assert (await application.post(REVOKE, token=tokens["refresh_token"])).status_code == 200
+
+    assert (await works(http, tokens["access_token"]), await works(http, key)) == (False, False)
+
+
+@pytest.mark.parametrize("what", [REVOKE_CLIENT, REVOKE_GRANT])
+async def test_a_key_that_an_application_made_ends_when_the_application_is_disconnected_or_revoked(
+    http: httpx2.AsyncClient, owner: str, application: Application, what: str
+):
+    key = await make_key(http, (await application.connect())["access_token"])
+    [grant] = (await ask(http, owner, GRANTS))["oauth_grants"]
+
+    await ask(http, owner, what, id=application.id if what == REVOKE_CLIENT else grant["id"])
+
+    assert not await works(http, key)

@@ -34,7 +34,8 @@ MINUTES_AGO = "UPDATE oauth_refresh_tokens SET rotated_at = rotated_at - interva
 def refusal(answer: httpx2.Response) -> tuple[int, str]:
     """Return status and code of a refusal, which has the form of RFC 6749, 5.2, and no other."""
     body = answer.json()
-    assert set(body) <= {"error", "error_description"}
+    assert set(body) == {"error", "error_description"}
+    assert len(body["error_description"]) > 10
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["access-control-allow-origin"] == "*"

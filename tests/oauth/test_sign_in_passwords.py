@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.bootstrap import Services
+from app.domain.accounts import passwords
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import LinkPurpose, User
 from app.domain.accounts.sessions import Visitor
@@ -238,6 +239,56 @@ async def test_a_password_is_not_changed_without_the_current_one_or_to_a_bad_one
     assert (answer.status_code, alert(answer)) == (422, told)
     browsing.client.cookies.clear()
     assert (await browsing.sign_in(account.email, account.password)).status_code == 303
+
+
+async def test_who_guesses_the_current_password_waits_and_stays_on_the_page(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+    for _ in range(5):
+        assert (await browsing.send(form, old_password="not it", password=GOOD)).status_code == 422
+
+    answer = await browsing.send(form, old_password=account.password, password=GOOD)
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert alert(answer) == "Too many attempts. Try again in 1 second."
+    assert "Change your password" in answer.text
+    assert (
+        await services.database.pool.fetchval("SELECT count(*) FROM audit_entries WHERE action = 'password_set'") == 0
+    )
+
+
+async def test_a_password_that_changes_while_another_change_is_made_is_told_in_the_form(
+    browsing: Browsing, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+    verify = passwords.verify
+
+    async def verify_slowly(password: str, stored: str | None) -> tuple[bool, str | None]:
+        verified = await verify(password, stored)
+        await services.database.pool.execute("UPDATE users SET password_hash = 'another'")
+        return verified
+
+    monkeypatch.setattr(passwords, "verify", verify_slowly)
+
+    answer = await browsing.send(form, old_password=account.password, password=GOOD)
+
+    assert answer.status_code == 403
+    assert alert(answer) == "Your password was changed meanwhile. Sign out, and sign in with the new one."
+    assert await services.database.pool.fetchval("SELECT password_hash FROM users") == "another"
+
+
+@pytest.mark.parametrize("email", ["", "  ", "ada", "ada\x00"])
+async def test_who_asks_for_a_link_without_an_address_is_asked_for_one(
+    browsing: Browsing, services: Services, email: str
+) -> None:
+    answer = await browsing.send(await browsing.form("/forgot"), email=email)
+
+    assert (answer.status_code, alert(answer)) == (422, "Enter the e-mail address that you sign in with.")
+    assert "belongs to an account" not in answer.text
+    assert await deliver(services) == []
 
 
 async def test_a_session_elsewhere_can_be_ended(browsing: Browsing, services: Services, account: Opened) -> None:

@@ -58,6 +58,14 @@ async def test_a_server_that_refuses_or_is_away_is_told_of() -> None:
         await Smtp(f"smtp://{server.url}", SENDER).send(LETTER)
 
 
+async def test_an_address_is_written_to_as_it_stands_and_nothing_in_it_is_decoded() -> None:
+    to = "=?utf-8?q?victim=40corp.com=2C?=@example.com"
+    async with serving_mail() as server:
+        await Smtp(f"smtp://{server.url}", SENDER).send(Letter(to, "Hi", "Hi", "<p>Hi</p>"))
+
+    assert [line for line in server.said if line.startswith("RCPT")] == [f"RCPT TO:<{to}>"]
+
+
 async def test_an_address_cannot_smuggle_in_a_header(tmp_path: Path) -> None:
     to = "ann@example.com\r\nBcc: all@example.com"
     with pytest.raises(MailNotSent):

@@ -92,8 +92,9 @@ async def test_an_automation_key_is_refused_what_lies_outside_its_scopes(
     answer = await http.request(method, path, json=body, headers={"X-API-Key": account.auto_key})
 
     scope = {"/sms/generate": "ai:use", "/contacts/1": "contacts:delete"}[path]
-    text = f"This key lacks the scope {scope}. Use a key that has it."
+    text = f"This needs the scope {scope}. Use a key or an access token that has it."
     assert refusal(answer) == (403, "insufficient_scope", text)
+    assert answer.headers["www-authenticate"] == f'Bearer error="insufficient_scope", scope="{scope}"'
 
 
 async def test_an_automation_key_sends(http: httpx2.AsyncClient, account: Opened) -> None:

@@ -217,6 +217,22 @@ async def test_unsubscribing_ends_it_once(api: httpx2.AsyncClient, receiver: Rec
     assert data(await api.get("/automation/subscriptions")) == []
 
 
+async def test_unsubscribing_ends_no_webhook_of_the_dashboard(api: httpx2.AsyncClient, receiver: Receiver) -> None:
+    made = await api.post(
+        "/graphql",
+        json={
+            "query": f'mutation {{ create_webhook(target_url: "{receiver.url}", events: "message.inbound") {{ id }} }}'
+        },
+    )
+    id = made.json()["data"]["create_webhook"]["id"]
+
+    answer = await api.request("DELETE", f"/automation/unsubscribe/{id}")
+
+    assert refusal(answer) == (404, "not_found", f"No webhook subscription with id {id}.")
+    left = await api.post("/graphql", json={"query": "{ webhooks { id status } }"})
+    assert left.json()["data"]["webhooks"] == [{"id": id, "status": "active"}]
+
+
 @pytest.mark.parametrize("name", ["message_sent", "message.inbound", "send_blocked", "NEW_MESSAGE"])
 async def test_an_event_outside_the_twelve_is_refused_with_the_twelve(
     api: httpx2.AsyncClient, receiver: Receiver, name: str

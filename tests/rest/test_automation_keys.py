@@ -11,13 +11,35 @@ from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.scopes import ALL, AUTOMATION
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from tests.conftest import unit_of
+from app.main import create_app
+from tests.conftest import _running, unit_of
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
 
 PATH = "/automation/api-keys"
 REVOKE = "mutation ($id: BigInt!) { revoke_api_key(id: $id) { revoked_at } }"
+LIST = "{ api_keys { id name revoked_at } }"
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def ask(http: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
+    return (await http.post("/graphql", json={"query": query, "variables": variables})).json()["data"]
+
+
+async def key_of(services: Services, account: Opened, name: str, *scopes: str) -> str:
+    """Give the text of a key that the account made itself."""
+    async with unit_of(services, Actor(account.account_id, ALL, "cli")) as unit:
+        return (await create_key(unit, services.secret, NewKey(name, scopes=scopes)))[1].text
+
+
+async def works(http: httpx2.AsyncClient, key: str) -> bool:
+    answer = await http.get("/automation/subscriptions", headers=bearer(key))
+    assert answer.status_code in (200, 401)
+    return answer.status_code == 200
 
 
 async def count(services: Services) -> int:
@@ -48,7 +70,9 @@ async def test_they_are_automation_scoped(api: httpx2.AsyncClient) -> None:
     ("body", "text"),
     [
         ({}, "name is required."),
-        ({"name": " "}, "name must not be empty."),
+        ({"name": " "}, "name must have 1 to 100 characters."),
+        ({"name": "x" * 101}, "name must have 1 to 100 characters."),
+        ({"name": "Zap", "scopes": []}, "scopes must name at least one scope. Leave them out for the usual ones."),
         ({"name": "Zap", "scopes": ["ai:use"]}, "auto_ keys cannot have the scope ai:use."),
         ({"name": "Zap", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at must be in the future."),
         (
@@ -66,29 +90,55 @@ async def test_a_key_that_cannot_be_is_refused(
     assert await count(services) == before
 
 
-async def test_a_key_makes_no_key_that_may_do_more_than_itself(api: httpx2.AsyncClient, services: Services) -> None:
-    small = data(await api.post(PATH, json={"name": "Small", "scopes": ["webhooks:manage"]}))
-    headers = {"Authorization": f"Bearer {small['key']}"}
+async def test_a_key_makes_no_key_that_may_do_more_than_itself(
+    http: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    small = await key_of(services, account, "Small", "webhooks:manage")
 
-    refused = await api.post(PATH, json={"name": "Big", "scopes": ["messages:send"]}, headers=headers)
-    child = data(await api.post(PATH, json={"name": "Child"}, headers=headers))
+    refused = await http.post(PATH, json={"name": "Big", "scopes": ["messages:send"]}, headers=bearer(small))
+    child = data(await http.post(PATH, json={"name": "Child"}, headers=bearer(small)))
 
     assert refusal(refused)[:2] == (403, "insufficient_scope")
     assert child["scopes"] == ["webhooks:manage"]
 
 
+async def test_an_automation_key_makes_no_keys(api: httpx2.AsyncClient, services: Services) -> None:
+    made = data(await api.post(PATH, json={"name": "Zap"}))
+    before = await count(services)
+
+    answer = await api.post(PATH, json={"name": "Child"}, headers=bearer(made["key"]))
+
+    text = "This key makes no keys: it is an auto_ key, or was made with a key itself. Sign in, or use another key."
+    assert refusal(answer) == (403, "key_makes_no_keys", text)
+    assert await count(services) == before
+
+
 async def test_a_revoked_key_takes_the_keys_it_made_with_it(
     http: httpx2.AsyncClient, services: Services, account: Opened
 ) -> None:
-    async with unit_of(services, Actor(account.account_id, ALL, "owner")) as unit:
-        _, text = await create_key(unit, services.secret, NewKey("Owner", scopes=list(ALL)))
-    owner = {"Authorization": f"Bearer {text.text}"}
-    parent = data(await http.post(PATH, json={"name": "Parent"}, headers=owner))
-    child = data(await http.post(PATH, json={"name": "Child"}, headers={"X-API-Key": parent["key"]}))
+    http.headers.update(bearer(await key_of(services, account, "Owner", *ALL)))
+    parent = await key_of(services, account, "Parent", "webhooks:manage")
+    child = data(await http.post(PATH, json={"name": "Child"}, headers=bearer(parent)))["key"]
+    assert (await works(http, parent), await works(http, child)) == (True, True)
 
-    asked = {"query": REVOKE, "variables": {"id": parent["id"]}}
-    assert (await http.post("/graphql", json=asked, headers=owner)).json()["data"]["revoke_api_key"]["revoked_at"]
+    [id] = [key["id"] for key in (await ask(http, LIST))["api_keys"] if key["name"] == "Parent"]
+    await ask(http, REVOKE, id=id)
 
-    for key in (parent["key"], child["key"]):
-        answer = await http.get("/automation/subscriptions", headers={"X-API-Key": key})
-        assert refusal(answer)[:2] == (401, "unauthenticated")
+    assert (await works(http, parent), await works(http, child)) == (False, False)
+    assert [key["name"] for key in (await ask(http, LIST))["api_keys"] if key["revoked_at"]] == ["Child", "Parent"]
+
+
+async def test_a_key_made_with_one_that_a_process_still_remembers_ends_with_it(
+    services: Services, account: Opened
+) -> None:
+    settings = services.settings.model_copy(update={"key_cache_seconds": 3600})
+    parent = await key_of(services, account, "Parent", "webhooks:manage")
+    async with _running(create_app(settings)) as app:
+        transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url=settings.public_url) as http:
+            assert await works(http, parent)
+            await services.database.pool.execute("UPDATE api_keys SET revoked_at = now() WHERE name = 'Parent'")
+
+            child = data(await http.post(PATH, json={"name": "Child"}, headers=bearer(parent)))
+
+            assert (await works(http, parent), await works(http, child["key"])) == (True, False)

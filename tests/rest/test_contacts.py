@@ -137,6 +137,19 @@ async def test_a_contact_that_is_added_again_with_its_idempotency_key_is_answere
     assert await told(pool, "new_contact") == ["new_contact"]
 
 
+async def test_a_contact_that_was_deleted_since_is_not_answered_again(api: httpx2.AsyncClient, pool: Pool) -> None:
+    headers = {"Idempotency-Key": "import-1"}
+    first = data(await api.post("/contacts", json=ANN, headers=headers))
+    await api.delete(f"/contacts/{first['id']}")
+
+    again = await api.post("/contacts", json=ANN, headers=headers)
+
+    assert refusal(again) == (404, "not_found", f"No contact with id {first['id']}.")
+    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    for path in ("/contacts", "/automation/actions/create-contact", "/automation/subscribe"):
+        assert "404" in (await api.get("/openapi.json")).json()["paths"][path]["post"]["responses"]
+
+
 async def test_a_phone_that_opted_out_stays_opted_out_when_it_is_added_again(
     api: httpx2.AsyncClient, services: Services, account: Opened
 ) -> None:
@@ -282,6 +295,30 @@ async def test_an_update_that_is_refused_changes_nothing(api: httpx2.AsyncClient
 
     assert refusal(answer)[0] == 422
     assert data(await api.get(f"/contacts/{before['id']}")) == before
+
+
+async def test_a_phone_of_null_is_refused_in_plain_words(api: httpx2.AsyncClient) -> None:
+    contact = await create(api)
+
+    answer = await api.put(f"/contacts/{contact['id']}", json={"phone": None})
+
+    sentence = "phone must not be null. Leave it out to keep the one there is."
+    assert refusal(answer) == (422, "invalid_input", sentence)
+
+
+async def test_an_unclear_opt_out_is_kept_when_the_contact_is_deleted(
+    api: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    unclear = inbound(PHONE, account.phone_number, "STOP what time is the showing")
+    await services.inbox.receive("sandbox", unclear)
+    [held] = data(await api.get("/contacts"))
+    text = {"to": PHONE, "message": "Hello", "consent_attested": True}
+    assert refusal(await api.post("/sms/send", json=text))[1] == "contact_held"
+
+    await api.delete(f"/contacts/{held['id']}")
+
+    assert refusal(await api.post("/sms/send", json=text))[1] == "contact_opted_out"
+    assert (await create(api))["status"] == "opted_out"
 
 
 async def test_an_update_to_the_phone_of_another_contact_is_refused_with_409(api: httpx2.AsyncClient) -> None:

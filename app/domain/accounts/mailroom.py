@@ -82,8 +82,10 @@ class Mailroom:
             self.count("failed", reason)
 
     async def _update(self, link: PasswordLink, **values: datetime | None) -> None:
+        """Change a link that still has its seed: one that was used meanwhile came by the mail, and needs no other."""
+        unused = (PasswordLink.id == link.id, PasswordLink.seed.is_not(None))
         async with self.db.begin() as db:
-            await db.execute(update(PasswordLink).where(PasswordLink.id == link.id).values(**values))
+            await db.execute(update(PasswordLink).where(*unused).values(**values))
 
 
 def _due(now: datetime) -> Select[PasswordLink, User, Account]:

@@ -129,7 +129,11 @@ class AuditEntry(Base):
 
 
 class ApiKey(Base):
-    """A key of an account's. Only its HMAC is kept; `prefix` and `last_four` are for display."""
+    """A key of an account's. Only its HMAC is kept; `prefix` and `last_four` are for display.
+
+    It works only as long as what it was made with: the key, the grant of an application, and the user behind either.
+    `successor_id` is the key that it was rotated to.
+    """
 
     __tablename__ = "api_keys"
 
@@ -141,7 +145,11 @@ class ApiKey(Base):
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     scopes: Mapped[list[str]]
     created_by: Mapped[str]
+    made_by_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
+    made_by_grant_id: Mapped[int | None] = mapped_column(ForeignKey("oauth_grants.id", ondelete="CASCADE"), index=True)
+    made_by_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     created_at: Mapped[Created]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+    successor_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"))
     revoked_at: Mapped[datetime | None]

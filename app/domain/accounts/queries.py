@@ -3,23 +3,66 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import select, text
 
-from app.domain.accounts.models import Account, AccountStatus, ApiKey, Role, User
+from app.db.engine import Database
+from app.domain.accounts.models import Account, ApiKey, Role, User
+from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Unit
+
+MAKERS = """
+FROM api_keys k
+LEFT JOIN api_keys made_with ON made_with.id = k.made_by_key_id
+LEFT JOIN oauth_grants g ON g.id = k.made_by_grant_id
+LEFT JOIN oauth_clients c ON c.id = g.client_id
+LEFT JOIN users u ON u.id = k.made_by_user_id
+"""
+EXPIRES_AT = "least(k.expires_at, made_with.expires_at, g.expires_at)"
+REVOKED_AT = "least(k.revoked_at, made_with.revoked_at, g.revoked_at, c.revoked_at, u.removed_at)"
+"""A key ends with the first of what it was made with: no column has to be written when that ends."""
+
+FIND_LIVE = f"""
+SELECT k.id, k.account_id, k.scopes, u.role, {EXPIRES_AT} AS expires_at
+{MAKERS}
+JOIN accounts a ON a.id = k.account_id AND a.status = 'active'
+WHERE k.hash = $1 AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
+"""
+SHOW = f"""
+SELECT k.id, k.name, k.prefix, k.last_four, k.scopes, k.created_by, k.created_at, {EXPIRES_AT} AS expires_at,
+       k.last_used_at, {REVOKED_AT} AS revoked_at, u.role
+{MAKERS}
+WHERE k.account_id = :account_id AND coalesce(k.id = :id, true)
+ORDER BY k.id DESC
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A live key, as far as the edge needs it."""
+    """A live key, as far as the edge needs it; `expires_at` is when it, or what it was made with, ends by itself."""
 
     id: int
     account_id: int
     scopes: frozenset[str]
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownKey:
+    """A key as people see it: it has expired, or is revoked, with what it was made with."""
+
+    id: int
+    name: str
+    prefix: str
+    last_four: str
+    scopes: list[str]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
 
 
 async def get_own(unit: Unit) -> Account:
@@ -49,30 +92,48 @@ async def get_viewer(unit: Unit) -> User:
     return user
 
 
-async def list_keys(unit: Unit) -> Sequence[ApiKey]:
+async def list_keys(unit: Unit) -> list[ShownKey]:
     """Return the account's keys, the newest first; revoked ones too."""
-    return await unit.all(select(ApiKey).where(ApiKey.account_id == unit.actor.account_id).order_by(ApiKey.id.desc()))
+    return await _show(unit, None)
 
 
-async def get_key(unit: Unit, id: int) -> ApiKey:
-    """Return one of the account's keys; raise `NotFound`."""
-    key = await unit.one(select(ApiKey).where(ApiKey.account_id == unit.actor.account_id, ApiKey.id == id))
+async def show_key(unit: Unit, id: int) -> ShownKey:
+    """Return one of the account's keys as people see it; raise `NotFound`."""
+    for key in await _show(unit, id):
+        return key
+    raise NotFound(kind="API key", id=id)
+
+
+async def get_key(unit: Unit, id: int, *, lock: bool = False) -> ApiKey:
+    """Return one of the account's keys, locked until the unit ends if asked to; raise `NotFound`."""
+    own = select(ApiKey).where(ApiKey.account_id == unit.actor.account_id, ApiKey.id == id)
+    key = await unit.one(own.with_for_update() if lock else own)
     if key is None:
         raise NotFound(kind="API key", id=id)
     return key
 
 
-async def find_live_key(session: AsyncSession, hash: bytes, now: datetime) -> KnownKey | None:
-    """Return the key with a fingerprint, unless it is revoked, expired or its account suspended.
+async def find_live_key(database: Database, hash: bytes, now: datetime) -> KnownKey | None:
+    """Return the key with a fingerprint, unless it or what it was made with has ended, or its account is suspended.
 
-    This is the one look-up that does not start from an actor: it finds out who the actor is.
+    A key of a user's may do no more than the user's role now. This is the one look-up that does not start from an
+    actor: it finds out who the actor is.
     """
-    statement = (
-        select(ApiKey.id, ApiKey.account_id, ApiKey.scopes, ApiKey.expires_at)
-        .join(Account, Account.id == ApiKey.account_id)
-        .where(ApiKey.hash == hash, ApiKey.revoked_at.is_(None), Account.status == AccountStatus.active)
-    )
-    key = (await session.execute(statement)).one_or_none()
-    if key is None or (key.expires_at and key.expires_at <= now):
+    row = await database.pool.fetchrow(FIND_LIVE, hash, now)
+    if row is None:
         return None
-    return KnownKey(key.id, key.account_id, frozenset(key.scopes), key.expires_at)
+    return KnownKey(row["id"], row["account_id"], _scopes(row["scopes"], row["role"]), row["expires_at"])
+
+
+async def _show(unit: Unit, id: int | None) -> list[ShownKey]:
+    asked = text(SHOW).bindparams(account_id=unit.actor.account_id, id=id)
+    rows = (await unit.execute(asked)).mappings()
+    return [_shown(**row) for row in rows]
+
+
+def _shown(*, scopes: list[str], role: str | None, **columns: Any) -> ShownKey:
+    return ShownKey(scopes=sorted(_scopes(scopes, role)), **columns)
+
+
+def _scopes(given: Sequence[str], role: str | None) -> frozenset[str]:
+    return frozenset(given) & scopes_of(role) if role else frozenset(given)

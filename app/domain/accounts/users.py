@@ -12,6 +12,9 @@ from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit import Unit
 
+ENCODED_WORD = "=?"
+"""How an encoded word begins (RFC 2047): a mail program may read another address in it."""
+
 EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+@[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+")
 MAX_EMAIL = 254
 """RFC 5321, 4.5.3.1.3, less the angle brackets."""
@@ -79,6 +82,12 @@ def plain_email(text: str) -> str:
     email = text.strip().lower()
     if len(email) > MAX_EMAIL or not EMAIL.fullmatch(email):
         raise InvalidInput(reason="email must be an e-mail address, such as ann@example.com.")
+    if not email.isascii():
+        raise InvalidInput(
+            reason="email must have unaccented letters only. Write the domain's others in its xn-- form."
+        )
+    if ENCODED_WORD in email:
+        raise InvalidInput(reason="email must not have =? in it. Write the address plainly.")
     return email
 
 

@@ -27,6 +27,13 @@ class LedgerEntry(Base):
     __table_args__ = (
         Index("ix_ledger_entries_account_id", "account_id", text("id DESC")),
         Index(
+            "ix_ledger_entries_texts",
+            "account_id",
+            "created_at",
+            postgresql_include=["amount"],
+            postgresql_where=text("message_id IS NOT NULL"),
+        ),
+        Index(
             "uq_ledger_entries_message_id",
             "message_id",
             "type",

@@ -8,7 +8,7 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from app.domain.accounts import queries as accounts
-from app.domain.billing.models import EntryType, LedgerEntry
+from app.domain.billing.models import LedgerEntry
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit import Unit
 
@@ -63,15 +63,12 @@ async def find_transactions(unit: Unit, window: Window) -> Page[LedgerEntry]:
 
 
 async def _daily_average(unit: Unit) -> int:
+    """Return what texts cost in a day: their debits, less the refunds of those days."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    sends = (
-        LedgerEntry.account_id == unit.actor.account_id,
-        LedgerEntry.type == EntryType.debit,
-        LedgerEntry.message_id.is_not(None),
-    )
-    first = await unit.one(select(func.min(LedgerEntry.created_at)).where(*sends))
+    texts = LedgerEntry.account_id == unit.actor.account_id, LedgerEntry.message_id.is_not(None)
+    first = await unit.one(select(func.min(LedgerEntry.created_at)).where(*texts))
     if first is None:
         return 0
     full_days = LedgerEntry.created_at.between(midnight - timedelta(days=WINDOW_DAYS), midnight)
-    spent = await unit.one(select(func.sum(-LedgerEntry.amount)).where(*sends, full_days))
-    return daily_average(int(spent or 0), (midnight - first) / timedelta(days=1))
+    spent = await unit.one(select(func.sum(-LedgerEntry.amount)).where(*texts, full_days))
+    return daily_average(max(0, int(spent or 0)), (midnight - first) / timedelta(days=1))

@@ -55,20 +55,11 @@ async def opt_out(unit: Unit, contact: Contact, keyword: str, reason: str, evide
 
     The suppression belongs to the phone, not to the contact: it outlives it (47 CFR 64.1200(a)(10)).
     """
-    suppression = {
-        "account_id": unit.actor.account_id,
-        "phone": contact.phone,
-        "reason": reason,
-        "keyword": keyword,
-    }
-    await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
-    kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
-    await record(unit, contact.phone, kind, evidence)
-    contact.held_until = None
+    await _suppress(unit, contact.phone, keyword, reason, evidence)
     changed = contact.status != ContactStatus.opted_out
-    contact.status = ContactStatus.opted_out
-    await unit.save(contact)
     if changed:
+        contact.status, contact.held_until = ContactStatus.opted_out, None
+        await _save(unit, contact)
         at = timestamp(unit.clock.now())
         unit.tell(NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
     return changed
@@ -81,8 +72,9 @@ async def opt_in(unit: Unit, contact: Contact, evidence: Evidence) -> bool:
         delete(Suppression).where(Suppression.account_id == unit.actor.account_id, Suppression.phone == contact.phone)
     )
     await record(unit, contact.phone, ConsentKind.re_opt_in if changed else ConsentKind.opt_in, evidence)
-    contact.status, contact.held_until = ContactStatus.active, None
-    await unit.save(contact)
+    if changed or contact.held_until is not None:
+        contact.status, contact.held_until = ContactStatus.active, None
+        await _save(unit, contact)
     return changed
 
 
@@ -100,11 +92,14 @@ async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> 
     return contact
 
 
-async def hold(unit: Unit, contact: Contact) -> None:
-    """Stop automated texts until a person has decided, or `HOLD` has passed."""
-    if contact.status == ContactStatus.active and contact.held_until is None:
+async def hold(unit: Unit, contact: Contact) -> bool:
+    """Stop automated texts until a person has decided, or `HOLD` has passed; return False for who has opted out."""
+    if contact.status == ContactStatus.opted_out:
+        return False
+    if contact.held_until is None:
         contact.held_until = unit.clock.now() + HOLD
-        await unit.save(contact)
+        await _save(unit, contact)
+    return True
 
 
 async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Contact:
@@ -112,9 +107,16 @@ async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Conta
     contact = await queries.get(unit, contact_id, lock=True)
     if opted_out:
         await opt_out(unit, contact, "", "review", Evidence("review"))
-    contact.held_until = None
-    await unit.save(contact)
+    if contact.held_until is not None:
+        contact.held_until = None
+        await _save(unit, contact)
     return contact
+
+
+async def close_hold(unit: Unit, contact: Contact, reason: str) -> None:
+    """Record an opt-out of the phone of a held contact that is about to leave it: what is unclear is never consent."""
+    if contact.held_until is not None:
+        await _suppress(unit, contact.phone, "", reason, Evidence(reason))
 
 
 async def expire_holds(unit: Unit, limit: int = 100) -> list[int]:
@@ -144,6 +146,18 @@ async def record(unit: Unit, phone: str, kind: ConsentKind, evidence: Evidence) 
             actor=unit.actor.label,
         )
     )
+
+
+async def _suppress(unit: Unit, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
+    suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
+    await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
+    kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
+    await record(unit, phone, kind, evidence)
+
+
+async def _save(unit: Unit, contact: Contact) -> None:
+    contact.updated_at = unit.clock.now()
+    await unit.save(contact)
 
 
 def _required(value: str, name: str) -> str:

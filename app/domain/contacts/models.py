@@ -137,9 +137,9 @@ class Consent(Base):
 
 
 class ContactFields(TypedDict, total=False):
-    """What a caller may set; a field that is left out stays as it is, and null empties it."""
+    """What a caller may set; a field that is left out stays as it is, and null empties it, but for the phone."""
 
-    phone: str
+    phone: str | None
     first_name: str | None
     last_name: str | None
     email: str | None

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, Text, func, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Select, Text, func, literal, or_, select, true
+from sqlalchemy.orm import aliased
 
 from app.domain.contacts.models import (
     Consent,
@@ -31,6 +32,9 @@ class ContactSort(enum.StrEnum):
 
 MAX_FOUND = 100
 """How many contacts with one e-mail address a search returns."""
+
+MAX_CONSENTS = 100
+"""How many of a phone's consent records are returned; each send through the API adds one."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -110,10 +114,12 @@ async def find_suppression(unit: Unit, phone: str) -> Suppression | None:
     )
 
 
-async def find_consents(unit: Unit, phone: str) -> Sequence[Consent]:
-    """Return what is recorded of a phone's consent, the oldest first."""
-    own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
-    return await unit.all(own.order_by(Consent.id))
+async def find_consents(unit: Unit, phones: Sequence[str]) -> Sequence[Consent]:
+    """Return what is recorded of the consent of phones, the newest `MAX_CONSENTS` of each, the oldest of them first."""
+    wanted = select(func.unnest(literal(phones, ARRAY(Text))).label("phone")).subquery()
+    newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
+    each = aliased(Consent, newest.order_by(Consent.id.desc()).limit(MAX_CONSENTS).lateral())
+    return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))
 
 
 def _own(unit: Unit, *, lock: bool = False) -> Select[Contact]:

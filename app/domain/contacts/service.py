@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.models import Account
-from app.domain.contacts import queries
+from app.domain.contacts import consent, queries
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.kernel import phone as phones
@@ -93,6 +93,8 @@ async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
 
 async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
     """Change the given fields of a contact, and tell what changed."""
+    if "phone" in fields and fields["phone"] is None:
+        raise InvalidInput(reason="phone must not be null. Leave it out to keep the one there is.")
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
     before = Snapshot.of(contact)
@@ -133,10 +135,11 @@ async def _insert(unit: Unit, values: dict[str, Any]) -> Contact | None:
 
 
 async def _move(unit: Unit, contact: Contact, phone: str) -> None:
-    """Give a contact another phone, with the consent that belongs to that phone."""
+    """Give a contact another phone, with the consent that belongs to that phone; a hold stays with the old one."""
     holder = await queries.find_by_phone(unit, phone)
     if holder is not None:
         raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
+    await consent.close_hold(unit, contact, "phone_changed")
     suppressed = await queries.find_suppression(unit, phone)
     contact.status = ContactStatus.opted_out if suppressed else ContactStatus.active
     contact.phone, contact.held_until = phone, None

@@ -1,6 +1,8 @@
-"""Deciding on replies that may have been opt-outs."""
+"""Replies that may have been opt-outs: deciding on them, and all else that leaves nothing to decide."""
 
 from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.contacts.models import Contact, ContactFields
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
@@ -12,20 +14,44 @@ async def decide(unit: Unit, conversation_id: int, *, opted_out: bool) -> Conver
     """Say whether an unclear reply was an opt-out, and let texts go on or stop for good."""
     contact_id = (await conversations.get(unit, conversation_id)).contact_id
     await consent.release_hold(unit, contact_id, opted_out=opted_out)
-    conversation = await conversations.get(unit, conversation_id, lock=True)
-    before = ConversationChanged.of(conversation)
-    conversation.possible_opt_out = False
-    await service.save(unit, conversation, before)
-    return conversation
+    await settle(unit, contact_id)
+    return await conversations.get(unit, conversation_id)
+
+
+async def record_opt_out(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+    """Record an opt-out that came another way than by text: by mail, on the phone, in person."""
+    contact = await consent.record_opt_out(unit, contact_id, method, text)
+    await settle(unit, contact_id)
+    return contact
+
+
+async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+    """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
+    contact = await consent.record_opt_in(unit, contact_id, method, text)
+    await settle(unit, contact_id)
+    return contact
+
+
+async def update_contact(unit: Unit, contact_id: int, fields: ContactFields) -> Contact:
+    """Change the given fields of a contact; another phone settles what was unclear of the old one."""
+    contact = await contacts.update(unit, contact_id, fields)
+    if "phone" in fields and contact.held_until is None:
+        await settle(unit, contact_id)
+    return contact
+
+
+async def settle(unit: Unit, contact_id: int) -> None:
+    """Take the flag from the conversation with a contact that is not held any more."""
+    conversation = await conversations.find_by_contact(unit, contact_id, lock=True)
+    if conversation is not None and conversation.possible_opt_out:
+        before = ConversationChanged.of(conversation)
+        conversation.possible_opt_out = False
+        await service.save(unit, conversation, before)
 
 
 async def expire(unit: Unit) -> int:
     """Turn replies that nobody decided on in time into opt-outs; return how many. Runs as the account it belongs to."""
     expired = await consent.expire_holds(unit)
     for contact_id in expired:
-        conversation = await conversations.find_by_contact(unit, contact_id, lock=True)
-        if conversation is not None:
-            before = ConversationChanged.of(conversation)
-            conversation.possible_opt_out = False
-            await service.save(unit, conversation, before)
+        await settle(unit, contact_id)
     return len(expired)

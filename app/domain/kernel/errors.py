@@ -40,11 +40,11 @@ class Unauthenticated(DomainError):
 
 
 class InsufficientScope(DomainError):
-    """The key is good, but it was not given the scope that this operation needs."""
+    """The key or token is good, but it was not given the scope that this operation needs."""
 
     code = "insufficient_scope"
     status = 403
-    message = "This key lacks the scope {scope}. Use a key that has it."
+    message = "This needs the scope {scope}. Use a key or an access token that has it."
 
 
 class NotFound(DomainError):

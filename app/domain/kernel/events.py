@@ -61,6 +61,7 @@ class EventRow(Base):
     __table_args__ = (
         Index("ix_events_undispatched", "id", postgresql_where=text("dispatched_at IS NULL")),
         Index("ix_events_account_id_name", "account_id", "name", "id"),
+        Index("ix_events_contact_id", "contact_id"),
         Index("ix_events_account_id_position", "account_id", "position", postgresql_where=text("position IS NOT NULL")),
     )
 

@@ -85,11 +85,21 @@ def check_key(key: str) -> str:
     return key
 
 
+async def find_answer(unit: Unit, key: str | None, digest: str) -> Once | None:
+    """Return the answer that was given to a key before, and lock nothing; raise `IdempotencyKeyReused`."""
+    if key is None:
+        return None
+    own = Answered.account_id == unit.actor.account_id, Answered.key == check_key(key)
+    found = await unit.one(select(Answered).where(*own))
+    return Once(replay(found.key, found.fingerprint, digest, found.answer), replayed=True) if found else None
+
+
 async def once(unit: Unit, key: str | None, digest: str, act: Callable[[], Awaitable[dict[str, Any]]]) -> Once:
     """Act, unless the key was answered before; then give that answer again.
 
     Two requests with one key at the same time: the second waits for the first one's commit. An act that
-    fails rolls its key back, so the key can be used again. Raises `IdempotencyKeyReused`.
+    fails rolls its key back, so the key can be used again. Whoever changes a balance as well, or locks the
+    account for another reason, does that before, as sends do. Raises `IdempotencyKeyReused`.
     """
     if key is None:
         return Once(await act(), replayed=False)

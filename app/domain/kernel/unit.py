@@ -22,7 +22,8 @@ Ring = Callable[[str], None]
 class Actor:
     """Who is asking, and what they may ask for. `label` names them in ledgers and consent records.
 
-    `user_id` is set where a person asks, by signing in or through an application that they allowed.
+    `user_id` is set where a person asks, by signing in or through an application that they allowed; `grant_id` where
+    it is an application, `key_id` where it is who holds a key.
     """
 
     account_id: int
@@ -30,6 +31,8 @@ class Actor:
     label: str = "system"
     request_id: str | None = None
     user_id: int | None = None
+    grant_id: int | None = None
+    key_id: int | None = None
 
 
 @dataclass(slots=True)
@@ -46,6 +49,7 @@ class Unit:
     clock: Clock
     bells: set[str] = field(default_factory=set[str])
     _session: AsyncSession | None = None
+    _has_written: bool = False
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -72,17 +76,20 @@ class Unit:
 
     async def execute(self, statement: Executable, parameters: Any = None) -> Result[Any]:
         """Run a statement that is not a plain selection."""
+        self._has_written = True
         async with self._turn:
             return await self.session.execute(statement, parameters)
 
     async def save(self, *rows: object) -> None:
         """Insert rows, or write what changed in them, now: their ids and defaults are known after it."""
+        self._has_written = True
         async with self._turn:
             self.session.add_all(rows)
             await self.session.flush()
 
     async def delete(self, row: object) -> None:
         """Delete a row."""
+        self._has_written = True
         async with self._turn:
             await self.session.delete(row)
             await self.session.flush()
@@ -97,11 +104,21 @@ class Unit:
             request_id=self.actor.request_id,
         )
         self.session.add(row)
+        self._has_written = True
         self.bells.add("events")
 
     def ring(self, bell: str) -> None:
         """Wake the workers that watch a bell, once the transaction is committed."""
         self.bells.add(bell)
+
+    async def pause(self) -> None:
+        """End the transaction before something slow, and give the connection back; the next statement begins another.
+
+        Where something was written already, only the end of the unit commits it.
+        """
+        if self._session is not None and not self._has_written:
+            async with self._turn:
+                await self._session.commit()
 
     async def close(self, *, commit: bool) -> None:
         """End the transaction and give the connection back."""

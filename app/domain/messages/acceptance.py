@@ -5,7 +5,7 @@ The statements are SQL text on asyncpg because this is the path that every send 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,16 +18,20 @@ from app.domain.contacts.events import NewContact
 from app.domain.contacts.models import ContactStatus
 from app.domain.conversations.events import NewConversation
 from app.domain.kernel import idempotency, phone
-from app.domain.kernel.errors import DomainError, NotFound
+from app.domain.kernel.errors import Conflict, DomainError, NotFound
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages.errors import AccountSuspended, NoSender
 from app.domain.messages.events import SendBlocked
 from app.domain.messages.models import Purpose
-from app.domain.messages.parts import Parts
+from app.domain.messages.requests import Acceptance, Condition, SendRequest
 
 LOCK_ACCOUNTS = """
-SELECT id, balance, rate, region, status FROM accounts WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id, balance, rate, region, status FROM accounts, set_config('lock_timeout', $2, true)
+WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
 """
+LOCK_FREE_ACCOUNTS = f"{LOCK_ACCOUNTS} SKIP LOCKED"
+PATIENCE, LONG_PATIENCE = "200ms", "5s"
+"""How long a statement waits for a lock; set in the statement that comes first, so that it costs no round trip."""
 
 FIND_FACTS = """
 SELECT nextval('messages_id_seq') AS message_id,
@@ -89,52 +93,13 @@ WHERE accounts.id = b.id
 
 KEEP_ANSWERS = """
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[])
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) ON CONFLICT DO NOTHING
 """
 
 TELL = """
 INSERT INTO events (account_id, name, contact_id, payload, request_id)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
 """
-
-
-@dataclass(frozen=True, slots=True)
-class SendRequest:
-    """One send, as it is asked for. `to` may be national where the account's region says which nation.
-
-    `attestation` is the method by which consent is recorded, if any. `contact_id` is whom the text is for, where it is
-    for nobody else; `claim` for how long the caller hands it over itself.
-    """
-
-    account_id: int
-    to: str
-    body: str
-    parts: Parts
-    purpose: Purpose
-    attestation: str | None
-    actor: str
-    request_id: str | None = None
-    number_id: int | None = None
-    contact_id: int | None = None
-    claim: timedelta | None = None
-    key: str | None = None
-    fingerprint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """What the sender is told: the message is kept and paid for, and will be handed to the carrier.
-
-    `credits_remaining` is the balance right after this send's own debit. `claimed_until` says until when the message
-    is the caller's to hand over, where it asked for that.
-    """
-
-    message_id: int
-    segments: int
-    status: str
-    credits_remaining: int
-    replayed: bool = False
-    claimed_until: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -166,24 +131,34 @@ class Draft:
 Verdict = Acceptance | DomainError
 
 
+class KeyTaken(Exception):
+    """Another request has got a key in the meantime. Decided on once more, in a new transaction, its answer is seen."""
+
+
 @dataclass(slots=True)
 class Batch:
-    """Sends that are decided on in one transaction; each gets a verdict of its own."""
+    """Sends that are decided on in one transaction; each gets a verdict of its own.
+
+    Everybody locks in the order account, idempotency key, contact. Unless the batch `waits`, what belongs to an account
+    that another transaction holds gets no verdict.
+    """
 
     requests: Sequence[SendRequest]
     now: datetime
+    waits: bool = False
     accounts: dict[int, Any] = field(default_factory=dict[int, Any])
     balances: dict[int, int] = field(default_factory=dict[int, int])
+    holding: set[Condition] = field(default_factory=set[Condition])
     drafts: list[Draft] = field(default_factory=list[Draft])
     events: list[tuple[SendRequest, int | None, Event]] = field(
         default_factory=list[tuple[SendRequest, int | None, Event]]
     )
 
-    async def decide(self, connection: Connection) -> list[Verdict]:
-        """Accept or refuse every send, in their order, on a connection with a transaction open."""
-        rows = await connection.fetch(LOCK_ACCOUNTS, list({request.account_id for request in self.requests}))
-        self.accounts = {row["id"]: row for row in rows}
-        self.balances = {row["id"]: row["balance"] for row in rows}
+    async def decide(self, connection: Connection) -> list[Verdict | None]:
+        """Accept or refuse every send, in their order, on a connection with a transaction open; raise `KeyTaken`."""
+        await self._lock(connection)
+        if not self.accounts and not self.waits:
+            return [None] * len(self.requests)
         phones = [self._recipient(request) for request in self.requests]
         facts = await connection.fetch(
             FIND_FACTS,
@@ -199,6 +174,17 @@ class Batch:
             await self._tell(connection)
         return verdicts
 
+    async def _lock(self, connection: Connection) -> None:
+        ids = list({request.account_id for request in self.requests})
+        how = (LOCK_ACCOUNTS, LONG_PATIENCE) if self.waits else (LOCK_FREE_ACCOUNTS, PATIENCE)
+        rows = await connection.fetch(how[0], ids, how[1])
+        self.accounts = {row["id"]: row for row in rows}
+        self.balances = {row["id"]: row["balance"] for row in rows}
+        asked = {request.condition for request in self.requests if request.condition}
+        for check in {condition.check for condition in asked}:
+            held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
+            self.holding |= {Condition(check, id) for id in held}
+
     def _recipient(self, request: SendRequest) -> str | DomainError:
         account = self.accounts.get(request.account_id)
         if account is None or account["status"] != AccountStatus.active:
@@ -210,11 +196,15 @@ class Batch:
         except DomainError as refusal:
             return refusal
 
-    def _decide(self, request: SendRequest, to: str | DomainError, facts: Any) -> Verdict:
+    def _decide(self, request: SendRequest, to: str | DomainError, facts: Any) -> Verdict | None:
+        if request.account_id not in self.accounts and not self.waits:
+            return None
         if isinstance(to, DomainError):
             return to
         if facts["fingerprint"] is not None:
             return _replay(request, facts)
+        if request.condition and request.condition not in self.holding:
+            return Conflict(reason="What this text belongs to has changed in the meantime.")
         account = self.accounts[request.account_id]
         credits = request.parts.segments * prices.credits_per_segment(to, account["region"])
         if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
@@ -233,6 +223,8 @@ class Batch:
         return InsufficientCredits(needed=credits, balance=balance) if credits > balance else None
 
     async def _write(self, connection: Connection) -> None:
+        if keyed := [draft for draft in self.drafts if draft.request.key]:
+            await _keep_answers(connection, keyed)
         await self._add_contacts(connection)
         await self._touch_conversations(connection)
         drafts, requests = self.drafts, [draft.request for draft in self.drafts]
@@ -261,8 +253,6 @@ class Batch:
             [request.attestation for request in requests],
             [draft.claimed_until for draft in drafts],
         )
-        if keyed := [draft for draft in drafts if draft.request.key]:
-            await _keep_answers(connection, keyed)
 
     async def _add_contacts(self, connection: Connection) -> None:
         unknown = [draft for draft in self.drafts if draft.facts["contact_id"] is None]
@@ -364,10 +354,12 @@ async def _keep_answers(connection: Connection, drafts: Sequence[Draft]) -> None
         }
         for draft in drafts
     ]
-    await connection.execute(
+    kept = await connection.execute(
         KEEP_ANSWERS,
         [draft.request.account_id for draft in drafts],
         [draft.request.key for draft in drafts],
         [draft.request.fingerprint for draft in drafts],
         answers,
     )
+    if kept != f"INSERT 0 {len(drafts)}":
+        raise KeyTaken

@@ -1,7 +1,6 @@
 """What happens to messages."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from app.domain.contacts.models import Contact
@@ -63,8 +62,9 @@ class NewMessage(Event):
     sent_at: str
 
     @classmethod
-    def of(cls, message: Message, contact: Contact, at: datetime) -> "NewMessage":
+    def of(cls, message: Message, contact: Contact) -> "NewMessage":
         """Return the event for a text just received."""
+        assert message.sent_at is not None
         return cls(
             id=message.id,
             direction=message.direction,
@@ -79,7 +79,7 @@ class NewMessage(Event):
             contact_email=contact.email,
             conversation_id=message.conversation_id,
             segments=message.segments,
-            sent_at=timestamp(at),
+            sent_at=timestamp(message.sent_at),
         )
 
 

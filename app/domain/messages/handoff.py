@@ -8,7 +8,6 @@ the claim is another's by then.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +25,9 @@ from app.domain.messages.outcome import Report
 
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
+
+NAMELESS = Accepted("", "")
+"""An answer of which only that the carrier has the message can be kept."""
 
 FIND_GATES = """
 SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
@@ -152,8 +154,11 @@ class Handoff:
         try:
             async with asyncio.timeout(self.pace.timeout):
                 return await carrier.send(message)
-        except TimeoutError:
+        except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
+        except Exception as error:
+            _report(row, error)
+            return Ambiguous("the carrier's answer was not understood")
 
     async def _find(self, row: Any) -> Answer | None:
         """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
@@ -162,6 +167,9 @@ class Handoff:
                 return await self.carriers[row["carrier"]].find(row["id"])
         except (KeyError, ConnectionError, TimeoutError):
             return Ambiguous("the carrier cannot be asked")
+        except Exception as error:
+            _report(row, error)
+            return Ambiguous("the carrier's answer was not understood")
 
     async def _record(self, answered: Sequence[tuple[Any, Answer | None]]) -> None:
         accepted = [(row, answer) for row, answer in answered if isinstance(answer, Accepted)]
@@ -172,16 +180,15 @@ class Handoff:
             await self._record_other(row, answer)
 
     async def _record_accepted(self, accepted: Sequence[tuple[Any, Accepted]]) -> None:
-        """Record what was sent; an answer that cannot be kept spoils its own record only, and is asked for again."""
+        """Record what was sent; of an answer that cannot be kept, such as an id that was given before, that it was."""
         try:
             async with self.database.pool.acquire() as connection, connection.transaction():
                 await _record_sent(connection, accepted, self.clock.now())
         except UNSTORABLE:
-            if len(accepted) == 1:
+            if accepted == (bare := [(row, NAMELESS) for row, _ in accepted]):
                 raise
-            for each in accepted:
-                with suppress(*UNSTORABLE):
-                    await self._record_accepted([each])
+            for each in accepted if len(accepted) > 1 else bare:
+                await self._record_accepted([each])
         self.ring("events")
 
     async def _record_other(self, row: Any, answer: Answer | None) -> None:
@@ -208,6 +215,12 @@ class Handoff:
             await outcome.fail(unit, row["id"], code, report)
 
 
+def _report(row: Any, error: Exception) -> None:
+    """Have a defect of a carrier's adapter logged; the carrier may have the message all the same."""
+    context = {"message": f"message {row['id']} was given to its carrier, with no answer", "exception": error}
+    asyncio.get_running_loop().call_exception_handler(context)
+
+
 def _blocked(row: Any) -> OwnCode | None:
     """Look at the gates again: what was allowed at accept may have been stopped since."""
     if row["purpose"] == "compliance":
@@ -230,7 +243,7 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Acc
     recorded = await connection.fetch(
         RECORD_SENT,
         [row["id"] for row, _ in accepted],
-        [answer.provider_message_id for _, answer in accepted],
+        [answer.provider_message_id or None for _, answer in accepted],
         [answer.carrier_status for _, answer in accepted],
         now,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Pool
@@ -24,7 +24,7 @@ from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
 from app.domain.messages import failures, opt_out, outcome, parts, queries
 from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import NewMessage
-from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
+from app.domain.messages.models import Direction, ErasedText, Message, MessageStatus, Purpose
 from app.domain.messages.opt_out import Intent, IntentKind
 from app.domain.messages.outcome import Report
 
@@ -78,16 +78,17 @@ class Arrival:
 
 
 async def _take_in(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> None:
+    if await _is_known(unit, carrier, inbound):
+        return
     if opt_out.classify(inbound.body).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
-    if await _is_known(unit, carrier, inbound):
-        return
     intent = opt_out.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
     arrival = await _keep(unit, carrier, contact, inbound)
-    unit.tell(NewMessage.of(arrival.message, contact, unit.clock.now()), contact.id)
+    unit.tell(NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
+        contact.updated_at = unit.clock.now()
     await _heed(unit, arrival, intent)
     if arrival.reopened:
         unit.tell(ConversationChanged.of(arrival.conversation), contact.id)
@@ -95,13 +96,16 @@ async def _take_in(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> Non
 
 
 async def _is_known(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> bool:
-    """Tell whether the text was kept before; the contact's lock keeps its duplicates apart."""
-    known = select(Message.id).where(
+    """Tell whether the text was kept before, even if it has been erased since; hold up its duplicates meanwhile."""
+    id = inbound.provider_message_id
+    await unit.execute(select(func.pg_advisory_xact_lock(func.hashtext(carrier.name), func.hashtext(id))))
+    kept = exists().where(
         Message.carrier == carrier.name,
-        Message.provider_message_id == inbound.provider_message_id,
+        Message.provider_message_id == id,
         Message.direction == Direction.inbound,
     )
-    return await unit.one(known) is not None
+    erased = exists().where(ErasedText.carrier == carrier.name, ErasedText.provider_message_id == id)
+    return bool(await unit.one(select(or_(kept, erased))))
 
 
 async def _keep(unit: Unit, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
@@ -126,7 +130,7 @@ async def _keep(unit: Unit, carrier: Carrier, contact: Contact, inbound: Inbound
         carrier=carrier.name,
         provider_message_id=inbound.provider_message_id,
         actor=unit.actor.label,
-        sent_at=inbound.at,
+        sent_at=inbound.at or unit.clock.now(),
     )
     await unit.save(message)
     reopened = conversation.status == ConversationStatus.closed
@@ -146,8 +150,8 @@ async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
         case IntentKind.help:
             await _help(unit, arrival)
         case IntentKind.review:
-            arrival.conversation.possible_opt_out = True
-            await consent.hold(unit, arrival.contact)
+            if await consent.hold(unit, arrival.contact):
+                arrival.conversation.possible_opt_out = True
         case IntentKind.wrong_number:
             arrival.conversation.wrong_number = True
             await contacts.update(unit, arrival.contact.id, {"dnd_sms": True})

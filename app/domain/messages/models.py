@@ -105,6 +105,16 @@ class Message(Base):
     delivered_at: Mapped[datetime | None]
 
 
+class ErasedText(Base):
+    """What a carrier called a text to us that was erased with its contact: brought again, it is not kept again."""
+
+    __tablename__ = "erased_texts"
+
+    carrier: Mapped[str] = mapped_column(primary_key=True)
+    provider_message_id: Mapped[str] = mapped_column(primary_key=True)
+    erased_at: Mapped[datetime]
+
+
 class ReceiptRow(Base):
     """A carrier's report, journaled before it is applied. `message_id` is null until the message is known."""
 

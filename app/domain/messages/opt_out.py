@@ -111,9 +111,6 @@ OPT_IN = _vocabulary(words.OPT_IN_WORDS)
 RETURN = _vocabulary(words.RETURN_WORDS)
 CONFIRM = _vocabulary(words.CONFIRM_WORDS)
 HELP = _vocabulary(words.HELP_WORDS)
-RESERVED_WORDS = frozenset(word.upper() for word in OPT_OUT | OPT_IN | HELP)
-"""The answers that we act on ourselves: a text must not ask for them with another meaning."""
-
 REAL_WORDS = _vocabulary(words.REAL_WORDS, words.RETURN_WORDS) | OPT_OUT
 TYPOS = {word: _edits(word) - REAL_WORDS for word in words.TYPO_WORDS.split()}
 ONE_WORD_TYPOS = frozenset[str]().union(*TYPOS.values())

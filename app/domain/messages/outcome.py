@@ -14,6 +14,7 @@ from app.domain.contacts import consent
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.consent import Evidence
 from app.domain.contacts.service import find_or_create
+from app.domain.conversations import review
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit import Unit
 from app.domain.messages import failures
@@ -127,3 +128,4 @@ async def _opted_out_at_carrier(unit: Unit, message: Message) -> None:
     """
     contact = await find_or_create(unit, message.to_number, "carrier")
     await consent.opt_out(unit, contact, "", "carrier", Evidence("carrier", message_id=message.id))
+    await review.settle(unit, contact.id)

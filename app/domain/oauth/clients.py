@@ -17,6 +17,7 @@ from app.domain.kernel.unit import Unit
 from app.domain.oauth import documents, grants, queries, redirects
 from app.domain.oauth.documents import Description
 from app.domain.oauth.models import Client, ClientKind
+from app.domain.oauth.resources import join
 
 MAX_CLIENTS = 100
 AUTH_METHODS = ("client_secret_post", "client_secret_basic", "none")
@@ -90,12 +91,11 @@ async def register(unit: Unit, tokens: Tokens, metadata: dict[str, Any]) -> Made
         raise InvalidClientMetadata(reason=f"token_endpoint_auth_method must be one of {', '.join(AUTH_METHODS)}.")
     _check_list(metadata, "grant_types", GRANT_TYPES)
     _check_list(metadata, "response_types", frozenset({"code"}))
-    uri = metadata.get("client_uri")
     client = Client(
         account_id=None,
         kind=ClientKind.registered,
         name=documents.name_of(metadata) or "An application without a name",
-        client_uri=uri if isinstance(uri, str) and uri.startswith("https://") and uri.isprintable() else "",
+        client_uri=documents.page_of(metadata),
         redirect_uris=redirects.check_all(documents.texts(metadata.get("redirect_uris"))),
         scopes=_asked(metadata.get("scope")),
         auth_method=method,
@@ -177,6 +177,8 @@ def _asked(scope: object) -> list[str]:
         return sorted(GENERAL)
     if not isinstance(scope, str) or (wanted := frozenset(scope.split())) - ALL:
         raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.")
+    if not wanted & GENERAL:
+        raise InvalidClientMetadata(reason=f"scope names nothing that an application can have: {join(wanted)}.")
     return sorted(wanted & GENERAL)
 
 

@@ -94,12 +94,11 @@ def _read(client_id: str, fetched: Fetched) -> Description:
         uris = redirects.check_all(texts(described.get("redirect_uris")))
     except redirects.InvalidRedirectUri as fault:
         raise UnusableDocument(reason=f"{fault}") from None
-    uri = described.get("client_uri")
     seconds = USUAL.total_seconds() if fetched.max_age is None else fetched.max_age
     return Description(
         client_id,
         name_of(described) or urlsplit(client_id).hostname or client_id,
-        uri if isinstance(uri, str) and uri.startswith("https://") else "",
+        page_of(described),
         uris,
         timedelta(seconds=min(max(seconds, SHORTEST.total_seconds()), LONGEST.total_seconds())),
     )
@@ -109,6 +108,12 @@ def texts(value: Any) -> list[str]:
     """Return a list of texts out of JSON; an empty one where it is anything else."""
     listed = cast("list[Any]", value) if isinstance(value, list) else []
     return listed if all(isinstance(each, str) for each in listed) else []
+
+
+def page_of(described: dict[str, Any]) -> str:
+    """Return the address of the page about a client; empty where it gives none that can be shown."""
+    uri = described.get("client_uri")
+    return uri if isinstance(uri, str) and uri.startswith("https://") and redirects.is_uri(uri) else ""
 
 
 def name_of(described: dict[str, Any]) -> str:

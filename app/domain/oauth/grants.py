@@ -145,9 +145,12 @@ async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
     return text
 
 
-async def revoke(unit: Unit, id: int) -> ConnectedApplication:
-    """End a grant of the account's, and its tokens with it; raise `NotFound`. Again changes nothing."""
-    grant = await queries.get_grant(unit, id)
+async def revoke(unit: Unit, id: int, user_id: int | None = None) -> ConnectedApplication:
+    """End a grant of the account's, or of one of its users', and its tokens with it. Again changes nothing.
+
+    Raises `NotFound`.
+    """
+    grant = await queries.get_grant(unit, id, user_id)
     is_first = grant.revoked_at is None
     if is_first:
         await _end(unit, grant, "revoked_by_user")

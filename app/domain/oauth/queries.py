@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Select, select
-from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.engine import Database
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import NotFound
@@ -66,14 +66,17 @@ async def get_client(unit: Unit, id: int) -> Client:
     return client
 
 
-async def list_applications(unit: Unit) -> list[ConnectedApplication]:
-    """Return what the account's users allow applications at this moment, the newest first, 500 at most.
+async def list_applications(unit: Unit, user_id: int | None = None) -> list[ConnectedApplication]:
+    """Return what the account's users, or one of them, allow applications now, the newest first, 500 at most.
 
-    A grant whose code was never exchanged connected nothing, and is not among them.
+    A grant whose code was never exchanged connected nothing, and is not among them; nor is one of a removed user's.
     """
     statement = _applications(unit).where(
         Grant.revoked_at.is_(None), Grant.last_used_at.is_not(None), Grant.expires_at > unit.clock.now()
     )
+    statement = statement.where(User.removed_at.is_(None), Client.revoked_at.is_(None))
+    if user_id is not None:
+        statement = statement.where(Grant.user_id == user_id)
     rows = await unit.rows(statement.order_by(Grant.id.desc()).limit(MAX_GRANTS))
     return [_application(*row) for row in rows]
 
@@ -84,17 +87,21 @@ async def get_application(unit: Unit, grant: Grant) -> ConnectedApplication:
     return _application(*rows[0])
 
 
-async def get_grant(unit: Unit, id: int) -> Grant:
-    """Return one of the account's grants, revoked or not; raise `NotFound`."""
-    grant = await unit.one(select(Grant).where(Grant.account_id == unit.actor.account_id, Grant.id == id))
+async def get_grant(unit: Unit, id: int, user_id: int | None = None) -> Grant:
+    """Return one of the account's grants, or of one of its users', revoked or not; raise `NotFound`."""
+    own = [Grant.account_id == unit.actor.account_id, Grant.id == id]
+    if user_id is not None:
+        own.append(Grant.user_id == user_id)
+    grant = await unit.one(select(Grant).where(*own))
     if grant is None:
         raise NotFound(kind="connected application", id=id)
     return grant
 
 
-async def find_live_grant(session: AsyncSession, id: int, now: datetime) -> LiveGrant | None:
+async def find_live_grant(database: Database, id: int, now: datetime) -> LiveGrant | None:
     """Return a grant for the edge, which finds out by it who the actor is."""
-    return read_live((await session.execute(live_grant(id, now))).all())
+    async with database.sessions() as session:
+        return read_live((await session.execute(live_grant(id, now))).all())
 
 
 async def find_live(unit: Unit, id: int) -> LiveGrant | None:

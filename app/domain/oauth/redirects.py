@@ -15,6 +15,9 @@ CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 DANGEROUS = frozenset({"about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "ws", "wss"})
 """Schemes that no application is reached by."""
 
+WITHOUT_DOMAIN = frozenset({"cursor"})
+"""Schemes of applications that are known to be sent back to, though nobody's domain is in them."""
+
 
 class InvalidRedirectUri(InvalidInput):
     """A redirect URI is one that no client can be sent back to safely; the text says what is wrong with it."""
@@ -40,6 +43,11 @@ def allows(registered: Iterable[str], given: str) -> bool:
     return any(given == uri or _same_but_for_port(uri, given) for uri in registered)
 
 
+def is_uri(text: str) -> bool:
+    """Tell whether a text has the length and the characters of a URI."""
+    return len(text) <= LENGTH and CHARACTERS.fullmatch(text) is not None
+
+
 def host(uri: str) -> str:
     """Return what a person knows a redirect URI by: its host, or the scheme of an application."""
     parts = urlsplit(uri)
@@ -53,7 +61,7 @@ def origin(uri: str) -> str:
 
 
 def _problem(uri: str) -> str:
-    if len(uri) > LENGTH or not CHARACTERS.fullmatch(uri):
+    if not is_uri(uri):
         return f"has at most {LENGTH} characters, all of which may stand in a URI"
     try:
         parts = urlsplit(uri)
@@ -72,6 +80,8 @@ def _problem_of_scheme(parts: SplitResult) -> str:
         return "begins with https://, unless it leads to this machine" if not _is_safe(parts) else ""
     if not parts.scheme or parts.scheme in DANGEROUS:
         return "begins with https://, or with the scheme of an application"
+    if "." not in parts.scheme and parts.scheme not in WITHOUT_DOMAIN:
+        return "with the scheme of an application begins with a domain in reverse, such as com.example.app:"
     return ""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.db.engine import Connection
 from app.domain.contacts.events import ContactDndChanged, NewOptOut
+from app.domain.kernel.idempotency import OwnKey
 from app.domain.messages import opt_out, replies
 from app.domain.messages.events import NewMessage
 from app.domain.messages.opt_out import IntentKind
@@ -16,18 +17,31 @@ OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
 WEIGHT = (OPTED_OUT, DND, REPLIED)
 """Why enrollments end, the reason first that is told where there are several."""
 
-# An enrollment made after the fact was made in knowledge of it.
-EXIT = """
+WAS_SENT = """
+EXISTS (SELECT FROM idempotency_keys k
+  WHERE k.account_id = e.account_id AND k.key = chr(31) || 'step/' || e.id || '/' || e.position)
+"""
+"""Tells whether the step at which an enrollment stands was sent: the key of that send, `step_key`, was answered."""
+
+# An enrollment made after the fact was made in knowledge of it. One whose last step was sent is about to complete.
+EXIT = f"""
 WITH ended AS (
   SELECT e.id FROM sequence_enrollments e
   JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS fact(account_id, contact_id, at)
     ON e.account_id = fact.account_id AND e.contact_id = fact.contact_id AND e.created_at <= fact.at
-  WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
+  WHERE e.status = 'active' AND (NOT {WAS_SENT} OR EXISTS (
+    SELECT FROM sequence_steps next WHERE next.sequence_id = e.sequence_id AND next.position = e.position + 1))
+  ORDER BY e.id FOR UPDATE OF e
 )
 UPDATE sequence_enrollments e SET status = 'exited', exit_reason = $4, ended_at = now(), next_send_at = NULL,
   claimed_until = NULL
 FROM ended WHERE e.id = ended.id
 """
+
+
+def step_key(enrollment_id: int, position: int) -> OwnKey:
+    """Return the key under which a step is sent to one who is enrolled."""
+    return OwnKey("step", enrollment_id, position)
 
 
 async def exit_enrollments(connection: Connection, events: Sequence[Any]) -> None:

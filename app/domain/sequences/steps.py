@@ -15,17 +15,17 @@ from app.db.engine import Connection, Database
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts.consent import ContactHeld
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import DomainError, NotFound, Unavailable
+from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.unit import Actor, Ring
 from app.domain.messages import replies
 from app.domain.messages.acceptance import TELL
 from app.domain.messages.desk import Desk, Send
 from app.domain.messages.errors import AccountSuspended, NoSender
 from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.requests import Check, Condition
 from app.domain.sequences.events import DripCompleted
-from app.domain.sequences.exits import OPTED_OUT, REPLIED
+from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.templates import placeholders
 
 LEASE = timedelta(minutes=1)
@@ -39,7 +39,7 @@ RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 PASSING = (AccountSuspended, ContactHeld, InsufficientCredits, NoSender, NotFound)
 """Refusals that may be over when the step is tried again; any other ends the enrollment."""
 
-CLAIM = """
+CLAIM = f"""
 WITH due AS (
   SELECT id FROM sequence_enrollments WHERE status = 'active' AND NOT is_paused AND next_send_at <= $1
     AND (claimed_until IS NULL OR claimed_until <= $1)
@@ -48,7 +48,9 @@ WITH due AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
 SELECT e.*, s.name AS sequence_name, c.phone, c.first_name, c.last_name, c.email, a.company_name, step.message,
-  next.delay_minutes AS next_delay,
+  next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
+  coalesce((SELECT max(id) FROM messages m
+    WHERE m.contact_id = e.contact_id AND m.direction = 'inbound'), 0) AS heard_to,
   EXISTS (SELECT FROM consents k WHERE k.account_id = e.account_id AND k.phone = c.phone
     AND k.kind IN ('opt_out', 'revoked_other') AND k.recorded_at >= e.created_at) AS has_opted_out,
   ARRAY(SELECT body FROM messages m WHERE m.contact_id = e.contact_id AND m.direction = 'inbound'
@@ -60,6 +62,15 @@ JOIN accounts a ON a.id = e.account_id
 JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.position = e.position
 LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.position = e.position + 1
 ORDER BY e.next_send_at, e.id
+"""
+
+# What else the contact has said since the claim decides the next one.
+STANDS = """
+SELECT e.id FROM sequence_enrollments e
+JOIN unnest($1::bigint[], $2::bigint[]) AS claimed(id, heard_to) ON claimed.id = e.id
+WHERE e.status = 'active' AND NOT e.is_paused AND NOT EXISTS (SELECT FROM messages m
+  WHERE m.contact_id = e.contact_id AND m.direction = 'inbound' AND m.id > claimed.heard_to)
+ORDER BY e.id FOR SHARE OF e
 """
 
 IS_DUE = """
@@ -84,6 +95,8 @@ TRY_LATER = """
 UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL
 WHERE id = $1 AND status = 'active' AND claimed_until = $2
 """
+
+LET_GO = "UPDATE sequence_enrollments SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
 
 EXIT = """
 UPDATE sequence_enrollments SET status = 'exited', exit_reason = $3, ended_at = $4, next_send_at = NULL,
@@ -110,7 +123,8 @@ class Drip:
             if reason := _ended_by(row):
                 await self._exit(row, reason)
         open = [row for row in rows if not _ended_by(row)]
-        refusals = await asyncio.gather(*(self._send(row) for row in open))
+        stands = _standing(open)
+        refusals = await asyncio.gather(*(self._send(row, stands) for row in open))
         if sent := [row for row, refusal in zip(open, refusals, strict=True) if refusal is None]:
             await self._go_on(sent)
         for row, refusal in zip(open, refusals, strict=True):
@@ -122,16 +136,19 @@ class Drip:
         """Tell whether a step waits to be sent."""
         return await self.database.pool.fetchval(IS_DUE, self.clock.now())
 
-    async def _send(self, row: Any) -> DomainError | None:
-        """Send a step; return what stands against it."""
+    async def _send(self, row: Any, stands: Check) -> DomainError | None:
+        """Send a step, unless it was sent before; return what stands against it."""
+        if row["was_sent"]:
+            return None
         send = Send(
             to=row["phone"],
             message=placeholders.fill(row["message"], row),
             consent_attested=True,
-            idempotency_key=OwnKey("step", row["id"], row["position"]),
+            idempotency_key=step_key(row["id"], row["position"]),
             purpose=Purpose.promotional,
             attestation=Attestation.enrollment,
             contact_id=row["contact_id"],
+            condition=Condition(stands, row["id"]),
         )
         actor = Actor(row["account_id"], frozenset(), f"sequence:{row['sequence_id']}")
         try:
@@ -158,8 +175,14 @@ class Drip:
             self.ring("events")
 
     async def _heed(self, row: Any, refusal: DomainError) -> None:
-        """Try a step later, or end its enrollment; while the database is away, leave that to whoever comes next."""
+        """Try a step later, or end its enrollment; while the database is away, leave that to whoever comes next.
+
+        What has changed since the claim is looked at again at once.
+        """
         if isinstance(refusal, Unavailable):
+            return
+        if isinstance(refusal, Conflict):
+            await self.database.pool.execute(LET_GO, row["id"], row["claimed_until"])
             return
         attempts: int = row["attempts"]
         if isinstance(refusal, PASSING) and attempts < len(RETRIES):
@@ -174,9 +197,22 @@ class Drip:
 
 def _ended_by(row: Any) -> str | None:
     """Return what ends an enrollment before its next step, whether or not its event was heard."""
+    if row["was_sent"]:
+        return None
     if row["has_opted_out"]:
         return OPTED_OUT
     return REPLIED if any(replies.is_reply(body) for body in row["heard"]) else None
+
+
+def _standing(rows: Sequence[Any]) -> Check:
+    """Return what tells which enrollments still stand as they did when they were claimed."""
+    heard_to = {row["id"]: row["heard_to"] for row in rows}
+
+    async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
+        rows = await connection.fetch(STANDS, ids, [heard_to[id] for id in ids])
+        return [row["id"] for row in rows]
+
+    return check
 
 
 def _next_send_at(row: Any, now: datetime) -> datetime | None:

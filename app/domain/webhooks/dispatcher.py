@@ -10,7 +10,7 @@ from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Ring
 from app.domain.updates.feed import KINDS
-from app.domain.webhooks import payloads, signing
+from app.domain.webhooks import makers, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 
 BATCH = 500
@@ -24,7 +24,8 @@ WHERE dispatched_at IS NULL ORDER BY id LIMIT $1
 
 # Their rows are held, so that none is disabled or ended before its deliveries can be seen.
 FIND_SUBSCRIPTIONS = """
-SELECT id, account_id, kind, events, status, created_at FROM webhook_subscriptions
+SELECT id, account_id, kind, target_url, events, status, made_by_key_id, made_by_grant_id, created_at
+FROM webhook_subscriptions
 WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' ORDER BY id FOR KEY SHARE
 """
 
@@ -119,7 +120,8 @@ class Dispatcher:
     async def _pair(self, connection: Connection, events: Sequence[Any]) -> list[tuple[Any, Any]]:
         accounts = list({event["account_id"] for event in events})
         subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
-        for row in await connection.fetch(FIND_SUBSCRIPTIONS, accounts):
+        found = await connection.fetch(FIND_SUBSCRIPTIONS, accounts)
+        for row in await makers.end_orphans(connection, found):
             for name in row["events"]:
                 subscriptions[row["account_id"], name].append(row)
         return [

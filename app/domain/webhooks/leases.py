@@ -120,7 +120,7 @@ class Leases:
             revision = await connection.fetchval(LOCK, subscription["id"], subscription["lease"])
             if revision != subscription["revision"]:
                 return False
-            await _end(connection, subscription, SubscriptionStatus.removed, "answered 410 Gone and was removed")
+            await end(connection, subscription, SubscriptionStatus.removed, "answered 410 Gone and was removed")
         return True
 
     async def _store(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> None:
@@ -129,7 +129,7 @@ class Leases:
         await connection.execute(STORE, subscription["id"], *state, health.last_success_at)
         without = f"{spell(self.schedule.disable_after)} without success"
         if await self._is_hopeless(connection, subscription, health, now):
-            await _end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
+            await end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
         elif notice:
             await _notify(connection, subscription, "failing", f"has been failing for {notice}; {without} disable it")
 
@@ -144,7 +144,7 @@ class Leases:
         return timedelta(seconds=self.schedule.lease)
 
 
-async def _end(connection: Connection, subscription: Any, status: SubscriptionStatus, why: str) -> None:
+async def end(connection: Connection, subscription: Any, status: SubscriptionStatus, why: str) -> None:
     """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account."""
     left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
     await connection.execute(END, subscription["id"], status.value, left.value)

@@ -30,6 +30,7 @@ class Subscription(Base):
 
     `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
     until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
+    It ends with the key or the grant that it was made with; those of a person who signed in have neither.
     `open_until` is set while its circuit breaker is open.
     """
 
@@ -46,6 +47,8 @@ class Subscription(Base):
     events: Mapped[list[str]]
     description: Mapped[str] = mapped_column(server_default="")
     status: Mapped[str] = mapped_column(server_default=SubscriptionStatus.active)
+    made_by_key_id: Mapped[int | None]
+    made_by_grant_id: Mapped[int | None]
     secret: Mapped[bytes] = mapped_column(LargeBinary)
     old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     old_secret_until: Mapped[datetime | None]

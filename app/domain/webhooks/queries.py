@@ -33,9 +33,16 @@ async def list_subscriptions(unit: Unit, kind: SubscriptionKind | None = None) -
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
 
-async def get_subscription(unit: Unit, id: int, *, lock: bool = False) -> Subscription:
-    """Return a subscription that is not removed, locked for a change when asked so; raise `NotFound`."""
+async def get_subscription(
+    unit: Unit, id: int, *, kind: SubscriptionKind | None = None, lock: bool = False
+) -> Subscription:
+    """Return a subscription, of a kind if one is named, that is not removed; raise `NotFound`.
+
+    It is locked for a change when asked so.
+    """
     statement = _own(unit).where(Subscription.id == id)
+    if kind:
+        statement = statement.where(Subscription.kind == kind)
     found = await unit.one(statement.with_for_update() if lock else statement)
     if found is None:
         raise NotFound(kind="webhook subscription", id=id)

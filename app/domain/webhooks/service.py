@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import Any, TypedDict, cast
 
+from sqlalchemy import CursorResult, select
 from sqlalchemy import update as update_rows
 
+from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit import Unit
-from app.domain.webhooks import payloads, queries, signing
+from app.domain.webhooks import makers, payloads, queries, signing
 from app.domain.webhooks.models import (
     Delivery,
     DeliveryStatus,
@@ -43,14 +45,26 @@ class SubscriptionFields(TypedDict, total=False):
     active: bool
 
 
+async def begin(unit: Unit, event: str) -> None:
+    """Raise `UnknownEvent`, or `InsufficientScope` where the actor may not read what the event tells.
+
+    Then have those who subscribe for one account wait for one another, before they take any other lock.
+    """
+    makers.check_reach(unit, [payloads.find_hook(event)])
+    await _take_turn(unit)
+
+
 async def subscribe(unit: Unit, ports: Ports, event: str, target_url: str, secret: str | None = None) -> Subscription:
-    """Have one of the twelve events posted to a URL, as its flat payload."""
+    """Have one of the twelve events posted to a URL, as its flat payload; raise `InsufficientScope`."""
     return await _add(unit, ports, SubscriptionKind.hook, [payloads.find_hook(event)], target_url, secret)
 
 
-async def unsubscribe(unit: Unit, id: int) -> Subscription:
-    """End a subscription at once; what has not been delivered is not delivered any more."""
-    subscription = await queries.get_subscription(unit, id, lock=True)
+async def unsubscribe(unit: Unit, id: int, kind: SubscriptionKind | None = None) -> Subscription:
+    """End a subscription at once; what has not been delivered is not delivered any more.
+
+    Raises `NotFound`, for one of another kind too where a kind is named.
+    """
+    subscription = await queries.get_subscription(unit, id, kind=kind, lock=True)
     subscription.status, subscription.wake_at = SubscriptionStatus.removed, None
     subscription.revision += 1
     await unit.save(subscription)
@@ -71,12 +85,16 @@ async def create_webhook(
 async def update_webhook(unit: Unit, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
     """Change a webhook. Setting `active` to true revives a disabled one; false disables it.
 
-    What is begun from now on goes by what is new; a new URL is trusted as if it had never failed.
+    What is begun from now on goes by what is new; a new URL is trusted as if it had never failed. Whoever changes
+    where it goes, or what goes there, must be allowed to read that, and is its maker from then on.
     """
     subscription = await queries.get_subscription(unit, id, lock=True)
     subscription.revision += 1
     if "events" in fields:
         subscription.events = _topics_for(subscription, fields["events"])
+    if "events" in fields or "target_url" in fields:
+        makers.check_reach(unit, subscription.events)
+        subscription.made_by_key_id, subscription.made_by_grant_id = unit.actor.key_id, unit.actor.grant_id
     if "description" in fields:
         subscription.description = _description(fields["description"])
     if "target_url" in fields:
@@ -156,19 +174,16 @@ async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datet
     if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
         raise InvalidInput(reason="status must be failed or skipped.")
     subscription = await _get_active(unit, id)
-    again = (
-        update_rows(Delivery)
-        .where(
-            Delivery.subscription_id == id,
-            Delivery.status == status,
-            Delivery.created_at >= since,
-            Delivery.body.is_not(None),
-            Delivery.is_test.is_(False),
-        )
-        .values(status=DeliveryStatus.pending, attempts=0, next_attempt_at=unit.clock.now())
-        .returning(Delivery.id)
+    again = update_rows(Delivery).where(
+        Delivery.subscription_id == id,
+        Delivery.status == status,
+        Delivery.created_at >= since,
+        Delivery.body.is_not(None),
+        Delivery.is_test.is_(False),
     )
-    replayed = len((await unit.execute(again)).all())
+    due = {"status": DeliveryStatus.pending, "attempts": 0, "next_attempt_at": unit.clock.now()}
+    done = await unit.execute(again.values(due).execution_options(synchronize_session=False))
+    replayed = cast("CursorResult[Any]", done).rowcount
     _wake(unit, subscription)
     await unit.save(subscription)
     return replayed
@@ -177,6 +192,8 @@ async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datet
 async def _add(
     unit: Unit, ports: Ports, kind: SubscriptionKind, events: list[str], target_url: str, secret: str | None = None
 ) -> Subscription:
+    makers.check_reach(unit, events)
+    await _take_turn(unit)
     if await queries.count_subscriptions(unit) >= MAX_SUBSCRIPTIONS:
         raise Conflict(reason=f"An account has at most {MAX_SUBSCRIPTIONS} webhook subscriptions. Remove one first.")
     signed_with = signing.make_secret() if secret is None else signing.check_secret(secret)
@@ -185,10 +202,17 @@ async def _add(
         kind=kind,
         target_url=ports.poster.check(target_url),
         events=events,
+        made_by_key_id=unit.actor.key_id,
+        made_by_grant_id=unit.actor.grant_id,
         secret=ports.seal.close(signed_with),
     )
     await unit.save(subscription)
     return subscription
+
+
+async def _take_turn(unit: Unit) -> None:
+    own = select(Account.id).where(Account.id == unit.actor.account_id)
+    await unit.one(own.with_for_update(key_share=True))
 
 
 async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -> None:

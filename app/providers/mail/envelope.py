@@ -1,5 +1,6 @@
 """A letter as a mail of RFC 5322."""
 
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, make_msgid, parseaddr
@@ -12,7 +13,7 @@ def enclose(letter: Letter, sender: str) -> EmailMessage:
     """Return the mail of a letter, in text and HTML. Machines that answer mail are asked not to answer this one."""
     message = EmailMessage(policy=SMTP)
     message["From"] = sender
-    message["To"] = letter.to
+    message["To"] = _address(letter.to)
     message["Subject"] = letter.subject
     message["Date"] = format_datetime(Clock().now())
     message["Message-ID"] = make_msgid(domain=parseaddr(sender)[1].rpartition("@")[2] or "localhost")
@@ -20,3 +21,9 @@ def enclose(letter: Letter, sender: str) -> EmailMessage:
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")
     return message
+
+
+def _address(text: str) -> Address:
+    """Return an address as the text has it: nothing in it is decoded."""
+    name, _, domain = text.rpartition("@")
+    return Address(username=name, domain=domain)

@@ -89,6 +89,30 @@ async def test_what_is_no_address_is_not_invited(services: Services, owner: Acto
     assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
 
 
+@pytest.mark.parametrize(
+    ("email", "reason"),
+    [
+        (
+            "jörg@example.com",
+            "email must have unaccented letters only. Write the domain's others in its xn-- form.",
+        ),
+        (
+            "joerg@müller.example",
+            "email must have unaccented letters only. Write the domain's others in its xn-- form.",
+        ),
+        ("=?utf-8?q?victim=40corp.com=2C?=@x.com", "email must not have =? in it. Write the address plainly."),
+    ],
+)
+async def test_an_address_that_mail_servers_refuse_or_read_as_another_is_not_invited(
+    services: Services, owner: Actor, email: str, reason: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await invite(services, owner, email)
+
+    assert str(refused.value) == reason
+    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+
+
 @pytest.mark.parametrize(("role", "missing"), [(Role.owner, "billing:write"), (Role.member, "agents:read")])
 async def test_nobody_gives_a_role_that_may_do_more_than_they(
     services: Services, owner: Actor, role: Role, missing: str

@@ -17,10 +17,10 @@ from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
 from app.domain.conversations import service as threads
 from app.domain.conversations.queries import ConversationFilter
+from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Unit
-from app.domain.messages import erasure
 from app.domain.messages import queries as messages
 from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import queries as numbers
@@ -62,6 +62,8 @@ VERBS: dict[str, Verb] = {
     "conversations.update": lambda unit, ids: threads.update(unit, ids["conversation"], {"read": True}),
     "conversations.decide": lambda unit, ids: review.decide(unit, ids["conversation"], opted_out=True),
     "accounts.get_key": lambda unit, ids: accounts.get_key(unit, ids["key"]),
+    "accounts.get_key locked": lambda unit, ids: accounts.get_key(unit, ids["key"], lock=True),
+    "accounts.show_key": lambda unit, ids: accounts.show_key(unit, ids["key"]),
     "accounts.revoke_key": lambda unit, ids: keys.revoke_key(unit, ids["key"]),
 }
 
@@ -122,7 +124,7 @@ async def test_the_lists_of_another_account_are_empty(
         assert [entry.account_id for entry in ledger.nodes] == [stranger.account_id]
         assert await contacts.find_many(unit, [ids["contact"]]) == {}
         assert await contacts.find_by_phone(unit, PHONE) is None
-        assert await contacts.find_consents(unit, PHONE) == []
+        assert await contacts.find_consents(unit, [PHONE]) == []
         assert await conversations.find_by_contact(unit, ids["contact"]) is None
         assert [number.id for number in await numbers.list_active(unit)] == [stranger.phone_number_id]
 

@@ -12,10 +12,16 @@ from app.domain.agents.writer import Brief, Writer
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.errors import InvalidInput, Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
+from app.domain.kernel.unit import Actor
+from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 
 BRIEF = "20% off all haircuts this Friday"
+OPEN = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
+"""
 GOOD = "Hi {first_name}, 20% off! Reply STOP to opt out."
 
 
@@ -151,3 +157,33 @@ async def _debits(services: Services) -> list[tuple[int, int, str, str]]:
         "SELECT amount, balance_after, description, actor FROM ledger_entries WHERE type = 'debit' ORDER BY id"
     )
     return [tuple(row) for row in rows]
+
+
+async def test_no_transaction_is_open_while_the_writer_writes(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    class Slow(Typist):
+        async def write(self, brief: Brief) -> list[str]:
+            self.sent = await services.desk.accept(actor, Send("+12025550143", "Hello", consent_attested=True))
+            self.open = await services.database.pool.fetchval(OPEN)
+            return await super().write(brief)
+
+    actor, slow = Actor(account.account_id, frozenset()), Slow()
+    copy = await _generate(unit_for, account, slow, "key 1")
+
+    assert (slow.open, slow.sent.credits_remaining, copy.credits_remaining) == (0, 999, 998)
+
+
+async def test_two_requests_with_one_key_at_once_get_one_copy_for_one_credit(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    class Second(Typist):
+        async def write(self, brief: Brief) -> list[str]:
+            self.first = await _generate(unit_for, account, Typist(), "key 1")
+            return ["20% off, {first_name}! Reply STOP to opt out."]
+
+    second = Second()
+    copy = await _generate(unit_for, account, second, "key 1")
+
+    assert (second.first, copy) == (Copy([GOOD], 999, replayed=False), Copy([GOOD], 999, replayed=True))
+    assert len(await _debits(services)) == 1

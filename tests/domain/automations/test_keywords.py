@@ -8,7 +8,7 @@ from app.bootstrap import Services
 from app.domain.automations import keywords, queries, service
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Actor, Unit
-from app.domain.messages.opt_out import RESERVED_WORDS
+from app.domain.messages.opt_out import HELP, OPT_IN, OPT_OUT
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 
@@ -97,7 +97,7 @@ async def test_a_word_that_the_service_acts_on_is_refused_by_name(unit: Unit, ke
 
 
 def test_no_reserved_word_can_be_watched_in_any_language() -> None:
-    assert [word for word in RESERVED_WORDS if not keywords.is_reserved(keywords.normalize(word))] == []
+    assert [word for word in OPT_OUT | OPT_IN | HELP if not keywords.is_reserved(keywords.normalize(word))] == []
 
 
 async def test_an_account_watches_100_keywords_at_most(unit: Unit) -> None:

@@ -91,6 +91,20 @@ async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
     assert (balance.daily_avg_send, balance.estimated_days_left) == (average, days)
 
 
+async def test_the_average_leaves_out_what_was_refunded(services: Services, account: Opened, unit: Unit) -> None:
+    await spend(services, account, 60, 2)
+    await spend(services, account, 40, 2)
+    await services.database.pool.execute(
+        "INSERT INTO ledger_entries"
+        " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
+        " SELECT account_id, 'refund', 40, 0, '', '', created_at, message_id FROM ledger_entries WHERE amount = -40"
+    )
+
+    balance = await queries.get_balance(unit)
+
+    assert (balance.daily_avg_send, balance.estimated_days_left) == (30, 33)
+
+
 async def test_the_average_leaves_out_copy_and_what_others_spend(
     services: Services, account: Opened, new_account: Callable[..., Any], unit: Unit
 ) -> None:

@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.bootstrap import Services, open_handoff, open_services
 from app.domain.billing import service as billing
+from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.unit import Actor, open_unit
-from app.domain.messages import erasure
 from app.domain.messages.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.desk import Desk, Send
 from app.domain.messages.handoff import Handoff

@@ -1,6 +1,6 @@
 """Opting out and in, holds, and the record of all of it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,14 +8,14 @@ import pytest
 
 from app.domain.contacts import consent, queries, service
 from app.domain.contacts.consent import Evidence
-from app.domain.contacts.models import Contact
+from app.domain.contacts.models import ConsentKind, Contact
+from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit import Unit
-from app.domain.messages import erasure
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
 
-PHONE = "+12025550143"
+PHONE, OTHER = "+12025550143", "+12025550144"
 DAY = timedelta(hours=24)
 
 
@@ -107,6 +107,48 @@ async def test_a_recorded_opt_in_lifts_an_opt_out(unit: Unit, contact: Contact) 
     ]
 
 
+async def test_the_newest_100_records_of_each_phone_are_found_the_oldest_of_them_first(
+    account: Opened, unit_for: UnitFor
+) -> None:
+    async with unit_for(account) as unit:
+        for number in range(101):
+            for phone in (PHONE, OTHER):
+                await consent.record(unit, phone, ConsentKind.attested, Evidence(f"{phone} {number}"))
+
+        found = await queries.find_consents(unit, [PHONE, OTHER, "+12025550199"])
+
+        for phone in (PHONE, OTHER):
+            mine = [each.method for each in found if each.phone == phone]
+            assert mine == [f"{phone} {number}" for number in range(1, 101)]
+        assert len(found) == 200
+
+
+async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothing_does_not(
+    unit: Unit, contact: Contact
+) -> None:
+    clock = unit.clock = SetClock()
+
+    async def dated(change: Awaitable[Any]) -> bool:
+        clock.at += timedelta(seconds=1)
+        await change
+        return (await queries.get(unit, contact.id)).updated_at == clock.at
+
+    mine = await queries.get(unit, contact.id, lock=True)
+    changes = [
+        consent.hold(unit, mine),
+        consent.hold(unit, mine),
+        consent.release_hold(unit, contact.id, opted_out=False),
+        consent.release_hold(unit, contact.id, opted_out=False),
+        consent.hold(unit, mine),
+        consent.record_opt_in(unit, contact.id, "verbal", "Go on."),
+        consent.record_opt_in(unit, contact.id, "verbal", "Go on."),
+        consent.record_opt_out(unit, contact.id, "verbal", ""),
+        consent.record_opt_out(unit, contact.id, "verbal", ""),
+        consent.record_opt_in(unit, contact.id, "verbal", "Yes, again."),
+    ]
+    assert [await dated(change) for change in changes] == [True, False] * 2 + [True] + [True, False] * 2 + [True]
+
+
 async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(unit: Unit, contact: Contact) -> None:
     await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
 
@@ -126,7 +168,7 @@ async def test_a_suppression_outlives_the_contact(
         assert (again.id != contact.id, again.status, again.score) == (True, "opted_out", 0)
         assert len(await _records(unit)) == 1
     names = [(name, payload.get("status")) for name, payload in await told()]
-    assert names == [("new_contact", "active"), ("new_opt_out", None), ("new_contact", "opted_out")]
+    assert names == [("new_contact", None), ("new_opt_out", None), ("new_contact", "opted_out")]
 
 
 async def test_an_opt_out_holds_in_its_own_account_only(
@@ -139,7 +181,7 @@ async def test_an_opt_out_holds_in_its_own_account_only(
         theirs = await service.create(other, {"phone": PHONE})
 
         assert (theirs.status, await queries.find_suppression(other, PHONE)) == ("active", None)
-        assert await queries.find_consents(other, PHONE) == []
+        assert await queries.find_consents(other, [PHONE]) == []
 
 
 async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: Unit, contact: Contact) -> None:
@@ -166,8 +208,7 @@ async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: 
 async def test_who_has_opted_out_is_not_held(unit: Unit, contact: Contact) -> None:
     mine = await consent.record_opt_out(unit, contact.id, "verbal", "")
 
-    await consent.hold(unit, mine)
-
+    assert await consent.hold(unit, mine) is False
     assert mine.held_until is None
 
 
@@ -240,5 +281,5 @@ async def test_a_hold_that_somebody_is_deciding_on_is_left_alone(
 
 
 async def _records(unit: Unit) -> list[tuple[str, str, str, int | None, str]]:
-    found = await queries.find_consents(unit, PHONE)
+    found = await queries.find_consents(unit, [PHONE])
     return [(each.kind, each.method, each.text, each.message_id, each.actor) for each in found]

@@ -13,9 +13,9 @@ from app.bootstrap import Services
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactFields, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.erasure import service as erasure
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Unit
-from app.domain.messages import erasure
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 

@@ -82,10 +82,17 @@ async def test_the_clock_says_when_a_contact_was_updated(account: Opened, unit_f
         assert updated.created_at == contact.created_at
 
 
-@pytest.mark.parametrize("phone", [None, "", "abc"])
-async def test_a_phone_can_be_changed_but_not_emptied(unit: Unit, contact: Contact, phone: Any) -> None:
+@pytest.mark.parametrize("phone", ["", "abc"])
+async def test_a_phone_can_be_changed_but_not_emptied(unit: Unit, contact: Contact, phone: str) -> None:
     with pytest.raises(InvalidPhone):
         await service.update(unit, contact.id, {"phone": phone})
+
+
+async def test_a_phone_cannot_be_null(unit: Unit, contact: Contact) -> None:
+    with pytest.raises(InvalidInput, match=r"^phone must not be null. Leave it out to keep the one there is.$"):
+        await service.update(unit, contact.id, {"phone": None})
+
+    assert (await queries.get(unit, contact.id)).phone == PHONE
 
 
 async def test_a_refused_change_changes_nothing(
@@ -164,13 +171,31 @@ async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
         assert back.status == "opted_out"
 
 
-async def test_a_hold_ends_when_the_contact_gets_another_phone(unit: Unit, contact: Contact) -> None:
-    held = await queries.get(unit, contact.id, lock=True)
-    await consent.hold(unit, held)
+async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_contact_gets_another(
+    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+) -> None:
+    async with unit_for(account) as unit:
+        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
 
-    moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
+    async with unit_for(account) as unit:
+        moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
-    assert (moved.held_until, moved.status) == (None, "active")
+        assert (moved.held_until, moved.status) == (None, "active")
+        [recorded] = await queries.find_consents(unit, [PHONE])
+        assert (recorded.kind, recorded.method) == ("revoked_other", "phone_changed")
+        assert await queries.find_suppression(unit, OTHER_PHONE) is None
+
+    async with unit_for(account) as unit:
+        back = await service.update(unit, contact.id, {"phone": PHONE})
+        assert (back.held_until, back.status) == (None, "opted_out")
+    assert [name for name, _ in await told()] == ["new_contact"]
+
+
+async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: Unit, contact: Contact) -> None:
+    await service.update(unit, contact.id, {"phone": OTHER_PHONE})
+
+    assert await queries.find_suppression(unit, PHONE) is None
+    assert await queries.find_consents(unit, [PHONE]) == []
 
 
 async def test_an_update_that_changes_nothing_tells_nothing(

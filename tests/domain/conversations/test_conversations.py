@@ -1,7 +1,7 @@
 """Opening, reading, assigning, closing and deciding on conversations."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -205,6 +205,44 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
 
     contact = await contacts.get(unit, mine.contact_id)
     assert (decided.possible_opt_out, contact.held_until, contact.status) == (False, None, status)
+
+
+@pytest.mark.parametrize(
+    "lift",
+    [
+        lambda unit, whom: review.record_opt_out(unit, whom, "verbal", "Stop"),
+        lambda unit, whom: review.record_opt_in(unit, whom, "verbal", "Go on."),
+        lambda unit, whom: review.update_contact(unit, whom, {"phone": "+12025550199"}),
+    ],
+    ids=["an opt-out", "an opt-in", "another phone"],
+)
+async def test_whatever_else_ends_a_hold_ends_the_flag_too(
+    account: Opened, unit_for: UnitFor, told: Told, lift: Callable[[Unit, int], Awaitable[Any]]
+) -> None:
+    async with unit_for(account) as unit:
+        mine = await _open(unit)
+        mine.possible_opt_out = True
+        await unit.save(mine)
+        await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+
+    async with unit_for(account) as unit:
+        await lift(unit, mine.contact_id)
+
+        assert (await queries.get(unit, mine.id)).possible_opt_out is False
+        assert (await contacts.get(unit, mine.contact_id)).held_until is None
+    changed = [payload for name, payload in await told() if name == "conversation_changed"]
+    assert [payload["possible_opt_out"] for payload in changed] == [False]
+
+
+async def test_a_change_that_leaves_the_hold_leaves_the_flag(unit: Unit) -> None:
+    mine = await _open(unit)
+    mine.possible_opt_out = True
+    await unit.save(mine)
+    await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+
+    await review.update_contact(unit, mine.contact_id, {"phone": PHONE, "first_name": "Ann"})
+
+    assert (await queries.get(unit, mine.id)).possible_opt_out is True
 
 
 async def _open(unit: Unit, phone: str = PHONE) -> Conversation:

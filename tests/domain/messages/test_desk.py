@@ -1,27 +1,28 @@
 """Accepting sends."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import Services
-from app.db.engine import Pool, connect
+from app.db.engine import Connection, Pool, connect
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts import consent
 from app.domain.contacts import service as contacts
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import DomainError, InvalidInput, NotFound, Unavailable
+from app.domain.kernel.errors import Conflict, DomainError, InvalidInput, NotFound, Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused, OwnKey
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.unit import Actor
-from app.domain.messages.acceptance import Acceptance
+from app.domain.messages import desk
 from app.domain.messages.desk import Desk, Send
 from app.domain.messages.errors import AccountSuspended, ConsentNotAttested, MessageTooLong, NoSender
 from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.requests import Acceptance, Condition
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
 from tests.domain.books import audit, entries, payloads, states, told, until_blocked
@@ -510,3 +511,36 @@ async def test_a_defect_reaches_those_who_wait_and_the_desk_goes_on(
 
     assert [str(answer) for answer in answers] == ["the clock is broken"] * 3
     assert (await desk.accept(actor, hello())).credits_remaining == 999
+
+
+async def test_what_the_database_says_of_a_value_is_not_told(services: Services, actor: Actor) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await services.desk.accept(actor, hello(body="Hello\x00"))
+
+    assert str(refused.value) == desk.UNSTORABLE_VALUE
+
+
+async def test_a_text_whose_condition_does_not_hold_any_more_is_not_kept(
+    services: Services, actor: Actor, pool: Pool
+) -> None:
+    async def odd(_: Connection, ids: Sequence[int]) -> list[int]:
+        return [id for id in ids if id % 2]
+
+    answers = await verdicts(
+        *(services.desk.accept(actor, hello(body=str(id), condition=Condition(odd, id))) for id in (1, 2, 3))
+    )
+
+    assert [type(answer) for answer in answers] == [Acceptance, Conflict, Acceptance]
+    assert [row["body"] for row in await pool.fetch("SELECT body FROM messages ORDER BY id")] == ["1", "3"]
+    assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998)]
+
+
+async def test_the_key_of_a_text_that_is_sent_at_once_is_not_answered_by_another_operation(
+    services: Services, actor: Actor, pool: Pool
+) -> None:
+    await services.desk.accept(actor, hello(idempotency_key="order-1"))
+
+    with pytest.raises(IdempotencyKeyReused):
+        await services.desk.accept(actor, hello(idempotency_key="order-1", claim=timedelta(seconds=30)))
+
+    assert await entries(pool) == [("debit", -1, 999)]

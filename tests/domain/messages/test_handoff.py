@@ -419,3 +419,54 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
     assert await pool.fetchval("SELECT carrier_status FROM messages WHERE claimed_until IS NULL") == "delivered"
+
+
+class Broken(SandboxCarrier):
+    """A carrier whose adapter fails at one number, after it has given the message away."""
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        answer = await super().send(message)
+        if message.to_number == TO:
+            raise KeyError("sid")
+        return answer
+
+
+async def test_a_defect_of_a_carriers_adapter_leaves_its_message_in_doubt_and_records_the_others(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    reported: list[Exception] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+    await send()
+    await send(to="+12025550144")
+
+    await through(handoff, Broken(pool, b"secret", 0, 10)).run()
+    first = await states(pool)
+    await after(handoff, seconds=31).reconcile()
+
+    assert first == [("pending", None), ("sent", None)]
+    assert await states(pool) == [("sent", None), ("sent", None)]
+    assert [str(error) for error in reported] == ["'sid'"]
+    assert [count for _, count in await calls(pool)] == [1, 1]
+
+
+class Repeating(SandboxCarrier):
+    """A carrier that gives every message one id."""
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        await super().send(message)
+        return Accepted("once")
+
+
+async def test_a_message_whose_id_the_carrier_gave_before_is_recorded_without_it(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await asyncio.gather(*(send(body=body) for body in ("One", "Two")))
+
+    await through(handoff, Repeating(pool, b"secret", 0, 10)).run()
+
+    assert await states(pool) == [("sent", None), ("sent", None)]
+    ids = [
+        row["provider_message_id"] for row in await pool.fetch("SELECT provider_message_id FROM messages ORDER BY id")
+    ]
+    assert sorted(ids, key=str) == [None, "once"]
+    assert await told(pool, "message_sent") == ["message_sent"] * 2

@@ -3,23 +3,28 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import Services
 from app.db.engine import Pool
+from app.domain.contacts import service as people
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
+from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit import Actor
+from app.domain.messages import outcome
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.carrier import FailureCode, InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.outcome import Report
 from app.domain.onboarding.service import Opened
 from tests.domain.books import Later, audit, calls, entries, payloads, states, told, until_blocked
+from tests.domain.conftest import SetClock
 
-TO = "+12025550143"
+TO, OTHER = "+12025550143", "+12025550144"
 STOPPED = "Blue Door: you are unsubscribed and will get no more messages. Reply START to resubscribe."
 STARTED = "Blue Door: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 HELP = "Blue Door: for help contact Blue Door. Msg&data rates may apply. Reply STOP to unsubscribe."
@@ -85,6 +90,43 @@ async def test_a_text_that_the_carrier_brings_many_times_is_kept_once(text: Call
     assert await told(pool, "new_message", "new_opt_out") == ["new_message", "new_opt_out"]
     assert await replies(pool) == [STOPPED]
     assert await consents(pool) == [("opt_out", "keyword", "STOP")]
+
+
+async def test_a_text_that_is_brought_again_makes_no_second_contact_when_the_first_has_another_phone(
+    text: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    await text("Hello", id="in-x")
+    async with act() as unit:
+        await people.update(unit, (await contact(pool))["id"], {"phone": OTHER})
+
+    await text("Hello", id="in-x")
+
+    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM contacts")] == [OTHER]
+    assert await told(pool, "new_contact", "new_message") == ["new_contact", "new_message"]
+
+
+@pytest.mark.parametrize("at", [datetime(2026, 1, 1, tzinfo=UTC), None])
+async def test_the_log_and_the_event_say_the_same_of_when_a_text_was_sent(
+    services: Services, account: Opened, pool: Pool, at: datetime | None
+) -> None:
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    inbox = replace(services.inbox, clock=SetClock(noon))
+
+    await inbox.receive("sandbox", InboundMessage("in-1", TO, account.phone_number, "Hello", at))
+
+    [new_message] = await payloads(pool, "new_message")
+    assert await pool.fetchval("SELECT sent_at FROM messages") == (at or noon)
+    assert new_message["sent_at"] == timestamp(at or noon)
+
+
+async def test_a_reply_dates_the_contact(services: Services, account: Opened, pool: Pool) -> None:
+    clock = SetClock()
+    for number, body in enumerate(("Hello", UNCLEAR, "STOP", "START", "You have the wrong number"), 1):
+        clock.at += timedelta(seconds=1)
+        inbound = InboundMessage(f"in-{number}", TO, account.phone_number, body)
+        await replace(services.inbox, clock=clock).receive("sandbox", inbound)
+
+        assert (await contact(pool))["updated_at"] == clock.at
 
 
 async def test_a_text_to_a_number_that_nobody_holds_is_kept_as_unmatched(services: Services, pool: Pool) -> None:
@@ -276,6 +318,21 @@ async def test_an_unclear_reply_of_who_opted_out_changes_nothing(text: Callable[
     await text(UNCLEAR)
 
     assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
+    assert not (await conversation(pool))["possible_opt_out"]
+
+
+async def test_an_opt_out_that_the_carrier_knew_of_settles_an_unclear_one(
+    text: Callable[..., Any], send: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    id = (await send()).message_id
+    await text(UNCLEAR)
+
+    async with act() as unit:
+        await outcome.fail(unit, id, FailureCode.opted_out, Report())
+
+    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
+    assert not (await conversation(pool))["possible_opt_out"]
+    assert [changed["possible_opt_out"] for changed in await payloads(pool, "conversation_changed")] == [False]
 
 
 async def test_a_wrong_number_is_disturbed_no_more(

@@ -36,10 +36,11 @@ async def test_an_opened_account_has_all_it_needs_to_send(services: Services) ->
 async def test_the_keys_of_an_opened_account_work(services: Services) -> None:
     async with _unit(services) as unit:
         opened = await open_account(unit, OPENING)
-        found = [
-            await queries.find_live_key(unit.session, keys.fingerprint(b"secret", text), unit.clock.now())
-            for text in (opened.svc_key, opened.auto_key)
-        ]
+
+    found = [
+        await queries.find_live_key(services.database, keys.fingerprint(b"secret", text), services.clock.now())
+        for text in (opened.svc_key, opened.auto_key)
+    ]
 
     assert [key and (key.account_id, key.scopes) for key in found] == [
         (opened.account_id, GENERAL),

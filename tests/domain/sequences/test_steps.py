@@ -109,6 +109,121 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
     await audit(pool)
 
 
+@pytest.mark.parametrize("words", ["Thanks, who is this?", "STOP"])
+async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said_before_that_is_noted(
+    *,
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    text: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+    words: str,
+) -> None:
+    await enroll(await make(NewStep(0, "Only")))
+    with pytest.raises(asyncio.CancelledError):
+        await at(Dying, services, drip).run()
+    await text(words)
+    await dispatch()
+
+    await after(drip, minutes=2).run()
+
+    assert (await bodies(pool)).count("Only") == 1
+    assert await standing(pool) == [("completed", "", 2)]
+    assert await told(pool, "drip_completed") == ["drip_completed"]
+
+
+async def test_a_reply_after_a_step_that_was_not_the_last_ends_the_enrollment(
+    *,
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    text: Callable[..., Any],
+    dispatch: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+) -> None:
+    await enroll(await make())
+    with pytest.raises(asyncio.CancelledError):
+        await at(Dying, services, drip).run()
+    await text("Thanks, who is this?")
+    await dispatch()
+
+    await after(drip, minutes=2).run()
+
+    assert await bodies(pool) == ["Welcome, Ann!"]
+    assert await standing(pool) == [("exited", "replied", 1)]
+
+
+def interrupted(services: Services, drip: Drip, interrupt: Callable[[], Any]) -> Drip:
+    """Return a drip in which something happens between the claim of a step and its sending."""
+
+    class Interrupted(Desk):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            await interrupt()
+            return await super().accept(actor, send)
+
+    return at(Interrupted, services, drip)
+
+
+async def test_a_step_is_not_sent_once_its_enrollment_was_ended(
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    act: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+) -> None:
+    enrolled = await enroll(await make())
+
+    async def unenroll() -> None:
+        async with act() as unit:
+            await service.unenroll(unit, enrolled.enrollment_id)
+
+    await interrupted(services, drip, unenroll).run()
+
+    assert await bodies(pool) == []
+    assert await standing(pool) == [("exited", "removed", 1)]
+    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+
+
+async def test_a_step_is_not_sent_once_the_contact_has_replied_whether_or_not_that_was_heard(
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    text: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+) -> None:
+    await enroll(await make())
+
+    await interrupted(services, drip, lambda: text("Thanks, who is this?")).run()
+    is_due = await drip.due()
+    await drip.run()
+
+    assert is_due
+    assert await bodies(pool) == []
+    assert await standing(pool) == [("exited", "replied", 1)]
+
+
+async def test_a_text_that_is_no_reply_delays_a_step_by_one_look(
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    text: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+) -> None:
+    await enroll(await make())
+
+    await interrupted(services, drip, lambda: text("Out of office")).run()
+    before = await bodies(pool)
+    await drip.run()
+
+    assert (before, await bodies(pool)) == ([], ["Welcome, Ann!"])
+
+
 async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
     make: Callable[..., Any], enroll: Callable[..., Any], services: Services, drip: Drip, pool: Pool
 ) -> None:

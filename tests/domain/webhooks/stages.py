@@ -8,6 +8,7 @@ from typing import Any
 
 from app.bootstrap import Services
 from app.db.engine import Pool
+from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
@@ -40,7 +41,7 @@ class Stage:
 
     def act(self) -> AbstractAsyncContextManager[Unit]:
         """Open a unit of the account's."""
-        return unit_of(self.services, Actor(self.account.account_id, frozenset(), "test"))
+        return unit_of(self.services, Actor(self.account.account_id, ALL, "test"))
 
     async def subscribe(self, path: str = "/hook", event: str = EVENT) -> Subscription:
         """Subscribe a path of the receiver to an event."""

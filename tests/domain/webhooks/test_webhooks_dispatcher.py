@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Connection, Pool
+from app.domain.accounts.scopes import ALL
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import dispatcher as dispatching
@@ -80,7 +81,7 @@ async def test_a_subscription_hears_only_of_what_happened_after_it(stage: Stage)
 async def test_no_account_hears_of_another(stage: Stage, new_account: Callable[..., Any]) -> None:
     mine = await stage.subscribe()
     stranger: Opened = await new_account()
-    async with unit_of(stage.services, Actor(stranger.account_id, frozenset())) as unit:
+    async with unit_of(stage.services, Actor(stranger.account_id, ALL)) as unit:
         await service.subscribe(unit, stage.services.webhooks, EVENT, stage.receiver.url)
     await stage.tell("won")
 

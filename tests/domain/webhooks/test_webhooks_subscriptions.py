@@ -11,9 +11,9 @@ from aiohttp import web
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from app.domain.contacts import service as contacts
+from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Actor
-from app.domain.messages import erasure
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads, queries, service
 from app.domain.webhooks.models import DeliveryStatus, Subscription
@@ -382,13 +382,20 @@ async def test_an_account_has_at_most_200_subscriptions(stage: Stage) -> None:
     await stage.subscribe()
 
 
-async def test_what_was_told_of_a_contact_is_delivered_after_the_contact_was_removed(stage: Stage) -> None:
+async def test_what_was_told_of_a_contact_is_not_delivered_after_the_contact_was_erased(stage: Stage) -> None:
     await stage.subscribe(event="new_contact")
     async with stage.act() as unit:
-        contact = await contacts.create(unit, {"phone": "+12025550143", "first_name": "Ann"})
+        ann = await contacts.create(unit, {"phone": "+12025550143", "first_name": "Ann"})
+        bob = await contacts.create(unit, {"phone": "+12025550144", "first_name": "Bob"})
+    await stage.dispatcher.run()
     async with stage.act() as unit:
-        await erasure.erase(unit, contact.id)
+        late = await contacts.create(unit, {"phone": "+12025550145", "first_name": "Late"})
+    for erased in (ann, late):
+        async with stage.act() as unit:
+            await erasure.erase(unit, erased.id)
     async with stage.at_work():
         [post] = await stage.receiver.expect(1)
 
-    assert (post.body["id"], post.body["first_name"]) == (contact.id, "Ann")
+    assert (post.body["id"], post.body["first_name"]) == (bob.id, "Bob")
+    rows = await stage.pool.fetch("SELECT contact_id, status, body IS NULL FROM webhook_deliveries ORDER BY id")
+    assert [tuple(row) for row in rows] == [(ann.id, "canceled", True), (bob.id, "delivered", False)]

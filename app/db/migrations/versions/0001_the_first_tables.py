@@ -44,6 +44,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_accounts")),
     )
     op.create_table(
+        "erased_texts",
+        sa.Column("carrier", sa.Text(), nullable=False),
+        sa.Column("provider_message_id", sa.Text(), nullable=False),
+        sa.Column("erased_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("carrier", "provider_message_id", name=op.f("pk_erased_texts")),
+    )
+    op.create_table(
         "events",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
         sa.Column("account_id", sa.BigInteger(), nullable=False),
@@ -56,6 +63,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
     )
     op.create_index("ix_events_account_id_name", "events", ["account_id", "name", "id"], unique=False)
+    op.create_index("ix_events_contact_id", "events", ["contact_id"], unique=False)
     op.create_index(
         "ix_events_undispatched", "events", ["id"], unique=False, postgresql_where=sa.text("dispatched_at IS NULL")
     )
@@ -139,15 +147,23 @@ def upgrade() -> None:
         sa.Column("hash", sa.LargeBinary(), nullable=False),
         sa.Column("scopes", postgresql.ARRAY(sa.Text()), nullable=False),
         sa.Column("created_by", sa.Text(), nullable=False),
+        sa.Column("made_by_key_id", sa.BigInteger(), nullable=True),
+        sa.Column("made_by_grant_id", sa.BigInteger(), nullable=True),
+        sa.Column("made_by_user_id", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("successor_id", sa.BigInteger(), nullable=True),
         sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["account_id"], ["accounts.id"], name=op.f("fk_api_keys_account_id_accounts")),
+        sa.ForeignKeyConstraint(["made_by_key_id"], ["api_keys.id"], name=op.f("fk_api_keys_made_by_key_id_api_keys")),
+        sa.ForeignKeyConstraint(["successor_id"], ["api_keys.id"], name=op.f("fk_api_keys_successor_id_api_keys")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_keys")),
         sa.UniqueConstraint("hash", name=op.f("uq_api_keys_hash")),
     )
     op.create_index(op.f("ix_api_keys_account_id"), "api_keys", ["account_id"], unique=False)
+    op.create_index(op.f("ix_api_keys_made_by_grant_id"), "api_keys", ["made_by_grant_id"], unique=False)
+    op.create_index(op.f("ix_api_keys_made_by_key_id"), "api_keys", ["made_by_key_id"], unique=False)
     op.create_table(
         "consents",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -270,6 +286,14 @@ def upgrade() -> None:
         "ix_ledger_entries_account_id", "ledger_entries", ["account_id", sa.literal_column("id DESC")], unique=False
     )
     op.create_index(
+        "ix_ledger_entries_texts",
+        "ledger_entries",
+        ["account_id", "created_at"],
+        unique=False,
+        postgresql_include=["amount"],
+        postgresql_where=sa.text("message_id IS NOT NULL"),
+    )
+    op.create_index(
         "uq_ledger_entries_message_id",
         "ledger_entries",
         ["message_id", "type"],
@@ -333,6 +357,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
     )
     op.create_index(op.f("ix_users_account_id"), "users", ["account_id"], unique=False)
+    op.create_foreign_key(op.f("fk_api_keys_made_by_user_id_users"), "api_keys", "users", ["made_by_user_id"], ["id"])
     op.create_index("uq_users_email", "users", [sa.literal_column("lower(email)")], unique=True)
     op.create_table(
         "conversations",

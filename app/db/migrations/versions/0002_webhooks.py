@@ -34,6 +34,8 @@ def upgrade() -> None:
         sa.Column("events", postgresql.ARRAY(sa.Text()), nullable=False),
         sa.Column("description", sa.Text(), server_default="", nullable=False),
         sa.Column("status", sa.Text(), server_default="active", nullable=False),
+        sa.Column("made_by_key_id", sa.BigInteger(), nullable=True),
+        sa.Column("made_by_grant_id", sa.BigInteger(), nullable=True),
         sa.Column("secret", sa.LargeBinary(), nullable=False),
         sa.Column("old_secret", sa.LargeBinary(), nullable=True),
         sa.Column("old_secret_until", sa.DateTime(timezone=True), nullable=True),

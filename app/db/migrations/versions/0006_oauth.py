@@ -76,6 +76,14 @@ def upgrade() -> None:
     op.create_index("ix_oauth_grants_account_id", "oauth_grants", ["account_id", "id"], unique=False)
     op.create_index(op.f("ix_oauth_grants_client_id"), "oauth_grants", ["client_id"], unique=False)
     op.create_index(op.f("ix_oauth_grants_user_id"), "oauth_grants", ["user_id"], unique=False)
+    op.create_foreign_key(
+        op.f("fk_api_keys_made_by_grant_id_oauth_grants"),
+        "api_keys",
+        "oauth_grants",
+        ["made_by_grant_id"],
+        ["id"],
+        ondelete="CASCADE",
+    )
     op.create_table(
         "oauth_requests",
         sa.Column("hash", sa.LargeBinary(), nullable=False),

@@ -7,21 +7,26 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
+from app.bootstrap import Services, open_dispatcher
 from app.db.engine import Pool
+from app.domain.accounts.scopes import Scope
 from app.domain.contacts import service as contacts
-from app.domain.contacts.consent import ContactOptedOut
-from app.domain.kernel.errors import NotFound
-from app.domain.messages import erasure
+from app.domain.contacts.consent import ContactHeld, ContactOptedOut
+from app.domain.erasure import service as erasure
+from app.domain.erasure.service import Erased
+from app.domain.kernel.errors import Conflict, NotFound
+from app.domain.kernel.unit import Actor
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.carrier import Accepted, Answer, OutboundMessage, Receipt, ReceiptStatus
-from app.domain.messages.erasure import Erased
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
+from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.conftest import unit_of
 from tests.domain.books import audit, calls, entries, states, until_blocked
 
 TO = "+12025550143"
+UNCLEAR = "STOP what time is the showing"
 
 
 @pytest.fixture
@@ -33,6 +38,18 @@ def erase(act: Callable[..., Any], pool: Pool) -> Callable[..., Any]:
             return await erasure.erase(unit, await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", phone))
 
     return erase
+
+
+@pytest.fixture
+def subscribe(services: Services, account: Opened) -> Callable[..., Any]:
+    """Give a function that subscribes to an event."""
+    actor = Actor(account.account_id, frozenset(Scope))
+
+    async def subscribe(event: str) -> int:
+        async with unit_of(services, actor) as unit:
+            return (await webhooks.subscribe(unit, services.webhooks, event, "https://hooks.example.com/x")).id
+
+    return subscribe
 
 
 async def count(pool: Pool, table: str) -> int:
@@ -223,3 +240,153 @@ async def test_sends_and_hand_over_and_a_stop_at_once_with_an_erasure_lose_no_cr
     assert ("pending", None) not in await states(pool)
     assert all(times == 1 for _, times in await calls(pool))
     await audit(pool)
+
+
+async def test_an_unclear_opt_out_outlives_the_contact_as_an_opt_out(
+    send: Callable[..., Any], text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
+) -> None:
+    await text(UNCLEAR)
+    with pytest.raises(ContactHeld):
+        await send()
+
+    await erase()
+
+    with pytest.raises(ContactOptedOut):
+        await send()
+    assert [tuple(row) for row in await pool.fetch("SELECT phone, reason FROM suppressions")] == [
+        (TO, "contact_deleted")
+    ]
+    assert [tuple(row) for row in await pool.fetch("SELECT kind, method FROM consents")] == [
+        ("revoked_other", "contact_deleted")
+    ]
+
+
+async def test_who_never_said_stop_may_be_texted_again_after_an_erasure(
+    send: Callable[..., Any], text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
+) -> None:
+    await text("Hello")
+
+    await erase()
+
+    assert (await send()).segments == 1
+    assert await count(pool, "suppressions") == 0
+
+
+async def test_an_erasure_empties_what_events_say_of_the_contact_and_of_nobody_else(
+    text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
+) -> None:
+    await text("A secret")
+    await text("Another's", sender="+12025550144")
+    id = await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", TO)
+
+    await erase()
+
+    of_the_erased = await pool.fetch("SELECT payload::text FROM events WHERE contact_id = $1", id)
+    assert [row["payload"] for row in of_the_erased] == ["{}"] * 3
+    others = await pool.fetch("SELECT payload->>'body' AS body FROM events WHERE contact_id <> $1 ORDER BY id", id)
+    assert [row["body"] for row in others] == [None, None, "Another's"]
+
+
+async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after_it(
+    services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
+) -> None:
+    await subscribe("new_message")
+    await text("A secret")
+
+    await erase()
+    await open_dispatcher(services).run()
+
+    assert await count(pool, "webhook_deliveries") == 0
+    assert await pool.fetchval("SELECT count(*) FROM events WHERE dispatched_at IS NULL") == 0
+
+
+async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cancels_what_waits(
+    services: Services,
+    text: Callable[..., Any],
+    erase: Callable[..., Any],
+    act: Callable[..., Any],
+    subscribe: Callable[..., Any],
+    pool: Pool,
+) -> None:
+    await subscribe("new_message")
+    for number, sender in enumerate((TO, TO, "+12025550144")):
+        await text(f"Secret {number}", sender=sender)
+    await open_dispatcher(services).run()
+    done, waiting, _ = [row["id"] for row in await pool.fetch("SELECT id FROM webhook_deliveries ORDER BY id")]
+    await pool.execute("UPDATE webhook_deliveries SET status = 'delivered', attempts = 1 WHERE id = $1", done)
+    await pool.execute(
+        "INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body)"
+        " VALUES ($1, 1, 200, '', '', 0, '{}', 'You said: Secret 0')",
+        done,
+    )
+
+    await erase()
+
+    rows = await pool.fetch("SELECT status, body IS NULL, next_attempt_at IS NULL FROM webhook_deliveries ORDER BY id")
+    assert [tuple(row) for row in rows] == [
+        ("delivered", True, False),
+        ("canceled", True, True),
+        ("pending", False, False),
+    ]
+    assert [tuple(row) for row in await pool.fetch("SELECT status, body FROM webhook_attempts")] == [(200, "")]
+    async with act() as unit:
+        with pytest.raises(Conflict, match="not kept any more"):
+            await webhooks.replay(unit, waiting)
+
+
+async def test_whoever_has_fetched_what_an_erasure_cancels_is_told_to_fetch_anew(
+    services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
+) -> None:
+    concerned = await subscribe("new_message")
+    await subscribe("new_opt_out")
+    await text("A secret")
+    await open_dispatcher(services).run()
+
+    await erase()
+
+    changed = await pool.fetch("SELECT id FROM webhook_subscriptions WHERE revision > 0")
+    assert [row["id"] for row in changed] == [concerned]
+
+
+async def test_an_erasure_and_a_dispatch_at_once_leave_no_body(
+    services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
+) -> None:
+    await subscribe("new_message")
+    await text("A secret")
+    dispatcher = open_dispatcher(services)
+
+    async with pool.acquire() as other, other.transaction():
+        await other.execute("LOCK TABLE webhook_deliveries IN SHARE MODE")
+        dispatching = asyncio.create_task(dispatcher.run())
+        await until_blocked(pool)
+        erasing = asyncio.create_task(erase())
+        await until_blocked(pool, 2)
+    await asyncio.gather(dispatching, erasing)
+
+    [delivery] = await pool.fetch("SELECT status, body FROM webhook_deliveries")
+    assert tuple(delivery) == ("canceled", None)
+
+
+async def test_a_text_that_the_carrier_brings_again_after_the_erasure_is_not_kept_again(
+    text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
+) -> None:
+    await text("A secret", id="in-x")
+    await erase()
+
+    await text("A secret", id="in-x")
+
+    assert (await count(pool, "contacts"), await count(pool, "messages")) == (0, 0)
+    assert [tuple(row) for row in await pool.fetch("SELECT carrier, provider_message_id FROM erased_texts")] == [
+        ("sandbox", "in-x")
+    ]
+    await text("Something new", id="in-y")
+    assert await count(pool, "messages") == 1
+
+
+async def test_a_text_of_long_ago_is_not_noted(text: Callable[..., Any], erase: Callable[..., Any], pool: Pool) -> None:
+    await text("A secret", id="in-x")
+    await pool.execute("UPDATE messages SET created_at = now() - interval '8 days'")
+
+    await erase()
+
+    assert await count(pool, "erased_texts") == 0

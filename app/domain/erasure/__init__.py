@@ -1,0 +1,1 @@
+"""Erasing contacts with everything that was said and told of them."""

@@ -1,0 +1,58 @@
+"""Erasing a contact with everything that was said, and told of it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import insert, literal, select
+
+from app.domain.billing import service as billing
+from app.domain.contacts import consent
+from app.domain.contacts import queries as contacts
+from app.domain.kernel.unit import Unit
+from app.domain.messages import queries
+from app.domain.messages.models import Direction, ErasedText, Message
+from app.domain.webhooks import forgetting
+
+REPEATED_FOR = timedelta(days=7)
+"""How long after a text, at most, a carrier may bring it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure removed."""
+
+    deleted_id: int
+    deleted_messages: int
+
+
+async def erase(unit: Unit, contact_id: int) -> Erased:
+    """Remove a contact for good, with all messages and conversations, and what events and webhooks say of it.
+
+    Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
+    account does not pay for a message that the service can no longer account for. The suppression of the phone,
+    the consent record and the ledger stay. What nobody has heard of yet, nobody hears of.
+    """
+    await forgetting.hold_dispatch(unit)
+    await billing.lock(unit)
+    contact = await contacts.get(unit, contact_id, lock=True)
+    await consent.close_hold(unit, contact, "contact_deleted")
+    deleted = await queries.lock_all(unit, contact_id)
+    for message in await queries.list_waiting(unit, contact_id):
+        await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
+    await _note_texts(unit, contact_id)
+    await unit.delete(contact)
+    await forgetting.forget(unit, contact_id)
+    return Erased(contact_id, deleted)
+
+
+async def _note_texts(unit: Unit, contact_id: int) -> None:
+    """Note what the carrier called the texts of late, so that they are not taken in again."""
+    now = unit.clock.now()
+    texts = select(Message.carrier, Message.provider_message_id, literal(now)).where(
+        Message.account_id == unit.actor.account_id,
+        Message.contact_id == contact_id,
+        Message.direction == Direction.inbound,
+        Message.created_at > now - REPEATED_FOR,
+    )
+    names = [ErasedText.carrier, ErasedText.provider_message_id, ErasedText.erased_at]
+    await unit.execute(insert(ErasedText).from_select(names, texts))

@@ -1,0 +1,199 @@
+"""How accounts reach for one another's things: one attempt or more for each route written by hand.
+
+Each attempt has the second account reach for what is the first one's, and returns in short what it is told.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+
+from app.domain.kernel.unit import Actor
+from app.domain.oauth import clients
+from app.domain.oauth.clients import NewClient
+from app.jobs.live import Announcer
+from tests.conftest import unit_of
+from tests.graphql.live import ALL, Scene, Served, looking, serving, talking
+from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, Application, bearer
+from tests.oauth.browsing import OURS
+from tests.oauth.tenants import PHONE, Tenant, told
+from tests.rest.carriers import call
+
+NEW_PASSWORD = "seven green bicycles"
+CONTACT = "query ($contact: BigInt!) { contact(id: $contact) { first_name } }"
+CHANGE = """
+mutation ($id: BigInt!) { update_contact(id: $id, changes: {last_name: "Changed"}) { first_name } }
+"""
+
+Attempt = Callable[[Tenant, Tenant], Awaitable[str]]
+
+
+async def change_contact_by_session(of: Tenant, who: Tenant) -> str:
+    asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
+    return told(await who.browsing.client.post("/graphql", json=asked, headers=OURS))
+
+
+async def change_contact_by_key_beside_a_session(of: Tenant, who: Tenant) -> str:
+    asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
+    headers = bearer(who.account.svc_key) | OURS
+    return told(await of.browsing.client.post("/graphql", json=asked, headers=headers))
+
+
+async def change_contact_by_token(of: Tenant, who: Tenant) -> str:
+    asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
+    headers = bearer(who.tokens["access_token"])
+    return told(await who.stranger().client.post("/graphql", json=asked, headers=headers))
+
+
+async def look_on_over_events(of: Tenant, who: Tenant) -> str:
+    key = who.account.svc_key
+    async with happening(of) as (scene, served), looking(served.address, key, kinds=["new_message"]) as events:
+        await scene.dispatch()
+        return (await events.update())["message"]["body"]
+
+
+async def read_and_look_on_over_a_socket(of: Tenant, who: Tenant) -> str:
+    async with happening(of) as (scene, served), talking(served.address, who.account.svc_key) as talk:
+        await talk.subscribe(CONTACT, contact=of.contact_id)
+        payload, _ = (await talk.hear())["payload"], await talk.hear()
+        read = payload["data"]["contact"]["first_name"] if payload["data"] else payload["errors"][0]["extensions"]
+        await talk.subscribe(ALL, id="2", kinds=["new_message"])
+        await scene.dispatch()
+        return f"{read if isinstance(read, str) else read['code']} {(await talk.next())['message']['body']}"
+
+
+@asynccontextmanager
+async def happening(of: Tenant) -> AsyncGenerator[tuple[Scene, Served]]:
+    """Serve the application, and have what was told of every account dispatched when the scene is."""
+    assert of.services.settings.redis_url
+    announcing = aclosing(Announcer(of.services.settings.redis_url))
+    async with announcing as announcer, serving(of.services.settings) as served:
+        yield Scene(of.services, of.account, announcer), served
+
+
+async def sign_in_with_own_password(of: Tenant, who: Tenant) -> str:
+    return told(await who.stranger().sign_in(of.account.email, who.account.password))
+
+
+async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
+    return told(await who.browsing.send(await of.form("/logout")))
+
+
+async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
+    browsing = who.stranger()
+    answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
+    mailed = "SELECT email FROM users u JOIN password_links l ON l.user_id = u.id ORDER BY l.id DESC LIMIT 1"
+    assert "/password/" not in answer.text
+    return f"{told(answer)} {await of.services.database.pool.fetchval(mailed)}"
+
+
+async def open_own_link(of: Tenant, who: Tenant) -> str:
+    answer = await who.browsing.client.get(who.link, params={"email": of.account.email})
+    return " ".join([told(answer), *sorted(set(re.findall(r"owner\d@example.com", answer.text)))])
+
+
+async def set_password_by_own_link(of: Tenant, who: Tenant) -> str:
+    browsing = who.stranger()
+    return told(await browsing.send(await browsing.form(who.link), email=of.account.email, password=NEW_PASSWORD))
+
+
+async def open_account_page(of: Tenant, who: Tenant) -> str:
+    return told(await who.browsing.client.get("/account", params={"account_id": of.account.account_id}))
+
+
+async def change_password(of: Tenant, who: Tenant) -> str:
+    known = {"email": of.account.email, "old_password": of.account.password, "password": NEW_PASSWORD}
+    return told(await who.browsing.send(await who.form("/account/password", **known)))
+
+
+async def end_session(of: Tenant, who: Tenant) -> str:
+    return told(await who.browsing.send(await who.form(f"/account/sessions/{of.session_id}/end")))
+
+
+async def disconnect(of: Tenant, who: Tenant) -> str:
+    return told(await who.browsing.send(await who.form(f"/account/applications/{of.grant_id}/disconnect")))
+
+
+async def open_consent(of: Tenant, who: Tenant) -> str:
+    return told(await who.browsing.get(of.application.path()))
+
+
+async def answer_what_was_asked_of(of: Tenant, who: Tenant) -> str:
+    form = await who.form(AUTHORIZE, request=of.question.fields["request"], decision="allow")
+    return told(await who.browsing.send(form))
+
+
+async def allow_an_application_of_all(of: Tenant, who: Tenant) -> str:
+    """Answer, in one's own name, what an application that anybody may connect asked of somebody else."""
+    async with unit_of(of.services, Actor(0, frozenset(), "nobody")) as unit:
+        client, secret = await clients.create_shared(unit, of.services.oauth.tokens, NewClient("Pipes", [REDIRECT]))
+    asked = await Application(of.browsing.client, of.browsing, of.account, client.id, client.client_id, secret).form()
+    return told(await who.browsing.send(await who.form(AUTHORIZE, request=asked.fields["request"])))
+
+
+def exchange(path: str) -> Attempt:
+    async def exchange_code_of(of: Tenant, who: Tenant) -> str:
+        return told(
+            await who.application.post(path, grant_type="authorization_code", code=of.code, redirect_uri=REDIRECT)
+        )
+
+    return exchange_code_of
+
+
+def refresh(path: str) -> Attempt:
+    async def refresh_token_of(of: Tenant, who: Tenant) -> str:
+        token = of.tokens["refresh_token"]
+        return told(await who.application.post(path, grant_type="refresh_token", refresh_token=token))
+
+    return refresh_token_of
+
+
+def hand_back(kind: str) -> Attempt:
+    async def hand_back_token_of(of: Tenant, who: Tenant) -> str:
+        return told(await who.application.post(REVOKE, token=of.tokens[kind]))
+
+    return hand_back_token_of
+
+
+async def register_as(of: Tenant, who: Tenant) -> str:
+    claimed = {
+        "client_id": of.application.client_id,
+        "client_secret": of.application.secret,
+        "redirect_uris": [REDIRECT],
+    }
+    answer = await who.browsing.client.post(REGISTER, json=claimed)
+    assert answer.json()["client_id"] != of.application.client_id
+    return told(answer)
+
+
+def use_tools(method: str, path: str) -> Attempt:
+    async def use_tools_with_key(of: Tenant, who: Tenant) -> str:
+        return told(await who.browsing.client.request(method, path, headers=bearer(who.account.svc_key)))
+
+    return use_tools_with_key
+
+
+async def text_own_number(of: Tenant, who: Tenant) -> str:
+    """Have the person whom both know opt out of one's own texts."""
+    return await _text(who, who.carrier)
+
+
+async def forge_text_to(of: Tenant, who: Tenant) -> str:
+    return await _text(of, of.carrier if who is of else who.account.svc_key.encode())
+
+
+async def _text(to: Tenant, secret: bytes) -> str:
+    said = {"id": f"sbx_in_stop_{to.account.account_id}", "from": PHONE, "to": to.account.phone_number, "text": "STOP"}
+    return told(await call(to.stranger().client, secret, "/carriers/sandbox/inbound", said))
+
+
+async def report_on_own_message(of: Tenant, who: Tenant) -> str:
+    return await _report(who, who.carrier, f"?message={of.message_id}")
+
+
+async def forge_report_on(of: Tenant, who: Tenant) -> str:
+    return await _report(of, of.carrier if who is of else who.account.svc_key.encode())
+
+
+async def _report(on: Tenant, secret: bytes, query: str = "") -> str:
+    said = {"id": f"sbx_{on.message_id}", "reference": on.message_id, "status": "delivered", "code": None}
+    return told(await call(on.stranger().client, secret, f"/carriers/sandbox/status{query}", said))

@@ -1,0 +1,116 @@
+"""Two accounts side by side, each with one of everything that a browser, an application or a carrier could ask for."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import jwt
+
+from app.bootstrap import Services, derive
+from app.domain.accounts import links, sessions
+from app.domain.accounts import queries as accounts
+from app.domain.accounts.scopes import ALL
+from app.domain.accounts.sessions import Visitor
+from app.domain.contacts import service as contacts
+from app.domain.kernel.unit import Actor
+from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.desk import Send
+from app.domain.onboarding.service import Opened
+from tests.conftest import unit_of
+from tests.oauth.applications import Application, add_application
+from tests.oauth.browsing import Browsing, Form
+
+MARK, OTHERS = "tell-tale", "Others"
+"""The names of the two companies, which stand in every text of theirs."""
+
+PHONE = "+12025550143"
+"""Whoever texts with both."""
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An account, the browser that its owner is signed in with, and what it has."""
+
+    services: Services
+    account: Opened
+    browsing: Browsing
+    application: Application
+    tokens: dict[str, Any]
+    code: str
+    question: Form
+    link: str
+    session_id: int
+    contact_id: int
+    message_id: int
+
+    @property
+    def carrier(self) -> bytes:
+        """Return what the carrier signs its callbacks with."""
+        return derive(self.services.settings, "sandbox")
+
+    @property
+    def grant_id(self) -> int:
+        """Return the grant of the tokens."""
+        return jwt.decode(self.tokens["access_token"], options={"verify_signature": False})["grant_id"]
+
+    def stranger(self) -> Browsing:
+        """Return another browser, in which nobody is signed in."""
+        return Browsing(_client_beside(self.browsing.client))
+
+    async def form(self, action: str, **fields: str) -> Form:
+        """Return a form as the owner's pages would send it, but for the fields."""
+        [token] = re.findall(r'name="form_token" value="([^"]*)"', (await self.browsing.get("/account")).text)[:1]
+        return Form(action, {"form_token": token, **fields})
+
+
+async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) -> Tenant:
+    """Give an account one of everything."""
+    actor, name = Actor(account.account_id, ALL, "owner"), account.company_name
+    async with unit_of(services, actor) as unit:
+        [user] = await accounts.list_users(unit)
+        contact = await contacts.create(unit, {"phone": PHONE, "first_name": name})
+        _, cookie = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Here"))
+        elsewhere, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Elsewhere"))
+        link = await links.make(unit, services.door.tokens, user)
+        assert link.seed
+        path = f"/password/{services.door.tokens.of_link(link.seed)}"
+    sent = await services.desk.accept(actor, Send(PHONE, name, consent_attested=True))
+    text = InboundMessage(f"in-{account.account_id}", PHONE, account.phone_number, name)
+    await services.inbox.receive("sandbox", text)
+    browsing = Browsing(_client_beside(http))
+    browsing.client.cookies.set("session", cookie)
+    application = await add_application(services, browsing, account)
+    return Tenant(
+        services,
+        account,
+        browsing,
+        application,
+        tokens=await application.connect(),
+        code=await application.code(),
+        question=await application.form(),
+        link=path,
+        session_id=elsewhere.id,
+        contact_id=contact.id,
+        message_id=sent.message_id,
+    )
+
+
+def told(answer: httpx2.Response) -> str:
+    """Say in short what an answer says: its status, where it leads or what it refuses, and whose name it shows."""
+    names = [name for name in (MARK, OTHERS) if name in answer.text]
+    return " ".join([str(answer.status_code), *_said(answer), *names])
+
+
+def _said(answer: httpx2.Response) -> list[str]:
+    if "location" in answer.headers:
+        return [answer.headers["location"].partition("?")[0]]
+    if answer.headers.get("content-type", "").startswith("text/html"):
+        return [re.sub(r"\d+", "N", text) for text in re.findall(r'role="alert"[^>]*>([^<]*)<', answer.text)]
+    body = answer.json() if answer.content else {}
+    codes = [error["extensions"]["code"] for error in body.get("errors", [])]
+    return codes or [code for code in (body.get("error_code", body.get("error")),) if code]
+
+
+def _client_beside(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=client._transport, base_url=client.base_url)

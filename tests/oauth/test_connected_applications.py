@@ -1,0 +1,161 @@
+"""The applications that act for a person, on the page of their account."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts.roles import scopes_of
+from app.domain.kernel.unit import Actor
+from app.domain.oauth import queries
+from app.domain.onboarding.service import Opened
+from tests.conftest import unit_of
+from tests.oauth.applications import Application, bearer
+from tests.oauth.browsing import Browsing
+
+pytestmark = pytest.mark.anyio
+
+NONE = "No application acts for you."
+LISTED = re.compile(r'action="/account/applications/(\d+)/disconnect"')
+
+
+async def live(services: Services) -> int:
+    return await services.database.pool.fetchval("SELECT count(*) FROM oauth_grants WHERE revoked_at IS NULL")
+
+
+async def disconnections(services: Services) -> list[tuple[str, str]]:
+    rows = await services.database.pool.fetch(
+        "SELECT subject, actor FROM audit_entries WHERE action = 'application_disconnected'"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_who_connected_an_application_sees_it_and_disconnects_it(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    tokens = await application.connect()
+    await services.database.pool.execute(
+        "UPDATE oauth_grants SET created_at = '2026-03-02 10:00Z', last_used_at = '2026-05-04 09:07Z'"
+    )
+    browsing, pool = application.browsing, services.database.pool
+
+    page = (await browsing.get("/account")).text
+    [id] = LISTED.findall(page)
+    assert "<strong>Pipelines</strong>" in page
+    assert "Since 2 March 2026 · last used 4 May 2026, 09:07 UTC" in page
+    answer = await browsing.send(await browsing.form("/account", f"/account/applications/{id}/disconnect"))
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=disconnected")
+    after = (await browsing.get(answer.headers["location"])).text
+    assert "The application is disconnected." in after
+    assert NONE in after
+    assert "<strong>Pipelines</strong>" not in after
+    assert await pool.fetchval("SELECT revoked_because FROM oauth_grants") == "revoked_by_user"
+    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
+    assert (await application.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    user = await pool.fetchval("SELECT id FROM users")
+    assert await disconnections(services) == [("Pipelines", f"user:{user}")]
+
+
+async def test_what_never_connected_has_ended_or_is_revoked_is_not_shown(application: Application, services: Services):
+    await application.code()
+    for _ in range(2):
+        await application.connect()
+    pool = services.database.pool
+    await pool.execute("UPDATE oauth_grants SET expires_at = now() WHERE id = (SELECT max(id) FROM oauth_grants)")
+    await pool.execute("UPDATE oauth_grants SET revoked_at = now() WHERE id = (SELECT max(id) - 1 FROM oauth_grants)")
+
+    page = (await application.browsing.get("/account")).text
+
+    assert LISTED.findall(page) == []
+    assert NONE in page
+
+
+async def test_nobody_sees_or_disconnects_what_a_colleague_connected(application: Application, services: Services):
+    await application.connect()
+    pool = services.database.pool
+    colleague = await pool.fetchval(
+        "INSERT INTO users (account_id, email, role) SELECT account_id, 'x@example.com', 'member' FROM users"
+        " RETURNING id"
+    )
+    await pool.execute("UPDATE oauth_grants SET user_id = $1", colleague)
+    id, browsing = await pool.fetchval("SELECT id FROM oauth_grants"), application.browsing
+
+    page = (await browsing.get("/account")).text
+    form = await browsing.form("/account", "/logout")
+    form.action = f"/account/applications/{id}/disconnect"
+    answer = await browsing.send(form)
+
+    assert NONE in page
+    assert (answer.status_code, await live(services)) == (404, 1)
+    assert await disconnections(services) == []
+
+
+async def test_another_account_disconnects_nothing(
+    application: Application, services: Services, new_account: Callable[..., Any]
+):
+    await application.connect()
+    id = await services.database.pool.fetchval("SELECT id FROM oauth_grants")
+    application.browsing.client.cookies.clear()
+    await application.browsing.enter(await new_account(company_name="Others"))
+    form = await application.browsing.form("/account", "/logout")
+    form.action = f"/account/applications/{id}/disconnect"
+
+    answer = await application.browsing.send(form)
+
+    assert (answer.status_code, await live(services)) == (404, 1)
+
+
+async def test_another_site_disconnects_nothing(application: Application, services: Services):
+    await application.connect()
+    browsing = application.browsing
+    [id] = LISTED.findall((await browsing.get("/account")).text)
+    form = await browsing.form("/account", f"/account/applications/{id}/disconnect")
+
+    foreign = await browsing.send(form, {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"})
+    tokenless = await browsing.send(form, form_token="")
+
+    assert (foreign.status_code, tokenless.status_code, await live(services)) == (403, 403, 1)
+
+
+async def test_who_is_signed_out_meanwhile_signs_in_first(application: Application, services: Services):
+    await application.connect()
+    browsing = application.browsing
+    [id] = LISTED.findall((await browsing.get("/account")).text)
+    form = await browsing.form("/account", f"/account/applications/{id}/disconnect")
+    await services.database.pool.execute("DELETE FROM sessions")
+
+    answer = await browsing.send(form)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2Faccount")
+    assert await live(services) == 1
+
+
+@pytest.mark.parametrize("of", ["sessions/{}/end", "applications/{}/disconnect"])
+@pytest.mark.parametrize("id", ["9" * 20, "9" * 5000, "0", "-1", "x", "%E2%91%A0", "1%00"])
+async def test_an_id_that_nothing_can_have_is_not_found(browsing: Browsing, account: Opened, of: str, id: str):
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/logout")
+    form.action = f"/account/{of.format(id)}"
+
+    answer = await browsing.send(form)
+
+    assert answer.status_code == 404
+    assert "Back to your account" in answer.text
+
+
+async def test_the_grants_of_a_removed_user_are_not_listed(application: Application, services: Services):
+    await application.connect()
+    pool = services.database.pool
+    account = application.account.account_id
+    owner = Actor(account, scopes_of("owner"), "test")
+    async with unit_of(services, owner) as unit:
+        assert len(await queries.list_applications(unit)) == 1
+
+    await pool.execute("UPDATE users SET removed_at = now()")
+
+    async with unit_of(services, owner) as unit:
+        assert await queries.list_applications(unit) == []

@@ -1,0 +1,298 @@
+"""Every route written by hand x {another account, the account itself}; what is made from documents is told elsewhere.
+
+An endpoint made from a document is one root field of the contract, and the matrix of root fields has them all.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+
+from app.bootstrap import Services
+from app.domain.onboarding.service import Opened
+from app.oauth.browser import STYLE_PATH
+from app.rest.routes import Endpoint
+from tests.oauth import reaches
+from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
+from tests.oauth.browsing import Browsing
+from tests.oauth.reaches import Attempt
+from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
+from tests.rows import rows
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts", "fresh_rates")]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """An attempt, what another account is told, and what the account itself is, for which it `changes` something.
+
+    `notes` are the tables in which the attempt of another is written down, and nothing comes of it.
+    """
+
+    attempt: Attempt
+    another: str
+    itself: str
+    changes: bool = True
+    notes: frozenset[str] = frozenset()
+
+
+NOT_FOR_OTHERS = "Pipelines can be connected by the account that it belongs to only."
+UNSIGNED = "403 unsigned_callback"
+NO_TOOLS = "404 not_found"
+SENT_BACK = f"302 {REDIRECT}"
+EVENTS = frozenset({"events"})
+
+REACHES: dict[str, tuple[str, list[Reach]]] = {
+    "ANY /graphql": (
+        "Whoever the key, token or session is of; every query starts from that account.",
+        [
+            Reach(reaches.change_contact_by_session, "200 not_found", f"200 {MARK}"),
+            Reach(reaches.change_contact_by_key_beside_a_session, "200 not_found", f"200 {MARK}"),
+            Reach(reaches.change_contact_by_token, "200 not_found", f"200 {MARK}"),
+            Reach(reaches.look_on_over_events, OTHERS, MARK, changes=False, notes=EVENTS),
+        ],
+    ),
+    "WS /graphql": (
+        "The key of connection_init, looked at again before each piece.",
+        [
+            Reach(
+                reaches.read_and_look_on_over_a_socket,
+                f"not_found {OTHERS}",
+                f"{MARK} {MARK}",
+                changes=False,
+                notes=EVENTS,
+            )
+        ],
+    ),
+    "POST /login": (
+        "The password of the one user with the address; the attempt is in that user's audit log.",
+        [
+            Reach(
+                reaches.sign_in_with_own_password,
+                "403 The e-mail address or the password is wrong.",
+                "303 /account",
+                notes=frozenset({"audit_entries"}),
+            )
+        ],
+    ),
+    "POST /logout": (
+        "The session of the browser, and a form token made from its cookie.",
+        [
+            Reach(
+                reaches.sign_out_with_the_form_of,
+                "403 This form is out of date. Load the page again, then send it once more.",
+                "303 /login",
+            )
+        ],
+    ),
+    "POST /forgot": (
+        "The page is the same for every address; the link goes to the address itself.",
+        [
+            Reach(
+                reaches.ask_for_a_link,
+                "200 owner1@example.com",
+                "200 owner1@example.com",
+                notes=frozenset({"password_links", "audit_entries"}),
+            )
+        ],
+    ),
+    "GET /password/{token}": (
+        "The link says whose password it sets, and nothing else does.",
+        [Reach(reaches.open_own_link, "200 owner2@example.com", "200 owner1@example.com", changes=False)],
+    ),
+    "POST /password/{token}": (
+        "The link says whose password it sets, and nothing else does.",
+        [Reach(reaches.set_password_by_own_link, "303 /login", "303 /login")],
+    ),
+    "GET /account": (
+        "The session says whose page it is.",
+        [Reach(reaches.open_account_page, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
+    ),
+    "POST /account/password": (
+        "The session says whose password it is.",
+        [Reach(reaches.change_password, f"422 The current password is wrong. {OTHERS}", "303 /account")],
+    ),
+    "POST /account/sessions/{id}/end": (
+        "Sessions of the user who is signed in are found, and no others.",
+        [Reach(reaches.end_session, "404 No session with id N.", "303 /account")],
+    ),
+    "POST /account/applications/{id}/disconnect": (
+        "Grants of the user who is signed in are found, and no others.",
+        [Reach(reaches.disconnect, "404 No connected application with id N.", "303 /account")],
+    ),
+    f"GET {AUTHORIZE}": (
+        "An account's own application is for that account alone.",
+        [
+            Reach(
+                reaches.open_consent,
+                f"200 {NOT_FOR_OTHERS} {OTHERS}",
+                f"200 {MARK}",
+                notes=frozenset({"oauth_requests"}),
+            )
+        ],
+    ),
+    f"POST {AUTHORIZE}": (
+        "The grant is of who answers, for an application of that account's or of all.",
+        [
+            Reach(reaches.answer_what_was_asked_of, f"403 {NOT_FOR_OTHERS}", SENT_BACK),
+            Reach(reaches.allow_an_application_of_all, SENT_BACK, SENT_BACK),
+        ],
+    ),
+    **{
+        f"POST {path}": (
+            "Codes and refresh tokens are good for the client that they were given to.",
+            [
+                Reach(reaches.exchange(path), "400 invalid_grant", "200"),
+                Reach(reaches.refresh(path), "400 invalid_grant", "200"),
+            ],
+        )
+        for path in (TOKEN, "/token")
+    },
+    f"POST {REVOKE}": (
+        "A client hands back its own tokens.",
+        [Reach(reaches.hand_back(kind), "400 invalid_grant", "200") for kind in ("access_token", "refresh_token")],
+    ),
+    f"POST {REGISTER}": (
+        "A new client belongs to no account, whatever is claimed.",
+        [Reach(reaches.register_as, "201", "201", changes=False)],
+    ),
+    **{
+        f"{method} {path}": (
+            "Lets in whoever has a key or token for it; no tools stand behind it.",
+            [Reach(reaches.use_tools(method, path), NO_TOOLS, NO_TOOLS, changes=False)],
+        )
+        for method in ("GET", "POST", "DELETE")
+        for path in ("/mcp", "/mcp/")
+    },
+    "POST /carriers/{carrier}/inbound": (
+        "The carrier signs; a text is of the account that holds the number.",
+        [
+            Reach(reaches.text_own_number, "204", "204"),
+            Reach(reaches.forge_text_to, UNSIGNED, "204"),
+        ],
+    ),
+    "POST /carriers/{carrier}/status": (
+        "The carrier signs; a report is on the message with the carrier's id.",
+        [
+            Reach(reaches.report_on_own_message, "204", "204", notes=frozenset({"receipts"})),
+            Reach(reaches.forge_report_on, UNSIGNED, "204"),
+        ],
+    ),
+}
+"""The routes through which an account's things can be reached: how they keep accounts apart, and attempts to reach."""
+
+SERVER, GUARDED = "The addresses of the server; the same for all.", "Where tokens come from; the same for all."
+
+SAME_FOR_ALL = {
+    "GET /": "The front door leads to pages, and knows nobody.",
+    "GET /docs/errors": "The catalogue of errors.",
+    "GET /openapi.json": "The description of the REST endpoints.",
+    "GET /healthz": "Says that the process lives.",
+    "GET /readyz": "Says whether database and Valkey can be reached.",
+    "GET /metrics": "Figures of the whole service, for its operator.",
+    "GET /login": "An empty form; who is signed in is led on.",
+    "GET /forgot": "An empty form.",
+    f"GET {STYLE_PATH}": "The style sheet of the pages.",
+    "GET /oauth/keys": "The public keys of the server.",
+    "GET /.well-known/oauth-authorization-server": SERVER,
+    "GET /.well-known/oauth-authorization-server/mcp": SERVER,
+    "GET /.well-known/openid-configuration": SERVER,
+    "GET /.well-known/openid-configuration/mcp": SERVER,
+    "GET /mcp/.well-known/openid-configuration": SERVER,
+    "GET /.well-known/oauth-protected-resource": GUARDED,
+    "GET /.well-known/oauth-protected-resource/mcp": GUARDED,
+}
+"""Routes that hold nothing of any account, and what they hold instead."""
+
+CHANGING = {"GET /metrics"}
+"""What is never the same twice."""
+
+FORM_TOKEN = re.compile(r'name="form_token" value="[^"]*"')
+
+
+@pytest.fixture
+async def tenant(services: Services, http: httpx2.AsyncClient, new_account: Callable[..., Any]) -> Tenant:
+    """Give the account that others must not reach."""
+    account: Opened = await new_account(company_name=MARK)
+    return await settle(services, http, account)
+
+
+@pytest.fixture
+async def other(
+    services: Services, http: httpx2.AsyncClient, new_account: Callable[..., Any], tenant: Tenant
+) -> Tenant:
+    """Give another account, which has all that the first one has."""
+    account: Opened = await new_account(company_name=OTHERS)
+    return await settle(services, http, account)
+
+
+def walk(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
+    """Name every route that is not made from a document, by method and path; what is mounted counts as one."""
+    for route in routes:
+        match route:
+            case Route() if not isinstance(route.endpoint, Endpoint):
+                methods = (route.methods or {"ANY"}) - {"HEAD", "OPTIONS"}
+                yield from (f"{method} {prefix}{route.path}" for method in methods)
+            case Route():
+                pass
+            case WebSocketRoute():
+                yield f"WS {prefix}{route.path}"
+            case Mount() if route.routes:
+                yield from walk(route.routes, prefix + route.path)
+            case _:
+                yield f"{type(route).__name__} {prefix}{getattr(route, 'path', route)}"
+
+
+async def test_every_route_written_by_hand_says_how_it_keeps_accounts_apart(http: httpx2.AsyncClient):
+    app: Any = http._transport
+    routes = list(walk(app.app._app.router.routes))
+
+    assert sorted(routes) == sorted([*REACHES, *SAME_FOR_ALL])
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [
+        pytest.param(each, id=f"{route}-{each.attempt.__name__}")
+        for route, (_, attempts) in REACHES.items()
+        for each in attempts
+    ],
+)
+async def test_another_account_reaches_nothing_of_what_the_account_itself_does(
+    tenant: Tenant, other: Tenant, reach: Reach
+):
+    pool, id = tenant.services.database.pool, tenant.account.account_id
+    before = await rows(pool, id)
+
+    assert await reach.attempt(tenant, other) == reach.another
+    after = await rows(pool, id)
+    assert {name for name in before if before[name] != after[name]} <= reach.notes
+
+    assert await reach.attempt(tenant, tenant) == reach.itself
+    assert not reach.changes or await rows(pool, id) != after
+
+
+async def test_what_holds_nothing_of_any_account_is_the_same_for_all(tenant: Tenant, other: Tenant):
+    pool = tenant.services.database.pool
+    before = await rows(pool)
+
+    to_nobody = await visit(tenant.stranger(), {})
+    to_tenant, to_other = [await visit(each.browsing, bearer(each.account.svc_key)) for each in (tenant, other)]
+
+    assert {route: answer.status_code for route, answer in to_nobody.items()} == dict.fromkeys(SAME_FOR_ALL, 200)
+    for route in SAME_FOR_ALL:
+        texts = [FORM_TOKEN.sub("", answers[route].text) for answers in (to_tenant, to_other)]
+        assert route in CHANGING or texts[0] == texts[1]
+        assert MARK not in texts[0] + texts[1] + to_nobody[route].text
+        assert OTHERS not in texts[0] + texts[1] + to_nobody[route].text
+    assert await rows(pool) == before
+
+
+async def visit(browsing: Browsing, headers: dict[str, str]) -> dict[str, httpx2.Response]:
+    """Ask for everything that is the same for all."""
+    asked = [(route, *route.split()) for route in SAME_FOR_ALL]
+    return {route: await browsing.client.request(method, path, headers=headers) for route, method, path in asked}
