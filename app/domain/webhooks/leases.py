@@ -27,11 +27,12 @@ WITH due AS (
 UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id RETURNING s.*
 """
 
+# One that was given back in the meantime is not taken again: nobody would work for it until the lease ends.
 RENEW = """
 UPDATE webhook_subscriptions s
 SET leased_until = $4, last_success_at = coalesce(held.last_success_at, s.last_success_at)
 FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS held(id, lease, last_success_at)
-WHERE s.id = held.id AND s.lease = held.lease RETURNING s.id
+WHERE s.id = held.id AND s.lease = held.lease AND s.leased_until IS NOT NULL RETURNING s.id
 """
 
 LOCK = "SELECT revision FROM webhook_subscriptions WHERE id = $1 AND lease = $2 FOR UPDATE"

@@ -214,6 +214,19 @@ async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forg
     assert await stage.engine.due()
 
 
+async def test_a_renewal_that_comes_after_a_subscription_was_given_back_does_not_keep_it(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    [taken] = await stage.engine.desk.leases.take(1, [])
+    await stage.engine.desk.leases.release(taken, pump.Pump(stage.engine.desk, taken, stopping=True).health)
+
+    assert await stage.engine.desk.leases.renew([taken], [None]) == {}
+
+    assert (await stage.subscription(subscription.id))["leased_until"] is None
+    assert await stage.engine.due()
+
+
 async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(stage: Stage) -> None:
     await stage.subscribe()
     await stage.tell("won")
