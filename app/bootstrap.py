@@ -131,7 +131,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         database=database,
         clock=clock,
         ring=ring,
-        desk=Desk(pool, clock, ring, carrier.capabilities.max_segments),
+        desk=Desk(pool, clock, ring, carrier.capabilities.max_segments, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, ring, carriers),
         receipts=Receipts(sessions, pool, clock, ring),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
@@ -209,7 +209,7 @@ def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
 
 
 def open_mailroom(services: Services) -> Mailroom:
-    """Return what mails links, by the server that the settings name."""
+    """Return what sends mail, by the server that the settings name."""
     settings, tokens = services.settings, services.door.tokens
     return Mailroom(
         services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, mail.count

@@ -34,8 +34,8 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")
 
-    database_url: str | None = Field(None, validation_alias="DATABASE_URL")
-    redis_url: str | None = Field(None, validation_alias="REDIS_URL")
+    database_url: str | None = Field(None, validation_alias="DATABASE_URL", pattern="^postgres(ql)?://")
+    redis_url: str | None = Field(None, validation_alias="REDIS_URL", pattern="^(rediss?|unix)://")
     port: int = Field(8000, validation_alias="PORT", ge=1, le=65535)
     host: str = "127.0.0.1"
     base_url: str = ""
@@ -131,7 +131,8 @@ def load() -> Settings:
         if not fault["loc"]:
             raise InvalidSetting(f"{fault['msg'].removeprefix('Value error, ')}.") from None
         name = str(fault["loc"][0])
-        raise InvalidSetting(f"{known.get(name, name)} cannot be {fault['input']!r}: {fault['msg']}.") from None
+        given = "what it is" if name.endswith("URL") else repr(fault["input"])  # an address may hold a password
+        raise InvalidSetting(f"{known.get(name, name)} cannot be {given}: {fault['msg']}.") from None
 
 
 def names() -> dict[str, str]:

@@ -62,6 +62,12 @@ async def _work(worker: Worker) -> None:
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
-    await worker.start()
-    await told.wait()
+    starting, stopping = asyncio.create_task(worker.start()), asyncio.create_task(told.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():  # it may wait for the database for a minute
+        starting.cancel()
+        await asyncio.wait({starting})
+        return
+    await starting
+    await stopping
     await worker.stop()

@@ -50,6 +50,19 @@ def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch)
     assert "a secret" not in repr(found)
 
 
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])
+@pytest.mark.parametrize("address", ["", "mysql://ann:secret@db/sms", "db:5432"])
+def test_an_address_of_another_kind_of_server_is_refused_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, name: str, address: str
+) -> None:
+    monkeypatch.setenv(name, address)
+
+    with pytest.raises(InvalidSetting, match=rf"^{name} cannot be what it is: String should match pattern") as refused:
+        settings.load()
+
+    assert "secret" not in str(refused.value)
+
+
 def test_settings_are_read_from_a_file_and_the_environment_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / ".env").write_text("PORT=8460\nMESSAGING_HOST=0.0.0.0\nMESSAGING_DATA=/var/lib/messaging\nOTHER=1\n")
     monkeypatch.setenv("PORT", "8461")

@@ -24,7 +24,8 @@ app.add_typer(client, name="client", help="Make OAuth clients.")
 app.add_typer(credits, name="credits", help="Grant credits.")
 app.add_typer(sandbox, name="sandbox", help="Speak as the sandbox carrier to the running service.")
 
-AccountId = Annotated[int, typer.Argument(help="The account's id.")]
+LARGEST_ID = 2**63 - 1
+AccountId = Annotated[int, typer.Argument(help="The account's id.", min=1, max=LARGEST_ID)]
 
 
 def main() -> None:
@@ -39,7 +40,9 @@ def main() -> None:
 
 @app.command()
 def serve(
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 8000 if none is given.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The port to listen on; 8000 if none is given.", min=1, max=65535)
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder that keeps everything.")] = None,
 ) -> None:
     """Run the whole service on this machine: PostgreSQL, Valkey, web and worker."""
@@ -75,7 +78,8 @@ def migrate() -> None:
     """Bring the database of DATABASE_URL to the newest schema."""
     from app.cli import setup
 
-    asyncio.run(setup.migrate(_settings()))
+    settings = configuration.load()
+    asyncio.run(setup.migrate(settings if settings.database_url else runtime.find(settings)))
     typer.echo("The database has the newest schema.")
 
 
@@ -195,7 +199,7 @@ def report_inbound(
 
 @sandbox.command("status")
 def report_status(
-    message_id: Annotated[int, typer.Argument(help="The message's id.")],
+    message_id: Annotated[int, typer.Argument(help="The message's id.", min=1, max=LARGEST_ID)],
     status: Annotated[Literal["delivered", "failed"], typer.Argument(help="What became of it.")],
     code: Annotated[str | None, typer.Option(help="Why it failed, such as landline.")] = None,
 ) -> None:

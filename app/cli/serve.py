@@ -22,7 +22,7 @@ METRICS = "metrics"
 
 
 class PortTaken(Exception):
-    """Another program listens where the service is to."""
+    """Another program listens where the service is to, or nobody can listen there."""
 
 
 def serve(settings: Settings) -> int:
@@ -51,7 +51,10 @@ def _check_port(settings: Settings) -> None:
         socket.create_server((settings.host, settings.port), family=family).close()
     except OSError as problem:
         if problem.errno != errno.EADDRINUSE:
-            raise
+            place = f"port {settings.port} of {settings.host}"
+            raise PortTaken(
+                f"The service cannot listen on {place}: {problem}. Choose others with PORT and MESSAGING_HOST."
+            ) from None
         raise PortTaken(
             f"Port {settings.port} of {settings.host} is taken by another program. "
             "Stop that, or choose another port with PORT."

@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services
 from app.db import migrate as migrations
-from app.db.engine import UNREACHABLE
+from app.db.engine import REFUSED, UNREACHABLE
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
@@ -43,7 +44,7 @@ class NotYours(Exception):
 
 
 class DatabaseAway(Exception):
-    """The database of `DATABASE_URL` cannot be reached."""
+    """The database of `DATABASE_URL` cannot be reached, or lets nobody in."""
 
 
 async def migrate(settings: Settings) -> None:
@@ -146,7 +147,11 @@ async def _services(settings: Settings) -> AsyncGenerator[Services]:
 def _reaching(url: str) -> Iterator[None]:
     try:
         yield
-    except UNREACHABLE as problem:
+    except (*UNREACHABLE, *REFUSED, DBAPIError) as problem:
+        cause = problem.orig.__cause__ if isinstance(problem, DBAPIError) and problem.orig else problem
+        if not isinstance(cause, (*UNREACHABLE, *REFUSED)):
+            raise
         place = urlsplit(url)
         address = place._replace(netloc=place.netloc.rpartition("@")[2], query="").geturl()
-        raise DatabaseAway(f"The database at {address} cannot be reached: {problem}") from problem
+        fault = "used" if isinstance(cause, REFUSED) else "reached"
+        raise DatabaseAway(f"The database at {address} cannot be {fault}: {cause}") from problem

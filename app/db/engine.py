@@ -4,6 +4,7 @@ import sys
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, cast
 
 import asyncpg
@@ -27,6 +28,9 @@ UNREACHABLE = (
     TimeoutError,
 )
 """What a statement raises for reasons that are not its own; any other error of PostgreSQL is a defect of ours."""
+
+REFUSED = (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError)
+"""What a connection is refused for: there is no such database, or no such user with that password."""
 
 
 class Connection(Protocol):
@@ -97,8 +101,8 @@ class Database:
 
 async def connect(url: str, size: int) -> Database:
     """Connect to a `postgresql://` address with at most twice `size` connections."""
-    engine = create_async_engine(
-        url.replace("postgresql://", "postgresql+asyncpg://", 1),
+    engine = open_engine(
+        url,
         pool_size=size,
         max_overflow=0,
         pool_pre_ping=True,
@@ -119,6 +123,11 @@ async def connect(url: str, size: int) -> Database:
         record_class=asyncpg.Record,
     )
     return Database(engine, async_sessionmaker(engine, expire_on_commit=False), cast(Pool, await pool))
+
+
+def open_engine(url: str, **options: Any) -> AsyncEngine:
+    """Return an engine for an address as PostgreSQL takes it, such as one with `sslmode`; SQLAlchemy takes fewer."""
+    return create_async_engine("postgresql+asyncpg://", async_creator=partial(asyncpg.connect, url), **options)
 
 
 _IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)

@@ -11,7 +11,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, NullPool
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from app.db.engine import open_engine
 
 PATIENCE = 60.0
 FOLDER = Path(__file__).parent / "migrations"
@@ -25,7 +27,7 @@ class SchemaBehind(Exception):
 
 async def upgrade(url: str, metadata: MetaData) -> None:
     """Apply every migration that a database lacks; of several processes one does it and the others wait."""
-    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1))
+    engine = open_engine(url)
     try:
         async with engine.connect() as connection:
             await connection.run_sync(_upgrade, metadata)
@@ -37,7 +39,7 @@ async def upgrade(url: str, metadata: MetaData) -> None:
 async def wait_for(url: str, metadata: MetaData) -> None:
     """Wait until somebody has applied every migration; raise `SchemaBehind` after `PATIENCE` seconds."""
     newest = ScriptDirectory.from_config(configuration(metadata)).get_current_head()
-    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
+    engine = open_engine(url, poolclass=NullPool)
     try:
         async with asyncio.timeout(PATIENCE):
             while await _current(engine) != newest:  # noqa: ASYNC110 - another process makes it so

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.accounts import api_keys, models, queries
+from app.domain.accounts import api_keys, queries
 from app.domain.accounts.api_keys import Made, NewKey
 from app.domain.accounts.keys import KeyKind
+from app.domain.kernel.unit import Unit
 from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.scalars import BigInt
@@ -89,27 +90,29 @@ class ApiKeyMutation:
     )
     async def rotate_api_key(self, info: Info, id: KeyId, overlap_hours: OverlapHours = 24) -> NewApiKey:
         """Rotate a key."""
-        secret = info.context.services.secret
-        return _shown(await api_keys.rotate_key(info.context.unit, secret, id, overlap_hours))
+        unit, secret = info.context.unit, info.context.services.secret
+        return await _shown(unit, await api_keys.rotate_key(unit, secret, id, overlap_hours))
 
     @strawberry.mutation(
         graphql_type=ApiKey,
         description="Revoke a key, and every key made with it. They stop working within seconds, for good.",
         directives=guarded("account:write", "not_found"),
     )
-    async def revoke_api_key(self, info: Info, id: KeyId) -> models.ApiKey:
+    async def revoke_api_key(self, info: Info, id: KeyId) -> queries.ShownKey:
         """Revoke a key."""
-        return await api_keys.revoke_key(info.context.unit, id)
+        await api_keys.revoke_key(info.context.unit, id)
+        return await queries.show_key(info.context.unit, id)
 
 
 async def _make(info: Info, new: NewKey) -> NewApiKey:
-    return _shown(await api_keys.create_key(info.context.unit, info.context.services.secret, new))
+    unit = info.context.unit
+    return await _shown(unit, await api_keys.create_key(unit, info.context.services.secret, new))
 
 
-def _shown(made: Made) -> NewApiKey:
-    row, text = made
+async def _shown(unit: Unit, made: Made) -> NewApiKey:
+    row = await queries.show_key(unit, made[0].id)
     return NewApiKey(
-        key=text.text,
+        key=made[1].text,
         id=BigInt(row.id),
         name=row.name,
         prefix=row.prefix,

@@ -89,7 +89,7 @@ class Connection:
             case {"type": "pong"}:
                 pass
             case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if id:
-                self._subscribe(id, payload, tasks)
+                await self._subscribe(id, payload, tasks)
             case {"type": "complete", "id": str(id)}:
                 if operation := self._operations.pop(id, None):
                     operation.cancel()
@@ -117,18 +117,19 @@ class Connection:
             raise Unauthenticated(reason="A key is needed.")
         return actor
 
-    def _subscribe(self, id: str, payload: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
+    async def _subscribe(self, id: str, payload: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
         if not self._is_ready:
             raise Close(4401, "Unauthorized")
         if id in self._operations:
             raise Close(4409, f"Subscriber for {id[:64]} already exists")
-        has_room = len(self._operations) < MAX_OPERATIONS
-        self._operations[id] = tasks.create_task(self._operate(id, payload, has_room=has_room))
+        if len(self._operations) < MAX_OPERATIONS:
+            self._operations[id] = tasks.create_task(self._operate(id, payload))
+        else:  # said here, not in a task: a client that takes no answers must not make us pile them up
+            error = QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
+            await self._send(id=id, type="error", payload=[self._streams.tell(error)])
 
-    async def _operate(self, id: str, payload: dict[str, Any], *, has_room: bool) -> None:
+    async def _operate(self, id: str, payload: dict[str, Any]) -> None:
         try:
-            if not has_room:
-                raise QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
             await self._run(id, parse(payload))
             end = {"type": "complete"}
         except Stopping:
@@ -139,8 +140,8 @@ class Connection:
             end = {"type": "error", "payload": refused.errors}
         except DomainError as error:
             end = {"type": "error", "payload": [self._streams.tell(error)]}
-        del self._operations[id]
         await self._send(id=id, **end)
+        del self._operations[id]
 
     async def _run(self, id: str, asked: Parameters) -> None:
         async with aclosing(self._streams.run(asked, self._renew)) as pieces:

@@ -1,9 +1,9 @@
-"""Mailing the links that wait to be mailed."""
+"""Mailing the letters that wait."""
 
 import structlog
 
-from app.domain.accounts.links import BELL
 from app.domain.accounts.mailroom import Mailroom
+from app.domain.accounts.outbox import BELL
 from app.jobs.job import Job
 from app.telemetry.metrics import MAILS
 

@@ -243,3 +243,37 @@ def test_a_database_that_does_not_answer_is_told_in_a_sentence(run: Run, command
     assert done.complaint.startswith("messaging: The database at postgresql://127.0.0.1:1/sms cannot be reached: ")
     assert done.complaint.count("\n") == 1
     assert "secret" not in done.complaint
+
+
+@pytest.mark.parametrize("command", [("migrate",), ("demo",)])
+def test_a_database_that_is_not_there_is_told_in_a_sentence(
+    run: Run, settings: Settings, command: tuple[object, ...]
+) -> None:
+    url = re.sub(r"/\w+(?=\?)", "/no_such_database", str(settings.database_url), count=1)
+
+    done = run(*command, DATABASE_URL=url, REDIS_URL=settings.redis_url, MESSAGING_SECRET_KEY=SECRET)
+
+    assert done.code == 1
+    text = 'cannot be used: database "no_such_database" does not exist\n'
+    assert done.complaint == f"messaging: The database at postgresql:/no_such_database {text}"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (("credits", "grant", 2**63, 1), "Input should be less than or equal to 9223372036854775807"),
+        (("key", "create", 0), "Input should be greater than or equal to 1"),
+        (("sandbox", "status", 2**63, "delivered"), "Input should be less than or equal to 9223372036854775807"),
+    ],
+)
+def test_an_id_that_nothing_can_have_is_refused(messaging: Run, command: tuple[object, ...], reason: str) -> None:
+    done = messaging(*command)
+
+    assert done.code == 2
+    assert reason in " ".join(done.complaint.replace("│", " ").split())
+
+
+def test_migrate_needs_no_redis(run: Run, settings: Settings) -> None:
+    done = run("migrate", DATABASE_URL=settings.database_url)
+
+    assert (done.code, done.output) == (0, "The database has the newest schema.\n")

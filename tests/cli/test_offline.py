@@ -97,3 +97,23 @@ def test_a_service_that_others_can_reach_is_not_started_without_a_secret_key(run
         "Set it to a long random text and keep it: API keys stop working when it changes.\n"
     )
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("port", "reason"), [("0", "greater than or equal to 1"), ("65536", "less than or equal to 65535")]
+)
+def test_a_port_that_there_is_not_is_refused(run: Run, tmp_path: Path, port: str, reason: str) -> None:
+    done = run("serve", "--port", port)
+
+    assert done.code == 2
+    assert f"Input should be {reason}" in done.complaint
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_host_that_is_not_this_machine_is_told_in_a_sentence(run: Run, tmp_path: Path) -> None:
+    done = run("serve", MESSAGING_HOST="192.0.2.1", PORT="8460")
+
+    assert done.code == 1
+    assert done.complaint.startswith("messaging: The service cannot listen on port 8460 of 192.0.2.1: [Errno ")
+    assert done.complaint.endswith(" Choose others with PORT and MESSAGING_HOST.\n")
+    assert not (tmp_path / "data").exists()

@@ -5,9 +5,11 @@ from typing import Any
 
 import asyncpg
 import pytest
+from sqlalchemy import text
 
-from app.bootstrap import Services
-from app.db.engine import Pool
+from app.bootstrap import METADATA, Services
+from app.db import migrate
+from app.db.engine import Pool, connect
 from app.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -47,3 +49,16 @@ async def test_the_connection_of_a_block_that_was_interrupted_is_used_again(serv
         lent: Any = connection
         assert lent.get_server_pid() == pid
         assert await connection.fetchval("SELECT count(*) FROM accounts") == 0
+
+
+@pytest.mark.parametrize(("scheme", "more"), [("postgresql", "&sslmode=disable"), ("postgres", "")])
+async def test_an_address_may_be_whatever_postgresql_takes(settings: Settings, scheme: str, more: str) -> None:
+    address = f"{settings.database_url}{more}".replace("postgresql:", f"{scheme}:", 1)
+
+    await migrate.upgrade(address, METADATA)
+    await migrate.wait_for(address, METADATA)
+    database = await connect(address, 2)
+
+    async with database.sessions() as session:
+        assert await session.scalar(text("SELECT 1")) == 1
+    await database.close()

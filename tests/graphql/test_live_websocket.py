@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.domain.accounts.scopes import Scope
 from app.graphql import websocket
+from app.graphql.websocket import PROTOCOL
 from app.jobs import live
 from tests.graphql.live import ALL, KINDS, Scene, Served, talking
 
@@ -238,6 +240,36 @@ async def test_a_connection_runs_so_many_operations_at_a_time(
 
     assert (refused["id"], codes(refused)) == ("three", ["query_too_complex"])
     assert (answered["id"], answered["type"]) == ("four", "next")
+
+
+async def test_who_takes_no_answers_is_heard_no_further(served: Served, scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(websocket, "MAX_OPERATIONS", 2)
+    init = orjson.dumps({"type": "connection_init", "payload": {"x-api-key": scene.account.svc_key}}).decode()
+    said = [{"type": "websocket.connect"}, {"type": "websocket.receive", "text": init}]
+    wrong = ({"id": str(number), "type": "subscribe", "payload": {}} for number in range(100))
+    said += [{"type": "websocket.receive", "text": orjson.dumps(message).decode()} for message in wrong]
+    said.reverse()
+    is_acknowledged = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return said.pop() if said else await asyncio.Future()
+
+    async def send(message: dict[str, Any]) -> None:
+        if is_acknowledged.is_set():
+            await asyncio.Future()
+        if message["type"] == "websocket.send":
+            is_acknowledged.set()
+
+    scope = {"type": "websocket", "path": "/graphql", "query_string": b"", "headers": [], "subprotocols": [PROTOCOL]}
+    connection = asyncio.create_task(served.server.config.loaded_app(scope, receive, send))  # pyright: ignore[reportArgumentType]
+    await is_acknowledged.wait()
+    for _ in range(1000):
+        await asyncio.sleep(0)
+
+    assert len(said) == 100 - 3
+    connection.cancel()
+    await asyncio.wait({connection})
 
 
 async def test_an_account_has_so_many_streams_at_a_time(

@@ -77,6 +77,22 @@ def building(*jobs: Job) -> Build:
     return build
 
 
+@asynccontextmanager
+async def never_connected() -> AsyncGenerator[Sequence[Job]]:
+    """Build nothing, for ever."""
+    _tell("connecting")
+    try:
+        await asyncio.Future()
+    finally:
+        _tell("gave up")
+    yield []
+
+
+def _tell(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
 async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     """Wait until a condition holds; fail when it does not in time."""
     async with asyncio.timeout(seconds):
@@ -85,5 +101,8 @@ async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> No
 
 
 if __name__ == "__main__":
-    url, path, batch_seconds = sys.argv[1:]
-    run(url, building(Ledger(Path(path)).job(every=0.1, batch_seconds=float(batch_seconds))))
+    if len(sys.argv) == 2:
+        run(sys.argv[1], never_connected)
+    else:
+        url, path, batch_seconds = sys.argv[1:]
+        run(url, building(Ledger(Path(path)).job(every=0.1, batch_seconds=float(batch_seconds))))

@@ -72,6 +72,23 @@ async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(servic
         assert [row["hash"] for row in await pool.fetch(f"SELECT hash FROM {table}")] == [b"good"]
 
 
+async def test_letters_that_nobody_sent_in_time_are_forgotten(services: Services, account: Opened) -> None:
+    pool = services.database.pool
+    user = await pool.fetchval("SELECT id FROM users")
+    for name, until in {"over": NOON - MOMENT, "good": NOON}.items():
+        await pool.execute(
+            "INSERT INTO waiting_letters (account_id, user_id, kind, expires_at) VALUES ($1, $2, $3, $4)",
+            account.account_id,
+            user,
+            name,
+            until,
+        )
+
+    await _job(services).run()
+
+    assert [row["kind"] for row in await pool.fetch("SELECT kind FROM waiting_letters")] == ["good"]
+
+
 async def test_answers_to_keys_of_the_services_own_are_forgotten_after_30_days(
     services: Services, account: Opened
 ) -> None:

@@ -41,6 +41,12 @@ def start_process(valkey: Valkey, ledger: Ledger, batch_seconds: float) -> subpr
     return subprocess.Popen(command, cwd=PROJECT)
 
 
+def start_stuck_process(valkey: Valkey) -> subprocess.Popen[bytes]:
+    """Start a worker that never gets its connections; it writes how far it got."""
+    command = [sys.executable, "-m", "tests.jobs.samples", valkey.url]
+    return subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE)
+
+
 async def test_a_ring_does_the_work_without_the_clock(valkey: Valkey, ledger: Ledger) -> None:
     async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
         ledger.add(25)
@@ -174,6 +180,19 @@ async def test_a_worker_told_to_stop_finishes_the_batch_in_hand_only(
     claimed = ledger.count("claims > 0")
     assert claimed < 1000
     assert ledger.count("done > 0") == claimed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_worker_told_to_stop_while_it_starts_starts_no_further(valkey: Valkey, number: signal.Signals) -> None:
+    process = start_stuck_process(valkey)
+    assert process.stdout
+    assert await asyncio.to_thread(process.stdout.readline) == b"connecting\n"
+
+    process.send_signal(number)
+
+    assert await asyncio.to_thread(process.wait, 20) == 0
+    assert process.stdout.read() == b"gave up\n"
+    process.stdout.close()
 
 
 async def test_a_worker_stops_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:

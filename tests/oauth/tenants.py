@@ -6,10 +6,12 @@ from typing import Any
 
 import httpx2
 import jwt
+from sqlalchemy import select
 
 from app.bootstrap import Services, derive
 from app.domain.accounts import links, sessions
 from app.domain.accounts import queries as accounts
+from app.domain.accounts.models import WaitingLetter
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.contacts import service as contacts
@@ -73,8 +75,9 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         _, cookie = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Here"))
         elsewhere, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Elsewhere"))
         link = await links.make(unit, services.door.tokens, user)
-        assert link.seed
-        path = f"/password/{services.door.tokens.of_link(link.seed)}"
+        seed = await unit.one(select(WaitingLetter.seed).where(WaitingLetter.link_id == link.id))
+        assert seed
+        path = f"/password/{services.door.tokens.of_link(seed)}"
     sent = await services.desk.accept(actor, Send(PHONE, name, consent_attested=True))
     text = InboundMessage(f"in-{account.account_id}", PHONE, account.phone_number, name)
     await services.inbox.receive("sandbox", text)

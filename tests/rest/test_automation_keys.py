@@ -58,6 +58,18 @@ async def test_keys_with_prefix_auto_are_generated_through_post_automation_api_k
     assert data(answer) == []
 
 
+async def test_a_key_is_shown_to_end_when_the_key_that_made_it_does(
+    api: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    ends = "2099-01-31T09:30:00.000Z"
+    await services.database.pool.execute(f"UPDATE api_keys SET expires_at = '{ends}'")
+
+    made = data(await api.post(PATH, json={"name": "Zap"}))
+    sooner = data(await api.post(PATH, json={"name": "Zap", "expires_at": "2098-01-31T09:30:00Z"}))
+
+    assert (made["expires_at"], sooner["expires_at"]) == (ends, "2098-01-31T09:30:00.000Z")
+
+
 async def test_they_are_automation_scoped(api: httpx2.AsyncClient) -> None:
     made = data(await api.post(PATH, json={"name": "Zap"}))
 

@@ -1,4 +1,4 @@
-"""What is written to people: who was invited, and who forgot a password."""
+"""What is written to people: who was invited, who forgot a password, who should know of something."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ HTML = """\
 font:16px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
 <div style="max-width:480px;margin:0 auto;padding:32px;background:#ffffff;border:1px solid #e3e6ea;border-radius:12px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">{title}</h1>
-<p style="margin:0 0 24px">{opening}</p>
+<p style="margin:0 0 24px;overflow-wrap:anywhere">{opening}</p>
 <p style="margin:0 0 24px"><a href="{url}" style="display:inline-block;padding:10px 20px;border-radius:8px;\
 background:#4f46e5;color:#ffffff;font-weight:600;text-decoration:none">{button}</a></p>
 <p style="margin:0 0 8px;font-size:14px;color:#60646c">{closing}</p>
@@ -54,6 +54,19 @@ def reset(to: str, company: str, url: str) -> Letter:
         opening=f"Somebody, most likely you, asked for a new password for {to} in the account of {_line(company)}.",
         button="Choose a new password",
         closing="The link works once, for one hour. If it was not you, ignore this mail: your password stays as it is.",
+        url=url,
+    )
+
+
+def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Letter:
+    """Tell an owner of an account what should be known of it; the words are those of the area that knows."""
+    return _letter(
+        to,
+        _line(subject),
+        title=_line(subject),
+        opening=opening,
+        button="Open Messaging",
+        closing=f"You get this mail because you are an owner of the account of {_line(company)}.",
         url=url,
     )
 

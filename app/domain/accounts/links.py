@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.accounts import outbox
 from app.domain.accounts.models import Account, AccountStatus, LinkPurpose, PasswordLink, User
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit import Unit
 
-BELL = "mail"
 SEED_BYTES = 32
 LASTS = {LinkPurpose.invitation: timedelta(days=7), LinkPurpose.reset: timedelta(hours=1)}
 
@@ -37,13 +37,11 @@ async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
         user_id=user.id,
         purpose=purpose,
         hash=tokens.fingerprint(tokens.of_link(seed)),
-        seed=seed,
-        mail_due_at=now,
         created_at=now,
         expires_at=now + LASTS[purpose],
     )
     await unit.save(link)
-    unit.ring(BELL)
+    await outbox.post_link(unit, link, seed)
     return link
 
 
@@ -63,9 +61,10 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> tuple[PasswordLi
 async def use(unit: Unit, id: int) -> None:
     """Use a link up; raise `LinkNotGood` where somebody else just did, or it is gone."""
     free = (PasswordLink.id == id, PasswordLink.used_at.is_(None))
-    spent = update(PasswordLink).where(*free).values(used_at=unit.clock.now(), seed=None, mail_due_at=None)
+    spent = update(PasswordLink).where(*free).values(used_at=unit.clock.now())
     if (await unit.execute(spent.returning(PasswordLink.id))).scalar_one_or_none() is None:
         raise LinkNotGood()
+    await outbox.withdraw_link(unit, id)
 
 
 async def forget(unit: Unit, user_id: int) -> None:

@@ -1,15 +1,16 @@
-"""The mailroom: sends the links that wait to be mailed."""
+"""The mailroom: sends the letters that wait."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Delete, Select, Update, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.domain.accounts import letters
 from app.domain.accounts.mail import Letter, Mail, MailNotSent
-from app.domain.accounts.models import Account, LinkPurpose, PasswordLink, User
+from app.domain.accounts.models import Account, LinkPurpose, User, WaitingLetter
+from app.domain.accounts.outbox import NOTICE
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.clock import Clock
 
@@ -17,19 +18,20 @@ LEASE = timedelta(minutes=2)
 WAITS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1800))
 """How long a mail waits after each failure; after the last one it is given up."""
 
-LETTERS: dict[str, Callable[[str, str, str], Letter]] = {
+LETTERS: dict[str, Callable[..., Letter]] = {
     LinkPurpose.invitation: letters.invitation,
     LinkPurpose.reset: letters.reset,
+    NOTICE: letters.notice,
 }
 
-Due = tuple[PasswordLink, User, Account]
+Due = tuple[WaitingLetter, User, Account]
 
 
 @dataclass(frozen=True, slots=True)
 class Mailroom:
     """Sends one mail at a time, with no transaction open while it does.
 
-    `url` is where the links lead, `count` is told `sent`, `failed` or `given_up`, with the reason for the log.
+    `url` is where the service is, `count` is told `sent`, `failed` or `given_up`, with the reason for the log.
     """
 
     db: async_sessionmaker[AsyncSession]
@@ -40,60 +42,61 @@ class Mailroom:
     count: Callable[[str, str], None]
 
     async def run(self) -> bool:
-        """Send what has been due longest; return whether there was anything."""
+        """Send what has been due longest, links first; return whether there was anything."""
         due = await self._claim()
         if due is None:
             return False
-        link, user, account = due
+        waiting, user, account = due
         try:
-            await self.mail.send(self._write(link, user, account))
+            await self.mail.send(self._write(waiting, user, account))
         except MailNotSent as failure:
-            await self._fail(link, str(failure))
+            await self._fail(waiting, str(failure))
         else:
-            await self._update(link, seed=None, mail_due_at=None)
+            await self._change(delete(WaitingLetter), waiting)
             self.count("sent", "")
         return True
 
     async def due(self) -> bool:
         """Tell whether a mail is due."""
         async with self.db() as db:
-            return (await db.scalars(_due(self.clock.now()).with_only_columns(PasswordLink.id))).first() is not None
+            return (await db.scalars(_due(self.clock.now()).with_only_columns(WaitingLetter.id))).first() is not None
 
-    def _write(self, link: PasswordLink, user: User, account: Account) -> Letter:
-        url = f"{self.url}/password/{self.tokens.of_link(link.seed or b'')}"
-        return LETTERS[link.purpose](user.email, account.company_name, url)
+    def _write(self, waiting: WaitingLetter, user: User, account: Account) -> Letter:
+        path = f"password/{self.tokens.of_link(waiting.seed)}" if waiting.seed else ""
+        return LETTERS[waiting.kind](user.email, account.company_name, f"{self.url}/{path}", **waiting.words)
 
     async def _claim(self) -> Due | None:
         now = self.clock.now()
         async with self.db.begin() as db:
-            row = (await db.execute(_due(now).with_for_update(of=PasswordLink, skip_locked=True))).first()
+            row = (await db.execute(_due(now).with_for_update(of=WaitingLetter, skip_locked=True))).first()
             if row is None:
                 return None
-            link, user, account = row
-            link.mail_due_at, link.mail_attempts = now + LEASE, link.mail_attempts + 1
-        return link, user, account
+            waiting, user, account = row
+            waiting.due_at, waiting.attempts = now + LEASE, waiting.attempts + 1
+        return waiting, user, account
 
-    async def _fail(self, link: PasswordLink, reason: str) -> None:
-        if link.mail_attempts > len(WAITS):
-            await self._update(link, seed=None, mail_due_at=None)
+    async def _fail(self, waiting: WaitingLetter, reason: str) -> None:
+        if waiting.attempts > len(WAITS):
+            await self._change(delete(WaitingLetter), waiting)
             self.count("given_up", reason)
         else:
-            await self._update(link, mail_due_at=self.clock.now() + WAITS[link.mail_attempts - 1])
+            due_at = self.clock.now() + WAITS[waiting.attempts - 1]
+            await self._change(update(WaitingLetter).values(due_at=due_at), waiting)
             self.count("failed", reason)
 
-    async def _update(self, link: PasswordLink, **values: datetime | None) -> None:
-        """Change a link that still has its seed: one that was used meanwhile came by the mail, and needs no other."""
-        unused = (PasswordLink.id == link.id, PasswordLink.seed.is_not(None))
+    async def _change(self, statement: Delete | Update, waiting: WaitingLetter) -> None:
+        """Change a letter, unless it is gone: its link was used meanwhile, so it came, or a newer one is on its way."""
         async with self.db.begin() as db:
-            await db.execute(update(PasswordLink).where(*unused).values(**values))
+            await db.execute(statement.where(WaitingLetter.id == waiting.id))
 
 
-def _due(now: datetime) -> Select[PasswordLink, User, Account]:
+def _due(now: datetime) -> Select[WaitingLetter, User, Account]:
+    """Select the next letter. Somebody waits for a link, and nobody for a notice."""
     return (
-        select(PasswordLink, User, Account)
-        .join(User, User.id == PasswordLink.user_id)
-        .join(Account, Account.id == PasswordLink.account_id)
-        .where(PasswordLink.mail_due_at <= now, PasswordLink.expires_at > now)
-        .order_by(PasswordLink.mail_due_at)
+        select(WaitingLetter, User, Account)
+        .join(User, User.id == WaitingLetter.user_id)
+        .join(Account, Account.id == WaitingLetter.account_id)
+        .where(WaitingLetter.due_at <= now, WaitingLetter.expires_at > now, User.removed_at.is_(None))
+        .order_by(WaitingLetter.link_id.is_(None), WaitingLetter.due_at, WaitingLetter.id)
         .limit(1)
     )

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Numeric, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Numeric, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -86,28 +86,38 @@ class LinkPurpose(enum.StrEnum):
 
 
 class PasswordLink(Base):
-    """A mailed link that sets a password, once. Only the HMAC of its token is kept.
-
-    While `mail_due_at` is set, the link waits to be mailed, and `seed` makes its token; once it is mailed, or given up
-    after `mail_attempts`, both are null.
-    """
+    """A mailed link that sets a password, once. Only the HMAC of its token is kept."""
 
     __tablename__ = "password_links"
-    __table_args__ = (
-        Index("ix_password_links_mail_due_at", "mail_due_at", postgresql_where=text("mail_due_at IS NOT NULL")),
-    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     purpose: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    seed: Mapped[bytes | None] = mapped_column(LargeBinary)
-    mail_due_at: Mapped[datetime | None]
-    mail_attempts: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     used_at: Mapped[datetime | None]
+
+
+class WaitingLetter(Base):
+    """A mail to one user that waits to be sent; it is deleted once it is sent, or given up after `attempts`.
+
+    One that brings a link has the `seed` that makes its token, and goes with the link; `words` are what else it says.
+    """
+
+    __tablename__ = "waiting_letters"
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    kind: Mapped[str]
+    words: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    link_id: Mapped[int | None] = mapped_column(ForeignKey("password_links.id", ondelete="CASCADE"), index=True)
+    seed: Mapped[bytes | None] = mapped_column(LargeBinary)
+    due_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class AuditEntry(Base):

@@ -32,7 +32,7 @@ UNSTORABLE_VALUE = (
     "Correct it and send again."
 )
 WAITING = 4
-"""How many lanes wait in the database at once; each takes a connection."""
+"""How many lanes wait in the database at once, if nothing else is said; each takes a connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,12 @@ Lane = Coalescer[SendRequest, Verdict]
 
 
 class Desk:
-    """Accepts sends, in batches, one batch at a time in a process, and one in each lane."""
+    """Accepts sends, in batches, one batch at a time in a process, and one in each lane.
 
-    def __init__(self, pool: Pool, clock: Clock, ring: Ring, max_segments: int) -> None:
+    Lanes take no more than `waiting` connections of the pool, which must have others.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, ring: Ring, max_segments: int, waiting: int = WAITING) -> None:
         self._pool = pool
         self._clock = clock
         self._ring = ring
@@ -70,7 +73,7 @@ class Desk:
         self._line: Coalescer[SendRequest, Verdict | asyncio.Task[Verdict]]
         self._line = Coalescer(self._serve_all, MAX_BATCH, _key)
         self._lanes: dict[int, Lane] = {}
-        self._waiting = asyncio.Semaphore(WAITING)
+        self._waiting = asyncio.Semaphore(waiting)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
         """Debit the send and keep its message, or raise the `DomainError` that says why not.

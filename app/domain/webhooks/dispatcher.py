@@ -121,7 +121,7 @@ class Dispatcher:
         accounts = list({event["account_id"] for event in events})
         subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
         found = await connection.fetch(FIND_SUBSCRIPTIONS, accounts)
-        for row in await makers.end_orphans(connection, found):
+        for row in await makers.end_orphans(connection, found, self.clock.now()):
             for name in row["events"]:
                 subscriptions[row["account_id"], name].append(row)
         return [

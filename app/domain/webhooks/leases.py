@@ -10,6 +10,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Ring
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
+from app.domain.webhooks.notices import FAILING, notify
 from app.domain.webhooks.schedule import Schedule, spell
 
 IS_DUE = """
@@ -67,8 +68,6 @@ WITH ended AS (
 )
 UPDATE webhook_deliveries SET status = $3, next_attempt_at = NULL WHERE subscription_id = $1 AND status = 'pending'
 """
-
-NOTIFY = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VALUES ($1, $2, $3, $4)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ class Leases:
         if await self._is_hopeless(connection, subscription, health, now):
             await end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
         elif notice:
-            await _notify(connection, subscription, "failing", f"has been failing for {notice}; {without} disable it")
+            await notify(connection, subscription, FAILING, f"has been failing for {notice}; {without} disable it")
 
     async def _is_hopeless(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> bool:
         if not health.is_failing_for_too_long(now, self.schedule):
@@ -149,9 +148,4 @@ async def end(connection: Connection, subscription: Any, status: SubscriptionSta
     """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account."""
     left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
     await connection.execute(END, subscription["id"], status.value, left.value)
-    await _notify(connection, subscription, status.value, why)
-
-
-async def _notify(connection: Connection, subscription: Any, kind: str, what: str) -> None:
-    text = f"{subscription['target_url']} {what}."
-    await connection.execute(NOTIFY, subscription["account_id"], subscription["id"], kind, text)
+    await notify(connection, subscription, status.value, why)

@@ -1,6 +1,7 @@
 """Who made a subscription: what they may hear of, and that it ends with their key or grant."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from app.db.engine import Connection
@@ -39,8 +40,9 @@ SELECT line.id FROM line JOIN revoked ON revoked.id = line.key_id
 UNION ALL
 SELECT s.id FROM webhook_subscriptions s
 WHERE s.id = ANY($1::bigint[]) AND s.made_by_grant_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id
-  WHERE g.id = s.made_by_grant_id AND g.revoked_at IS NULL AND c.revoked_at IS NULL
+  SELECT FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id JOIN users u ON u.id = g.user_id
+  WHERE g.id = s.made_by_grant_id AND g.revoked_at IS NULL AND c.revoked_at IS NULL AND u.removed_at IS NULL
+    AND g.expires_at > $2
 )
 """
 
@@ -52,12 +54,12 @@ def check_reach(unit: Unit, events: Sequence[str]) -> None:
         raise InsufficientScope(scope=missing[0])
 
 
-async def end_orphans(connection: Connection, subscriptions: Sequence[Any]) -> Sequence[Any]:
-    """End the subscriptions whose maker's key was revoked, or application disconnected; return the others."""
+async def end_orphans(connection: Connection, subscriptions: Sequence[Any], now: datetime) -> Sequence[Any]:
+    """End the subscriptions whose maker's key was revoked, or whose connection is over; return the others."""
     made = [each["id"] for each in subscriptions if each["made_by_key_id"] or each["made_by_grant_id"]]
-    ended = {row["id"] for row in await connection.fetch(FIND_ENDED, made)} if made else frozenset[int]()
+    ended = {row["id"] for row in await connection.fetch(FIND_ENDED, made, now)} if made else frozenset[int]()
     for each in subscriptions:
         if each["id"] in ended:
-            why = "was removed, since the key or the application that made it was revoked"
+            why = "was removed, since the key that made it was revoked, or the connection of its application ended"
             await end(connection, each, SubscriptionStatus.removed, why)
     return [each for each in subscriptions if each["id"] not in ended]

@@ -69,8 +69,12 @@ async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) ->
 
 
 async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
-    """Return a delivery, locked for a change when asked so; raise `NotFound`."""
-    statement = select(Delivery).where(Delivery.account_id == unit.actor.account_id, Delivery.id == id)
+    """Return a delivery; raise `NotFound`. When asked so it is locked for a change, after its subscription."""
+    own = Delivery.account_id == unit.actor.account_id, Delivery.id == id
+    if lock:
+        of = select(Delivery.subscription_id).where(*own).scalar_subquery()
+        await unit.all(select(Subscription.id).where(Subscription.id == of).with_for_update())
+    statement = select(Delivery).where(*own)
     found = await unit.one(statement.with_for_update() if lock else statement)
     if found is None:
         raise NotFound(kind="webhook delivery", id=id)

@@ -79,7 +79,7 @@ class Recorder:
     async def _write(self, results: Sequence[Result]) -> Sequence[bool]:
         while True:
             try:
-                rows = await self._pool.fetch(RECORD, *_columns(results))
+                rows = await self._pool.fetch(RECORD, *_columns(sorted(results, key=attrgetter("delivery_id"))))
             except UNREACHABLE:
                 await asyncio.sleep(REST_SECONDS)
             else:

@@ -1,65 +1,25 @@
-"""Mailing links: once, again when a server fails, and not for ever."""
+"""Mailing what waits: once, again when a server fails, and not for ever."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
 
 from app.bootstrap import Services
-from app.db.engine import Pool
-from app.domain.accounts.mail import Letter, MailNotSent
-from app.domain.accounts.mailroom import LEASE, WAITS, Mailroom
+from app.domain.accounts.mail import Letter
+from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
-from tests.domain.conftest import SetClock
+from tests.domain.mailrooms import Room, open_room
 
 SOFA = Visitor("203.0.113.7")
 
 
-@dataclass
-class Post:
-    """A mail server that takes mails, unless it is down; it notes which transactions are open meanwhile."""
-
-    pool: Pool
-    is_down: bool = False
-    on_letter: Callable[[Letter], Awaitable[object]] | None = None
-    sent: list[Letter] = field(default_factory=list)
-    open_transactions: list[int] = field(default_factory=list)
-
-    async def send(self, letter: Letter) -> None:
-        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
-        self.open_transactions.append(await self.pool.fetchval(busy))
-        if self.on_letter:
-            await self.on_letter(letter)
-        if self.is_down:
-            raise MailNotSent("down for repairs")
-        self.sent.append(letter)
-
-
-@dataclass
-class Room:
-    """A mailroom, its server and what it counted."""
-
-    mailroom: Mailroom
-    post: Post
-    clock: SetClock
-    counted: list[tuple[str, str]]
-
-
 @pytest.fixture
 def room(services: Services) -> Room:
-    """Give a mailroom whose clock is set by hand, a second from now."""
-    clock, post = SetClock(services.clock.now() + timedelta(seconds=1)), Post(services.database.pool)
-    counted: list[tuple[str, str]] = []
-
-    def count(result: str, reason: str) -> None:
-        counted.append((result, reason))
-
-    url = "https://sms.example.com"
-    mailroom = Mailroom(services.database.sessions, clock, services.door.tokens, post, url, count)
-    return Room(mailroom, post, clock, counted)
+    """Give a mailroom whose clock is set by hand."""
+    return open_room(services)
 
 
 async def test_a_mail_is_sent_once_with_no_transaction_open(services: Services, account: Opened, room: Room) -> None:
@@ -72,8 +32,8 @@ async def test_a_mail_is_sent_once_with_no_transaction_open(services: Services, 
     [letter] = room.post.sent
     assert (letter.to, letter.subject) == (account.email, "Choose a new password")
     [url] = [line for line in letter.text.splitlines() if line.startswith("https://sms.example.com/password/")]
-    link, user = await services.door.find_link(url.rpartition("/")[2])
-    assert (user.email, link.mail_due_at, link.seed) == (account.email, None, None)
+    _, user = await services.door.find_link(url.rpartition("/")[2])
+    assert (user.email, await waiting(services)) == (account.email, [])
     assert (room.post.open_transactions, room.counted) == ([0], [("sent", "")])
 
 
@@ -82,7 +42,7 @@ async def test_a_mail_that_no_server_takes_is_tried_again_later_and_then_given_u
 ) -> None:
     room.post.is_down = True
     await services.door.ask_reset(account.email, SOFA)
-    await services.database.pool.execute("UPDATE password_links SET expires_at = expires_at + interval '1 day'")
+    await services.database.pool.execute("UPDATE waiting_letters SET expires_at = expires_at + interval '1 day'")
 
     for wait in WAITS:
         assert await room.mailroom.run()
@@ -94,7 +54,7 @@ async def test_a_mail_that_no_server_takes_is_tried_again_later_and_then_given_u
     assert room.counted == [("failed", "down for repairs")] * len(WAITS) + [("given_up", "down for repairs")]
     room.clock.at += timedelta(hours=1)
     assert not await room.mailroom.due()
-    assert await services.database.pool.fetchval("SELECT seed FROM password_links") is None
+    assert await waiting(services) == []
 
 
 async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died(
@@ -114,9 +74,15 @@ async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died
 
 @pytest.mark.parametrize(
     "change",
-    ["UPDATE password_links SET expires_at = now()", "DELETE FROM password_links"],
+    [
+        "UPDATE waiting_letters SET expires_at = now()",
+        "DELETE FROM password_links",
+        "UPDATE users SET removed_at = now()",
+    ],
 )
-async def test_a_link_that_is_over_is_not_mailed(services: Services, account: Opened, room: Room, change: str) -> None:
+async def test_a_link_that_is_over_or_of_somebody_who_left_is_not_mailed(
+    services: Services, account: Opened, room: Room, change: str
+) -> None:
     await services.door.ask_reset(account.email, SOFA)
     await services.database.pool.execute(change)
 
@@ -131,11 +97,14 @@ async def test_a_link_that_was_used_before_its_mail_was_known_to_be_sent_is_not_
 
     assert await room.mailroom.run()
 
-    assert [
-        tuple(row) for row in await services.database.pool.fetch("SELECT seed, mail_due_at FROM password_links")
-    ] == [(None, None)]
+    assert await waiting(services) == []
     room.clock.at += WAITS[0]
     assert (await room.mailroom.due(), len(room.post.sent)) == (False, 0)
+
+
+async def waiting(services: Services) -> list[bytes]:
+    """Return what is kept of the letters that wait to bring a link."""
+    return [row["seed"] for row in await services.database.pool.fetch("SELECT seed FROM waiting_letters")]
 
 
 def _use(services: Services) -> Callable[[Letter], Awaitable[object]]:

@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.bootstrap import Services
 from app.db.engine import Pool
+from app.domain.accounts.models import Account
 from app.domain.kernel import idempotency
 from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
@@ -49,6 +51,25 @@ async def test_sends_of_an_account_that_is_held_wait_and_those_of_others_do_not(
     assert were_done == [False] * 6
     assert sorted(each.credits_remaining for each in accepted) == [994, 995, 996, 997, 998, 999]
     assert services.desk._lanes == {}
+    await audit(pool)
+
+
+async def test_sends_that_wait_leave_connections_to_those_that_do_not(
+    services: Services, actor: Actor, new_account: Callable[..., Any], pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acceptance, "LONG_PATIENCE", "60s")
+    others = [(await new_account()).account_id for _ in range(services.settings.database_pool)]
+
+    async with services.database.sessions.begin() as session:
+        await session.execute(select(Account.id).where(Account.id.in_(others)).with_for_update(key_share=True))
+        waiting = [asyncio.create_task(services.desk.accept(Actor(id, frozenset()), hello())) for id in others]
+        await until_blocked(pool, len(others) // 2)
+        async with asyncio.timeout(30):
+            accepted = await services.desk.accept(actor, hello())
+        were_done = [each.done() for each in waiting]
+    await asyncio.gather(*waiting)
+
+    assert (accepted.credits_remaining, were_done) == (999, [False] * len(others))
     await audit(pool)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys
+from app.domain.accounts import api_keys, users
+from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
@@ -120,7 +121,10 @@ async def test_a_subscription_ends_with_the_key_that_made_it(stage: Stage) -> No
     assert await standing(stage) == [("removed", ["canceled"]), ("active", ["pending", "pending"])]
     notices = await stage.pool.fetch("SELECT kind, text FROM webhook_notices")
     assert [tuple(notice) for notice in notices] == [
-        ("removed", f"{URL} was removed, since the key or the application that made it was revoked.")
+        (
+            "removed",
+            f"{URL} was removed, since the key that made it was revoked, or the connection of its application ended.",
+        )
     ]
 
 
@@ -145,6 +149,30 @@ async def test_a_subscription_ends_with_the_application_that_made_it_and_not_wit
     before = await standing(stage)
     async with stage.act() as unit:
         await grants.revoke(unit, grant_id)
+
+    assert before == [("active", ["pending"])]
+    assert await standing(stage) == [("removed", ["canceled"])]
+
+
+async def test_a_subscription_of_an_application_ends_when_its_connection_has_lasted_its_time(stage: Stage) -> None:
+    grant_id = await make_grant(stage)
+    await subscribe(stage, grant_id=grant_id)
+    before = await standing(stage)
+    await stage.pool.execute("UPDATE oauth_grants SET expires_at = now() - interval '1 second'")
+
+    assert before == [("active", ["pending"])]
+    assert await standing(stage) == [("removed", ["canceled"])]
+
+
+async def test_a_subscription_of_an_application_ends_when_the_user_who_allowed_it_is_removed(stage: Stage) -> None:
+    grant_id = await make_grant(stage)
+    await subscribe(stage, grant_id=grant_id)
+    async with stage.act() as unit:
+        bob = await accounts.add_user(unit, "bob@example.com", "secret")
+    await stage.pool.execute("UPDATE oauth_grants SET user_id = $1", bob.id)
+    before = await standing(stage)
+    async with stage.act() as unit:
+        await users.remove(unit, bob.id)
 
     assert before == [("active", ["pending"])]
     assert await standing(stage) == [("removed", ["canceled"])]

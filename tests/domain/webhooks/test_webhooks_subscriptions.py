@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads, queries, service
 from app.domain.webhooks.models import DeliveryStatus, Subscription
 from tests.conftest import unit_of
+from tests.domain.books import until_blocked
 from tests.domain.webhooks.receivers import Post, status, until
 from tests.domain.webhooks.stages import Stage
 
@@ -267,6 +269,36 @@ async def test_a_replay_has_the_same_id_and_body_and_a_new_timestamp(stage: Stag
     assert int(second.headers["webhook-timestamp"]) > int(first.headers["webhook-timestamp"])
     assert Webhook(await secret(stage, subscription.id)).verify(second.raw, second.headers) == first.body
     assert await stage.pool.fetchval("SELECT count(*) FROM webhook_attempts") == 2
+
+
+async def test_a_replay_and_the_erasure_of_its_contact_wait_for_one_another_in_one_order(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    async with stage.act() as unit:
+        contact = await contacts.create(unit, {"phone": "+12025550143"})
+    await stage.tell("won", "lost", contact_id=contact.id)
+    await stage.dispatcher.run()
+    failed, _ = await delivery_ids(stage)
+    await stage.pool.execute("UPDATE webhook_deliveries SET status = 'failed' WHERE id = $1", failed)
+
+    async def erase() -> None:
+        async with stage.act() as unit:
+            await erasure.erase(unit, contact.id)
+
+    async def replay() -> None:
+        async with stage.act() as unit:
+            with suppress(Conflict):
+                await service.replay(unit, failed)
+
+    async with stage.act() as unit:
+        await queries.get_subscription(unit, subscription.id, lock=True)
+        erasing = asyncio.create_task(erase())
+        await until_blocked(stage.pool)
+        replaying = asyncio.create_task(replay())
+        await until_blocked(stage.pool, 2)
+    await asyncio.gather(erasing, replaying)
+
+    kept = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending' OR body IS NOT NULL"
+    assert await stage.pool.fetchval(kept) == 0
 
 
 async def test_all_that_failed_since_an_instant_is_replayed_in_order_and_tests_are_not(stage: Stage) -> None:

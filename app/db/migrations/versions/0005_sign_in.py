@@ -1,4 +1,4 @@
-"""Signing in: roles, sessions, links that set a password, the audit log."""
+"""Signing in: roles, sessions, links that set a password, letters that wait to be mailed, the audit log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -34,9 +34,6 @@ def upgrade() -> None:
         sa.Column("user_id", sa.BigInteger(), nullable=False),
         sa.Column("purpose", sa.Text(), nullable=False),
         sa.Column("hash", sa.LargeBinary(), nullable=False),
-        sa.Column("seed", sa.LargeBinary(), nullable=True),
-        sa.Column("mail_due_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("mail_attempts", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
@@ -47,13 +44,31 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_password_links_expires_at"), "password_links", ["expires_at"], unique=False)
     op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"], unique=False)
-    op.create_index(
-        "ix_password_links_mail_due_at",
-        "password_links",
-        ["mail_due_at"],
-        unique=False,
-        postgresql_where=sa.text("mail_due_at IS NOT NULL"),
+    op.create_table(
+        "waiting_letters",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        sa.Column("account_id", sa.BigInteger(), nullable=False),
+        sa.Column("user_id", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("words", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("link_id", sa.BigInteger(), nullable=True),
+        sa.Column("seed", sa.LargeBinary(), nullable=True),
+        sa.Column("due_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.Column("attempts", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["account_id"], ["accounts.id"], name=op.f("fk_waiting_letters_account_id_accounts")),
+        sa.ForeignKeyConstraint(
+            ["link_id"],
+            ["password_links.id"],
+            name=op.f("fk_waiting_letters_link_id_password_links"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_waiting_letters_user_id_users")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_waiting_letters")),
     )
+    op.create_index(op.f("ix_waiting_letters_due_at"), "waiting_letters", ["due_at"], unique=False)
+    op.create_index(op.f("ix_waiting_letters_expires_at"), "waiting_letters", ["expires_at"], unique=False)
+    op.create_index(op.f("ix_waiting_letters_link_id"), "waiting_letters", ["link_id"], unique=False)
     op.create_table(
         "sessions",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=False), nullable=False),

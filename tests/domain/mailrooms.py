@@ -1,0 +1,60 @@
+"""A mailroom whose clock is set by hand, and a mail server that can be down."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.accounts.mailroom import Mailroom
+from tests.domain.conftest import SetClock
+
+
+@dataclass
+class Post:
+    """A mail server that takes mails, unless it is down; it notes which transactions are open meanwhile."""
+
+    pool: Pool
+    is_down: bool = False
+    on_letter: Callable[[Letter], Awaitable[object]] | None = None
+    sent: list[Letter] = field(default_factory=list)
+    open_transactions: list[int] = field(default_factory=list)
+
+    async def send(self, letter: Letter) -> None:
+        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        self.open_transactions.append(await self.pool.fetchval(busy))
+        if self.on_letter:
+            await self.on_letter(letter)
+        if self.is_down:
+            raise MailNotSent("down for repairs")
+        self.sent.append(letter)
+
+
+@dataclass
+class Room:
+    """A mailroom, its server and what it counted."""
+
+    mailroom: Mailroom
+    post: Post
+    clock: SetClock
+    counted: list[tuple[str, str]]
+
+    async def work(self) -> list[Letter]:
+        """Send all that is due, and return what was sent so far."""
+        while await self.mailroom.due():
+            await self.mailroom.run()
+        return self.post.sent
+
+
+def open_room(services: Services) -> Room:
+    """Open a mailroom, a second from now."""
+    clock, post = SetClock(services.clock.now() + timedelta(seconds=1)), Post(services.database.pool)
+    counted: list[tuple[str, str]] = []
+
+    def count(result: str, reason: str) -> None:
+        counted.append((result, reason))
+
+    url = "https://sms.example.com"
+    mailroom = Mailroom(services.database.sessions, clock, services.door.tokens, post, url, count)
+    return Room(mailroom, post, clock, counted)

@@ -1,0 +1,229 @@
+"""Notices of webhooks in trouble are mailed to the owners of the account, each of whom gets one."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.accounts import api_keys
+from app.domain.accounts import service as accounts
+from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.mail import Letter
+from app.domain.accounts.mailroom import LEASE, WAITS
+from app.domain.accounts.models import Role
+from app.domain.accounts.sessions import Visitor
+from tests.domain.mailrooms import Room, open_room
+from tests.domain.webhooks.receivers import status, until
+from tests.domain.webhooks.stages import Stage
+
+CANCELED = "What waited for it is canceled. If its events are still wanted, subscribe again."
+
+
+class Died(BaseException):
+    """What ends a worker at once."""
+
+
+async def add_user(stage: Stage, name: str, role: Role = Role.owner) -> str:
+    """Add somebody to the account; return the e-mail address."""
+    async with stage.act() as unit:
+        user = await accounts.add_user(unit, f"{name}@example.com", "seven green bicycles")
+        user.role = role
+        await unit.save(user)
+    return user.email
+
+
+async def leave_out(stage: Stage) -> None:
+    """Add a member and a machine to the account, and an owner who has left."""
+    await add_user(stage, "member", Role.member)
+    await add_user(stage, "service", Role.service)
+    gone = await add_user(stage, "gone")
+    await stage.pool.execute("UPDATE users SET removed_at = now() WHERE email = $1", gone)
+
+
+async def is_gone(stage: Stage) -> str:
+    """Have a subscription removed, since its endpoint answers 410; return its id and host as mails name them."""
+    stage.receiver.respond = status(410)
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    async with stage.at_work():
+        await until(lambda: stage.are_all("canceled"))
+        await until(stage.is_at_rest)
+    return f"{subscription.id} to {stage.receiver.url.removeprefix('http://')}"
+
+
+async def work(stage: Stage) -> list[Letter]:
+    """Open a mailroom after what happened, and return all that it sent."""
+    return await open_room(stage.services).work()
+
+
+async def letters_left(stage: Stage) -> int:
+    return await stage.pool.fetchval("SELECT count(*) FROM waiting_letters")
+
+
+async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_else(
+    stage: Stage, new_account: Callable[..., Any]
+) -> None:
+    await new_account()
+    second = await add_user(stage, "second")
+    await leave_out(stage)
+    stage.pace(waits=(60,), breaker_waits=(0.03,), notice_after=(), disable_after=0.4)
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    for contact in range(60):
+        await stage.tell("won", contact_id=contact)
+    async with stage.at_work():
+        await until(lambda: is_disabled(stage, subscription.id))
+
+    sent = await work(stage)
+
+    host, what = stage.receiver.url.removeprefix("http://"), "was disabled after 0.4 seconds without success."
+    title = f"Webhook {subscription.id} to {host} was disabled"
+    advice = (
+        "Fix the endpoint, revive the webhook (update_webhook with active: true), then have what was skipped sent "
+        "(replay_webhook_deliveries)."
+    )
+    closing = f"You get this mail because you are an owner of the account of {stage.account.company_name}."
+    text = f"{title}\n\n{stage.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/\n\n{closing}\n"
+    assert [(letter.to, letter.subject, letter.text) for letter in sent] == [
+        (stage.account.email, title, text),
+        (second, title, text),
+    ]
+    for part in (title, f"{stage.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/"', closing):
+        assert part in sent[0].html
+    assert await letters_left(stage) == 0
+
+
+async def is_disabled(stage: Stage, id: int) -> bool:
+    return (await stage.subscription(id))["status"] == "disabled"
+
+
+async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(stage: Stage) -> None:
+    stage.pace(waits=(0.02,) * 10_000, breaker_waits=(0.02,), notice_after=(0.05, 0.1))
+    stage.receiver.respond = status(500)
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    async with stage.at_work():
+        await until(lambda: has_noticed(stage, "0.1 seconds"))
+
+    sent = await work(stage)
+
+    url, notices = stage.receiver.url, await stage.notices()
+    assert {letter.subject for letter in sent} == {
+        f"Webhook {subscription.id} to {url.removeprefix('http://')} is failing"
+    }
+    advice = (
+        "Fix the endpoint: it must answer with a status from 200 to 299. What waits for it is sent by itself then; "
+        "replay_webhook_deliveries sends what has failed for good."
+    )
+    assert [letter.text.splitlines()[2] for letter in sent] == [f"{text} {advice}" for _, text in notices]
+    assert notices[-1] == (
+        "failing",
+        f"{url}/hook has been failing for 0.1 seconds; 3 days without success disable it.",
+    )
+
+
+async def has_noticed(stage: Stage, spelled: str) -> bool:
+    return any(f"failing for {spelled};" in text for _, text in await stage.notices())
+
+
+async def test_a_webhook_that_is_gone_is_mailed(stage: Stage) -> None:
+    name = await is_gone(stage)
+
+    [letter] = await work(stage)
+
+    assert (letter.to, letter.subject) == (stage.account.email, f"Webhook {name} was removed")
+    assert letter.text.splitlines()[2] == f"{stage.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
+
+
+async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    async with stage.act() as unit:
+        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Zaps"))
+        await api_keys.revoke_key(unit, key.id)
+    await stage.pool.execute("UPDATE webhook_subscriptions SET made_by_key_id = $1", key.id)
+    await stage.tell("won")
+    await stage.dispatcher.run()
+
+    [letter] = await work(stage)
+
+    host = stage.receiver.url.removeprefix("http://")
+    assert letter.subject == f"Webhook {subscription.id} to {host} was removed"
+    why = "was removed, since the key that made it was revoked, or the connection of its application ended."
+    assert letter.text.splitlines()[2] == f"{stage.receiver.url}/hook {why} {CANCELED}"
+
+
+async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stage) -> None:
+    await stage.pool.execute("UPDATE users SET role = 'member'")
+    await is_gone(stage)
+
+    assert (len(await stage.notices()), await letters_left(stage), await work(stage)) == (1, 0, [])
+
+
+async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(stage: Stage) -> None:
+    second = await add_user(stage, "second")
+    await is_gone(stage)
+    await stage.pool.execute("UPDATE users SET removed_at = now() WHERE email = $1", stage.account.email)
+
+    assert [letter.to for letter in await work(stage)] == [second]
+
+
+async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_one_and_then_given_up(
+    stage: Stage,
+) -> None:
+    second = await add_user(stage, "second")
+    await is_gone(stage)
+    room = open_room(stage.services)
+    refuse(room, stage.account.email)
+    await room.work()
+
+    for wait in WAITS:
+        assert not await room.mailroom.due()
+        room.clock.at += wait
+        assert await room.mailroom.run()
+
+    assert [letter.to for letter in room.post.sent] == [second]
+    assert sorted(room.counted) == sorted(
+        [("sent", ""), *[("failed", "down for repairs")] * len(WAITS), ("given_up", "down for repairs")]
+    )
+    assert room.post.open_transactions == [0] * 6
+    room.clock.at += timedelta(hours=1)
+    assert (await room.mailroom.due(), await letters_left(stage)) == (False, 0)
+
+
+def refuse(room: Room, to: str) -> None:
+    """Have the server be down for letters to one address."""
+
+    async def choose(letter: Letter) -> None:
+        room.post.is_down = letter.to == to
+
+    room.post.on_letter = choose
+
+
+async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over_the_next_ones(stage: Stage) -> None:
+    second = await add_user(stage, "second")
+    await is_gone(stage)
+    room = open_room(stage.services)
+    assert await room.mailroom.run()
+    room.post.on_letter = die
+    with pytest.raises(Died):
+        await room.mailroom.run()
+    room.post.on_letter = None
+    in_hand = await room.mailroom.due()
+
+    room.clock.at += LEASE
+
+    assert (in_hand, [letter.to for letter in await room.work()]) == (False, [stage.account.email, second])
+
+
+async def die(_: Letter) -> None:
+    raise Died
+
+
+async def test_a_link_that_somebody_waits_for_is_mailed_before_older_notices(stage: Stage) -> None:
+    await is_gone(stage)
+    await stage.services.door.ask_reset(stage.account.email, Visitor("203.0.113.7"))
+
+    sent = await work(stage)
+
+    assert [letter.subject.partition(" ")[0] for letter in sent] == ["Choose", "Webhook"]
