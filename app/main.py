@@ -1,5 +1,6 @@
 """The web process: every surface in one ASGI application."""
 
+import asyncio
 import gc
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -61,8 +62,6 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[State]:
-        assert settings.database_url
-        await wait_for(settings.database_url, METADATA)
         async with open_services(settings) as services:
             identity = _open_identity(services)
             app.router.routes.extend(_routes(services, identity, operations))
@@ -127,9 +126,13 @@ class Server(uvicorn.Server):
 
 
 def run(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; requests in hand are finished."""
+    """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
+
+    While it waits for the schema, either ends it at once. Raises `SchemaBehind`.
+    """
     logs.configure(settings.log_format, settings.log_level)
     with suppress(KeyboardInterrupt):
+        asyncio.run(wait_for(settings.database_url or "", METADATA))
         Server(configure(settings)).run()
 
 

@@ -1,5 +1,7 @@
 """What must be done about contacts later: holds that nobody decided on."""
 
+import structlog
+
 from app.db.engine import Database
 from app.domain.conversations import review
 from app.domain.kernel.clock import Clock
@@ -9,6 +11,8 @@ from app.jobs.job import Job
 OVERDUE = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
 EVERY = 30.0
 
+log = structlog.get_logger(__name__)
+
 
 def expire_holds(database: Database, clock: Clock, ring: Ring) -> Job:
     """Return the job that turns undecided holds into opt-outs."""
@@ -16,8 +20,11 @@ def expire_holds(database: Database, clock: Clock, ring: Ring) -> Job:
     async def run() -> bool:
         expired = 0
         for row in await database.pool.fetch(OVERDUE, clock.now()):
-            async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, ring) as unit:
-                expired += await review.expire(unit)
+            try:
+                async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, ring) as unit:
+                    expired += await review.expire(unit)
+            except Exception:  # the holds of other accounts do not wait for this one's
+                log.exception("holds could not be ended", account_id=row["account_id"])
         return expired > 0
 
     async def due() -> bool:

@@ -62,12 +62,14 @@ class Doorbell:
         await self._redis.aclose()
 
     async def _ring_all(self) -> None:
-        while self._bells:
-            bells, self._bells = self._bells, set()
-            for bell in bells:
-                RINGS.labels(bell, await self._ring_one(bell)).inc()
-            await asyncio.sleep(REST_SECONDS)
-        self._ringing = None
+        try:
+            while self._bells:
+                bells, self._bells = self._bells, set()
+                for bell in bells:
+                    RINGS.labels(bell, await self._ring_one(bell)).inc()
+                await asyncio.sleep(REST_SECONDS)
+        finally:
+            self._ringing = None
 
     async def _ring_one(self, bell: str) -> str:
         try:

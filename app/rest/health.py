@@ -12,10 +12,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.bootstrap import Services
-from app.db.engine import UNREACHABLE
+from app.db.engine import UNREACHABLE, Pool
 from app.domain.webhooks import figures
 from app.graphql.routing import CountedRoute
 from app.telemetry.metrics import CONTENT_TYPE, Source, render
+
+PATIENCE = 2.0
+"""How many seconds a part of the service has to answer."""
 
 OLDEST = {
     "messages": "SELECT extract(epoch FROM $1 - min(due_at)) FROM messages"
@@ -39,8 +42,10 @@ def routes(services: Services) -> list[Route]:
     async def healthz(_: Request) -> Response:
         return _json({"status": "ok"})
 
+    database_probe = DatabaseProbe(services.database.pool)
+
     async def readyz(_: Request) -> Response:
-        database, redis = await asyncio.gather(_reach_database(services), _reach_redis(services))
+        database, redis = await asyncio.gather(database_probe(), _reach_redis(services))
         parts = {"database": "ok" if database else "unreachable", "redis": "ok" if redis else "unreachable"}
         return _json({"status": "ok" if database else "unavailable", **parts}, 200 if database else 503)
 
@@ -87,12 +92,28 @@ async def _ages(services: Services) -> Mapping[str, float]:
     return {queue: max(0.0, float(age or 0)) for queue, age in zip(OLDEST, ages, strict=True)}
 
 
-async def _reach_database(services: Services) -> bool:
-    try:
-        async with asyncio.timeout(2):
-            return await services.database.pool.fetchval("SELECT true")
-    except UNREACHABLE:
-        return False
+class DatabaseProbe:
+    """Asks the database whether it is there, with one question at a time, however many wait for the answer.
+
+    A database that hangs does not even take back a question, so that nobody waits for it longer than `PATIENCE`.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._asking: asyncio.Task[bool] | None = None
+
+    async def __call__(self) -> bool:
+        """Tell whether the database answers in time."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        await asyncio.wait({self._asking}, timeout=PATIENCE)
+        return self._asking.done() and self._asking.result()
+
+    async def _ask(self) -> bool:
+        try:
+            return await self._pool.fetchval("SELECT true")
+        except UNREACHABLE:
+            return False
 
 
 async def _reach_redis(services: Services) -> bool:

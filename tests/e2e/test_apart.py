@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,17 @@ def messaging(folder: Path, settings: dict[str, object], *arguments: str) -> str
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+@pytest.mark.parametrize("role", ["web", "worker"])
+def test_who_waits_for_the_schema_stops_when_told_to(tmp_path: Path, settings: dict[str, object], role: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, starting(tmp_path) as start:
+        silent.settimeout(60)
+        address = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
+        process = start(role, **settings | {"DATABASE_URL": address})
+        connection, _ = silent.accept()
+        with connection:
+            assert process.stop() in {0, -signal.SIGTERM}
 
 
 def test_web_and_worker_wait_for_the_schema_and_then_send(tmp_path: Path, settings: dict[str, object]) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from structlog.testing import capture_logs
+
 from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import consent, queries
@@ -119,3 +121,23 @@ async def test_the_conversation_of_an_expired_hold_waits_for_nobody(services: Se
     await job(services, 25).run()
 
     assert await services.database.pool.fetchval(flag) is False
+
+
+async def test_an_account_whose_holds_cannot_be_ended_holds_up_no_other(
+    services: Services, new_account: Callable[..., Any]
+) -> None:
+    pool = services.database.pool
+    first, second = await new_account(), await new_account()
+    for account in (first, second):
+        await hold(services, account, TO)
+    stuck = f"CHECK (account_id <> {first.account_id} OR held_until IS NOT NULL)"
+    await pool.execute(f"ALTER TABLE contacts ADD CONSTRAINT stuck {stuck}")
+
+    try:
+        with capture_logs() as logs:
+            await job(services, 24.01).run()
+    finally:
+        await pool.execute("ALTER TABLE contacts DROP CONSTRAINT stuck")
+
+    assert await holds(pool) == [(TO, True, "active"), (TO, False, "opted_out")]
+    assert [(each["event"], each["account_id"]) for each in logs] == [("holds could not be ended", first.account_id)]

@@ -1,13 +1,16 @@
 """What operators and load balancers ask, and what they are told when a part is away."""
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import httpx2
 import pytest
 from starlette.applications import Starlette
 
 from app.bootstrap import Services, open_services
+from app.db.engine import Pool
 from app.rest import health
 from app.settings import Settings
 
@@ -50,6 +53,28 @@ async def test_without_its_database_a_process_is_alive_and_not_ready(settings: S
         503,
         {"status": "unavailable", "database": "unreachable", "redis": "ok"},
     )
+
+
+class Hanging:
+    """A pool whose database takes questions and answers none."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def fetchval(self, *_: object) -> bool:
+        self.asked += 1
+        await asyncio.Future()
+        return True
+
+
+async def test_a_database_that_hangs_is_told_of_in_time_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "PATIENCE", 0.05)
+    pool = Hanging()
+    probe = health.DatabaseProbe(cast("Pool", pool))
+
+    answers = [await probe(), *await asyncio.gather(probe(), probe())]
+
+    assert (answers, pool.asked) == ([False, False, False], 1)
 
 
 async def test_the_figures_name_every_route_and_status(api: httpx2.AsyncClient) -> None:
