@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.bootstrap import Services
-from app.db.engine import Pool
+from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.unit import Actor
@@ -234,7 +234,7 @@ async def test_the_same_key_refuses_the_same(send: Callable[..., Any], pool: Poo
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
 
 
-async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
+async def test_a_text_whose_carrier_is_cut_off_must_not_be_sent_again(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     class Cut(SandboxCarrier):
@@ -243,8 +243,28 @@ async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
             raise ConnectionResetError
 
     with pytest.raises(CarrierTimeout):
-        await send(through=replace(handoff, carriers={"sandbox": Cut(pool, b"secret", 0, 10)}))
+        await send(through=hasty(handoff, Cut(pool, b"secret", 0, 10)))
 
+    assert await states(pool) == [("pending", None)]
+    assert not await handoff.due()
+
+
+async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
+    send: Callable[..., Any], services: Services, handoff: Handoff, pool: Pool
+) -> None:
+    assert services.settings.database_url
+    lost = await connect(services.settings.database_url, 1)
+
+    class Last(SandboxCarrier):
+        async def send(self, message: OutboundMessage) -> Answer:
+            answer = await super().send(message)
+            await lost.close()
+            return answer
+
+    with pytest.raises(CarrierTimeout):
+        await send(through=replace(handoff, database=lost, carriers={"sandbox": Last(pool, b"secret", 0, 10)}))
+
+    assert await calls(pool) == [("Hello", 1)]
     assert await states(pool) == [("pending", None)]
     assert not await handoff.due()
 
