@@ -1,9 +1,10 @@
 """One PostgreSQL and one Valkey for the whole run; a database of its own for each test process, empty for each test."""
 
 import asyncio
+import logging
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import asyncpg
 import httpx2
 import hypothesis
 import pytest
+import structlog
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
@@ -55,6 +57,18 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def logging_restored() -> Iterator[None]:
+    """Put logging back as it was, whatever a test has configured."""
+    root, configuration = logging.getLogger(), structlog.get_config()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.configure(**configuration)
+    structlog.contextvars.clear_contextvars()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,10 +1,9 @@
 """Everything that goes wrong leaves in the envelope, and says nothing of its cause."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator
 from uuid import UUID
 
 import pytest
-import structlog
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -14,13 +13,6 @@ from structlog.testing import capture_logs
 from tests.rest.toy import DOCS, client
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def _plain_logs() -> Iterator[None]:
-    structlog.reset_defaults()
-    yield
-    structlog.reset_defaults()
 
 
 async def test_an_error_names_itself_its_page_and_its_request(app: FastAPI) -> None:
@@ -116,7 +108,7 @@ async def test_an_unknown_exception_is_logged_once_and_nothing_of_it_is_told(app
 
 
 async def test_an_exception_after_the_answer_began_is_left_to_the_server(app: FastAPI) -> None:
-    async def half() -> Iterator[bytes]:
+    async def half() -> AsyncGenerator[bytes]:
         yield b"half"
         raise RuntimeError("torn")
 

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,18 +15,6 @@ from app.telemetry.logs import Throttle, configure, mask
 def masked(**event: Any) -> dict[str, Any]:
     """Return what is left of an event."""
     return dict(mask(None, "info", event))
-
-
-@pytest.fixture
-def logging_restored() -> Iterator[None]:
-    """Put logging back as it was, when a test has configured it."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +71,6 @@ def test_three_digits_of_any_number_are_hidden_and_the_words_around_it_kept(
     assert sum(character.isdecimal() for character in left) <= len(number) - len("+") - 3
 
 
-@pytest.mark.usefixtures("logging_restored")
 def test_structlog_and_the_standard_library_write_the_same_form(capsys: pytest.CaptureFixture[str]) -> None:
     configure("json", "info")
     structlog.contextvars.bind_contextvars(request_id="request-1", account_id=7)
@@ -105,7 +91,6 @@ def test_structlog_and_the_standard_library_write_the_same_form(capsys: pytest.C
     assert theirs == shared | {"event": "no answer from +1202•••0143", "logger": "theirs", "level": "warning"}
 
 
-@pytest.mark.usefixtures("logging_restored")
 @pytest.mark.parametrize("form", ["json", "pretty"])
 def test_a_traceback_is_written_and_masked(form: Any, capsys: pytest.CaptureFixture[str]) -> None:
     configure(form, "info")
@@ -120,7 +105,6 @@ def test_a_traceback_is_written_and_masked(form: Any, capsys: pytest.CaptureFixt
     assert "2025550143" not in written
 
 
-@pytest.mark.usefixtures("logging_restored")
 def test_lines_below_the_level_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     configure("json", "warning")
 

@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from structlog.testing import capture_logs
 
+from app.telemetry.logs import configure
 from app.telemetry.metrics import REGISTRY
 from app.telemetry.requests import RequestTelemetry
 
@@ -53,6 +54,12 @@ ROUTES = [
     Mount("/mounted", SHARED),
     WebSocketRoute("/greet", greet),
 ]
+
+
+@pytest.fixture
+def debugging() -> None:
+    """Log all there is, from before the application is made."""
+    configure("json", "debug")
 
 
 @pytest.fixture
@@ -137,6 +144,7 @@ async def test_a_response_object_that_is_used_twice_carries_one_id_each_time(cli
     assert response.headers.get_list("X-Request-Id") == ["second-time"]
 
 
+@pytest.mark.usefixtures("debugging")
 async def test_a_failure_is_logged_as_a_warning_and_a_success_for_debugging(client: httpx2.AsyncClient) -> None:
     with capture_logs() as logs:
         await client.get("/show/1")
