@@ -1,7 +1,7 @@
 # What there is to do here. `make` alone lists it; a clean clone needs Python 3.11 or newer and nothing else.
 
 BIN := .venv/bin
-PIP := $(BIN)/uv pip install --quiet --python $(BIN)/python
+PIP := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 LOCK := $(BIN)/uv pip compile pyproject.toml - --quiet --generate-hashes --universal --python-version 3.11 \
 	--no-annotate --no-header --no-emit-index-url --no-emit-find-links $(if $(UPGRADE),--upgrade)
 BUILD := printf '%s\n' hatchling editables
@@ -83,6 +83,7 @@ check-house:
 .venv/runtime: requirements.lock pyproject.toml | $(BIN)/uv
 	@$(PIP) --require-hashes --requirement requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q app
 	@touch $@
 
 $(BIN)/uv: | $(BIN)/pip

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 
+from app.db import schema
 from app.db.base import Base
 from app.db.engine import Database, connect
-from app.db.migrate import wait_for
 from app.domain.accounts.door import Door
 from app.domain.accounts.mailroom import Mailroom
 from app.domain.accounts.tokens import Tokens
@@ -160,7 +160,7 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: We
 @asynccontextmanager
 async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     """Connect to everything, once it is migrated, and give the work that a worker does."""
-    await wait_for(settings.database_url or "", METADATA)
+    await schema.wait_for(settings.database_url or "")
     assert settings.redis_url
     announcing = aclosing(Announcer(settings.redis_url))
     async with open_services(settings) as services, open_client() as client, announcing as announcer:

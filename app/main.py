@@ -1,7 +1,6 @@
 """The web process: every surface in one ASGI application."""
 
 import asyncio
-import gc
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cache
@@ -15,8 +14,9 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from app.bootstrap import METADATA, Services, open_services
-from app.db.migrate import wait_for
+from app import memory
+from app.bootstrap import Services, open_services
+from app.db import schema
 from app.domain.kernel.unit import Actor
 from app.domain.oauth.resources import Resources
 from app.graphql import endpoint
@@ -65,7 +65,6 @@ def _lifespan(
         async with open_services(settings) as services:
             identity = _open_identity(services)
             app.router.routes.extend(_routes(services, identity, operations))
-            _settle_memory()
             try:
                 yield {STOP_STREAMS: services.live.stop}
             finally:
@@ -109,15 +108,13 @@ def _docs(settings: Settings) -> str:
     return f"{settings.public_url}/docs/errors"
 
 
-def _settle_memory() -> None:
-    """Keep the collector from looking at what start-up made again and again: that is most of the slow tail."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 50, 100)
-
-
 class Server(uvicorn.Server):
     """The server, which waits for answers that have begun when it stops; streams have no end of their own."""
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Start as every server does; what is in memory then stays there."""
+        await super().startup(sockets)
+        memory.settle()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams, then stop as every server does."""
@@ -132,7 +129,7 @@ def run(settings: Settings) -> None:
     """
     logs.configure(settings.log_format, settings.log_level)
     with suppress(KeyboardInterrupt):
-        asyncio.run(wait_for(settings.database_url or "", METADATA))
+        asyncio.run(schema.wait_for(settings.database_url or ""))
         Server(configure(settings)).run()
 
 

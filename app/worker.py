@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 import structlog
 import uvloop
 
+from app import memory
 from app.jobs.broker import hang_up, make_broker, make_consumer
 from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
@@ -69,5 +70,6 @@ async def _work(worker: Worker) -> None:
         await asyncio.wait({starting})
         return
     await starting
+    memory.settle()
     await stopping
     await worker.stop()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import orjson
 import typer
 
+from app import memory
 from app import settings as configuration
 from app.cli import runtime
 from app.settings import Settings
@@ -30,6 +31,7 @@ AccountId = Annotated[int, typer.Argument(help="The account's id.", min=1, max=L
 
 def main() -> None:
     """Run a command; what goes wrong is one sentence and exit code 1."""
+    memory.begin()
     try:
         app()
     except Exception as problem:

@@ -9,10 +9,14 @@ import socket
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import typer
 
+from app import memory
 from app.cli import runtime
+from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
 from app.settings import Settings
@@ -78,14 +82,30 @@ def _environment(settings: Settings) -> dict[str, str]:
 
 def _prepare(settings: Settings) -> None:
     """Migrate while the children load; they wait for it. On the first start, open an account and say so."""
-    from app.cli.setup import migrate, open_first_account
-
-    asyncio.run(migrate(settings))
-    opened = asyncio.run(open_first_account(settings))
+    opened = None if asyncio.run(_is_set_up(settings.database_url or "")) else _set_up(settings)
     if opened:
         typer.echo(WELCOME.format(url=settings.public_url, data=_export_data(settings), **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
+    memory.settle()
+
+
+async def _is_set_up(url: str) -> bool:
+    """Tell whether nothing is left to be done; what would do it takes longer to load than the whole rest of this."""
+    if await schema.current(url) != schema.newest():
+        return False
+    connection = await asyncpg.connect(url)
+    try:
+        return await connection.fetchval("SELECT EXISTS (SELECT FROM accounts)")
+    finally:
+        await connection.close()
+
+
+def _set_up(settings: Settings) -> dict[str, Any] | None:
+    from app.cli.setup import migrate, open_first_account
+
+    asyncio.run(migrate(settings))
+    return asyncio.run(open_first_account(settings))
 
 
 def _export_data(settings: Settings) -> str:

@@ -1,28 +1,19 @@
 """Bringing a database to the newest schema."""
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData, NullPool
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, MetaData
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.db.engine import open_engine
+from app.db.schema import FOLDER
 
-PATIENCE = 60.0
-FOLDER = Path(__file__).parent / "migrations"
 LOCK = 7_236_451
 """Key of the advisory lock that lets one process migrate while the others wait."""
-
-
-class SchemaBehind(Exception):
-    """The database was not migrated in time."""
 
 
 async def upgrade(url: str, metadata: MetaData) -> None:
@@ -32,22 +23,6 @@ async def upgrade(url: str, metadata: MetaData) -> None:
         async with engine.connect() as connection:
             await connection.run_sync(_upgrade, metadata)
             await connection.commit()
-    finally:
-        await engine.dispose()
-
-
-async def wait_for(url: str, metadata: MetaData) -> None:
-    """Wait until somebody has applied every migration; raise `SchemaBehind` after `PATIENCE` seconds."""
-    newest = ScriptDirectory.from_config(configuration(metadata)).get_current_head()
-    engine = open_engine(url, poolclass=NullPool)
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while await _current(engine) != newest:  # noqa: ASYNC110 - another process makes it so
-                await asyncio.sleep(0.05)
-    except TimeoutError:
-        raise SchemaBehind(
-            "The database cannot be reached, or lacks migrations. Check DATABASE_URL, or run `messaging migrate`."
-        ) from None
     finally:
         await engine.dispose()
 
@@ -64,14 +39,6 @@ def configuration(metadata: MetaData, connection: Connection | None = None) -> C
     config.set_main_option("script_location", str(FOLDER))
     config.attributes.update(metadata=metadata, connection=connection)
     return config
-
-
-async def _current(engine: AsyncEngine) -> str | None:
-    try:
-        async with engine.connect() as connection:
-            return await connection.run_sync(lambda plain: MigrationContext.configure(plain).get_current_revision())
-    except (OSError, DBAPIError):
-        return None
 
 
 def _upgrade(connection: Connection, metadata: MetaData) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.bootstrap import METADATA, Services
-from app.db import migrate
+from app.db import migrate, schema
 from app.db.engine import Pool, connect
 from app.settings import Settings
 
@@ -56,7 +56,7 @@ async def test_an_address_may_be_whatever_postgresql_takes(settings: Settings, s
     address = f"{settings.database_url}{more}".replace("postgresql:", f"{scheme}:", 1)
 
     await migrate.upgrade(address, METADATA)
-    await migrate.wait_for(address, METADATA)
+    await schema.wait_for(address)
     database = await connect(address, 2)
 
     async with database.sessions() as session:

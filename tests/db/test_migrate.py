@@ -1,8 +1,6 @@
 """Bringing a database to the newest schema."""
 
 import asyncio
-import re
-from collections.abc import AsyncGenerator
 
 import asyncpg
 import pytest
@@ -11,18 +9,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.bootstrap import METADATA
 from app.db import migrate
-from app.db.migrate import SchemaBehind
-
-NAME = "migrated"
-
-
-@pytest.fixture
-async def empty_url(database_url: str, worker_number: int) -> AsyncGenerator[str]:
-    """Give the address of a database without a table."""
-    name = f"{NAME}_{worker_number}"
-    await _execute(_named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE template0")
-    yield _named(database_url, name)
-    await _execute(_named(database_url, "postgres"), f"DROP DATABASE {name} WITH (FORCE)")
+from tests.db.databases import execute
 
 
 async def test_an_empty_database_becomes_what_the_models_say(empty_url: str) -> None:
@@ -46,7 +33,7 @@ async def test_what_the_migrations_lack_is_a_difference(empty_url: str) -> None:
 
 async def test_a_second_upgrade_changes_nothing(empty_url: str) -> None:
     await migrate.upgrade(empty_url, METADATA)
-    await _execute(empty_url, "INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01)")
+    await execute(empty_url, "INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01)")
 
     await migrate.upgrade(empty_url, METADATA)
 
@@ -62,7 +49,7 @@ async def test_two_upgrades_at_once_are_one(empty_url: str) -> None:
 
 
 async def test_an_upgrade_that_fails_leaves_nothing_behind(empty_url: str) -> None:
-    await _execute(empty_url, "CREATE TABLE messages (id int)")
+    await execute(empty_url, "CREATE TABLE messages (id int)")
 
     with pytest.raises(Exception, match='relation "messages" already exists'):
         await migrate.upgrade(empty_url, METADATA)
@@ -71,47 +58,12 @@ async def test_an_upgrade_that_fails_leaves_nothing_behind(empty_url: str) -> No
     assert tables == ["messages"]
 
 
-async def test_who_waits_goes_on_once_the_schema_is_there(empty_url: str) -> None:
-    waiting = asyncio.create_task(migrate.wait_for(empty_url, METADATA))
-
-    await migrate.upgrade(empty_url, METADATA)
-
-    assert await waiting is None
-
-
-@pytest.mark.parametrize("name", [None, "no_such_database"])
-async def test_who_waits_in_vain_is_told_what_to_do(
-    empty_url: str, monkeypatch: pytest.MonkeyPatch, name: str | None
-) -> None:
-    monkeypatch.setattr(migrate, "PATIENCE", 0.2)
-
-    with pytest.raises(SchemaBehind, match=r"^The database cannot be reached, or lacks migrations\."):
-        await migrate.wait_for(_named(empty_url, name) if name else empty_url, METADATA)
-
-
-async def test_who_waits_for_a_server_that_is_not_there_is_told_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrate, "PATIENCE", 0.2)
-
-    with pytest.raises(SchemaBehind):
-        await migrate.wait_for("postgresql://postgres@127.0.0.1:1/messaging", METADATA)
-
-
-def _named(url: str, name: str) -> str:
-    return re.sub(r"/\w+(?=\?)", f"/{name}", url, count=1)
-
-
 async def _difference(url: str, metadata: MetaData) -> list[tuple[object, ...]]:
     engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1))
     try:
         return await migrate.difference(engine, metadata)
     finally:
         await engine.dispose()
-
-
-async def _execute(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url)
-    await connection.execute(statement)
-    await connection.close()
 
 
 async def _value(url: str, query: str) -> object:

@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.db.engine import Database, connect
+from tests.conftest import empty
 
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncGenerator[Database]:
-    """Give connections to a database whose sandbox network has taken nothing."""
+    """Give connections to an empty database."""
     database = await connect(database_url, 4)
-    await database.pool.execute("TRUNCATE sandbox_messages, sandbox_callbacks")
     yield database
+    await empty(database.pool)
     await database.close()

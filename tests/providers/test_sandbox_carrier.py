@@ -6,7 +6,7 @@ from typing import Any
 import phonenumbers
 import pytest
 
-from app.db.engine import Database
+from app.db.engine import Database, connect
 from app.domain.messages.carrier import Accepted, Ambiguous, FailureCode, OutboundMessage, Rejected
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.numbers import MAGIC, as_markdown
@@ -185,9 +185,10 @@ async def test_a_refused_text_is_found_refused(database: Database) -> None:
     assert await sandbox.find(7) == Rejected(FailureCode.invalid_number, "invalid_number")
 
 
-async def test_a_network_that_is_down_gives_no_answer(database: Database) -> None:
-    sandbox = carrier(database)
-    await database.pool.close()
+async def test_a_network_that_is_down_gives_no_answer(database_url: str) -> None:
+    down = await connect(database_url, 1)
+    sandbox = carrier(down)
+    await down.close()
 
     answer = await sandbox.send(text_to(ORDINARY))
 

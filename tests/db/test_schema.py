@@ -1,0 +1,57 @@
+"""Knowing whether a database has the schema that the code needs."""
+
+import asyncio
+
+import pytest
+from alembic.script import ScriptDirectory
+
+from app.bootstrap import METADATA
+from app.db import migrate, schema
+from app.db.schema import SchemaBehind
+from tests.db.databases import execute, named
+
+NOWHERE = "postgresql://postgres@127.0.0.1:1/messaging"
+
+
+def test_the_newest_revision_is_the_one_that_migrations_end_with() -> None:
+    assert ScriptDirectory.from_config(migrate.configuration(METADATA)).get_heads() == [schema.newest()]
+
+
+async def test_a_database_tells_its_revision(empty_url: str) -> None:
+    assert await schema.current(empty_url) is None
+
+    await migrate.upgrade(empty_url, METADATA)
+    assert await schema.current(empty_url) == schema.newest()
+
+    await execute(empty_url, "UPDATE alembic_version SET version_num = '0001'")
+    assert await schema.current(empty_url) == "0001"
+
+
+async def test_a_database_that_cannot_be_reached_has_no_revision(empty_url: str) -> None:
+    assert await schema.current(NOWHERE) is None
+    assert await schema.current(named(empty_url, "no_such_database")) is None
+
+
+async def test_who_waits_goes_on_once_the_schema_is_there(empty_url: str) -> None:
+    waiting = asyncio.create_task(schema.wait_for(empty_url))
+
+    await migrate.upgrade(empty_url, METADATA)
+
+    assert await waiting is None
+
+
+@pytest.mark.parametrize("name", [None, "no_such_database"])
+async def test_who_waits_in_vain_is_told_what_to_do(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    monkeypatch.setattr(schema, "PATIENCE", 0.2)
+
+    with pytest.raises(SchemaBehind, match=r"^The database cannot be reached, or lacks migrations\."):
+        await schema.wait_for(named(empty_url, name) if name else empty_url)
+
+
+async def test_who_waits_for_a_server_that_is_not_there_is_told_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "PATIENCE", 0.2)
+
+    with pytest.raises(SchemaBehind):
+        await schema.wait_for(NOWHERE)
