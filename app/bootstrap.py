@@ -170,6 +170,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
         engine = open_engine(services)
+        await engine.warm()
         yield [
             Job("messages", handoff.run, handoff.due),
             Job("reconcile", handoff.reconcile, handoff.lapsed),

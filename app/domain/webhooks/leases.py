@@ -21,11 +21,12 @@ SELECT EXISTS (SELECT FROM webhook_subscriptions
 # A dispatcher that holds a key of the row is no reason to skip it.
 LEASE = """
 WITH due AS (
-  SELECT id FROM webhook_subscriptions
+  SELECT id, leased_until IS NOT NULL AS lapsed FROM webhook_subscriptions
   WHERE status = 'active' AND wake_at <= $1 AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($4::bigint[])
   ORDER BY wake_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id RETURNING s.*
+UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id
+RETURNING s.*, due.lapsed
 """
 
 # One that was given back in the meantime is not taken again: nobody would work for it until the lease ends.
@@ -84,7 +85,10 @@ class Leases:
         return await self.pool.fetchval(IS_DUE, self.clock.now())
 
     async def take(self, limit: int, held: Sequence[int]) -> list[Any]:
-        """Lease subscriptions that have work due, and none of those that are held."""
+        """Lease subscriptions that have work due, and none of those that are held.
+
+        `lapsed` tells of each whether the one who worked for it before never gave it back: it has died, most likely.
+        """
         now = self.clock.now()
         return await self.pool.fetch(LEASE, now, now + self._time, limit, held)
 

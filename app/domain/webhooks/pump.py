@@ -19,7 +19,7 @@ from app.domain.webhooks.poster import Poster, Reply
 from app.domain.webhooks.records import Recorder, Result
 from app.domain.webhooks.schedule import Schedule
 
-PER_ENDPOINT = 8
+PER_ENDPOINT, TRUST = 8, 16
 REFILL, LOW = 64, 32
 LOOK_AGAIN_SECONDS = 1.0
 GONE, BUSY = 410, frozenset({429, 503})
@@ -53,9 +53,11 @@ class Pump:
     """Works for one subscription until nothing is due.
 
     First attempts for one contact stand in one lane and go out one after the other, each when the one before it was
-    recorded; lanes run side by side, at most eight at once, and one while the breaker is half open. A delivery that
-    fails leaves its lane: it does not hold up what comes after it. `stopping` lets it begin nothing more; it begins
-    nothing after `leased_until` either, so that whoever takes over sends at most what was in flight a second time.
+    recorded; lanes run side by side, at most eight at once, and one while the breaker is half open. A pump that takes
+    over from one that died begins with two lanes, and opens another after every `TRUST` attempts: what killed that one
+    may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its lane: it
+    does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after `leased_until`
+    either, so that whoever takes over sends at most what was in flight a second time.
     """
 
     def __init__(self, desk: Desk, subscription: Any, *, stopping: bool) -> None:
@@ -71,6 +73,7 @@ class Pump:
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Timeout] = set()
+        self._trusted = TRUST * PER_ENDPOINT if not subscription["lapsed"] else 2 * TRUST
         self._begun_at = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
@@ -125,7 +128,7 @@ class Pump:
         return not self.stopping and now < self.leased_until and not self.health.is_open(now)
 
     def _start_lanes(self) -> None:
-        limit = 1 if self.health.is_half_open else PER_ENDPOINT
+        limit = 1 if self.health.is_half_open else min(PER_ENDPOINT, self._trusted // TRUST)
         for lane, waiting in self._lanes.items():
             if len(self._active) >= limit:
                 return
@@ -162,6 +165,7 @@ class Pump:
         result = Result(delivery["id"], delivery["attempts"] + 1, reply, at, status, later, lease, revision)
         if not await self._desk.recorder.record(result):
             self.stopping = True
+        self._trusted += 1
 
     async def _post(self, delivery: Any, at: datetime) -> Reply | None:
         """Return what came of a post, or None where it was abandoned."""

@@ -72,6 +72,10 @@ class Recorder:
         self._pool = pool
         self._writers = [Coalescer(self._write, MAX_BATCH) for _ in range(WRITERS)]
 
+    async def warm(self) -> None:
+        """Open connections and have the statement prepared on them: the first results wait for nothing then."""
+        await asyncio.gather(*(self._write(()) for _ in range(2 * WRITERS)))
+
     async def record(self, result: Result) -> bool:
         """Write a result; return whether its subscription is still held, and was not changed."""
         return await min(self._writers, key=attrgetter("load"))(result)

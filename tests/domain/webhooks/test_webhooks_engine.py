@@ -242,6 +242,37 @@ async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(s
     assert await stage.states() == [("delivered", 1)]
 
 
+async def test_who_takes_over_from_one_that_died_begins_with_two_lanes_and_opens_one_after_every_sixteen_attempts(
+    stage: Stage,
+) -> None:
+    first, last, crowds = Held(), Held(), list[int]()
+
+    async def respond(post: Post) -> web.Response:
+        crowds.append(stage.receiver.busy)
+        if len(crowds) <= 2:
+            return await first(post)
+        return await last(post) if len(crowds) > 48 else web.Response()
+
+    stage.receiver.respond = respond
+    await stage.subscribe()
+    for contact in range(60):
+        await stage.tell("won", contact_id=contact)
+    await stage.dispatcher.run()
+    await stage.engine.desk.leases.take(1, [])
+    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = now() - interval '1 second'")
+
+    async with stage.at_work():
+        await stage.receiver.expect(2)
+        first.go.set()
+        await stage.receiver.expect(48 + 5)
+        last.go.set()
+        await until(lambda: stage.are_all("delivered"))
+
+    assert crowds[:2] == [1, 2]
+    assert max(crowds) == 5
+    assert all(crowd <= 2 + before // 16 for before, crowd in enumerate(crowds))
+
+
 async def test_a_lease_is_renewed_while_a_post_takes_long(stage: Stage) -> None:
     stage.receiver.respond = held = Held()
     await stage.subscribe()
