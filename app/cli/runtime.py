@@ -4,6 +4,7 @@ from pathlib import Path
 
 import orjson
 
+from app.embedded.locks import is_claimed
 from app.settings import Settings
 
 FILE = "running.json"
@@ -34,7 +35,7 @@ def find(settings: Settings) -> Settings:
     if settings.database_url and settings.redis_url:
         return settings
     path = settings.data / FILE
-    if not path.exists():
+    if not path.exists() or not is_claimed(settings.data):  # it stays behind when the service is killed
         raise NotRunning(
             f"No service runs on {settings.data.absolute()}. Start one with `messaging serve`, "
             "or set DATABASE_URL and REDIS_URL."

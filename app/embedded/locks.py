@@ -37,6 +37,17 @@ def lock_data(data: Path) -> int:
     return descriptor
 
 
+def is_claimed(data: Path) -> bool:
+    """Tell whether a living process has a data folder."""
+    try:
+        os.close(lock(data / "lock", os.O_RDWR))
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 def lock_servers(data: Path) -> int:
     """Claim the right to run servers on a data folder, by a descriptor for the servers to inherit.
 

@@ -50,6 +50,12 @@ PAGING = {
 
 REFUSING = {
     401: {"WWW-Authenticate": {"description": "How to send a key (RFC 6750).", "schema": {"type": "string"}}},
+    403: {
+        "WWW-Authenticate": {
+            "description": "Which scope is missing, where one is (RFC 6750).",
+            "schema": {"type": "string"},
+        }
+    },
     429: LIMITS | {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
     503: {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
 }

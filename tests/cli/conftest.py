@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app import memory
 from app.cli import main
 
 
@@ -27,6 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Give a function that runs `messaging …` in an empty folder and environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(memory, "begin", lambda: None)  # this process goes on afterwards
     for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
         monkeypatch.delenv(name, raising=False)
 

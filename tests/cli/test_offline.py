@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import runtime
 from app.graphql.schema import CONTRACT
+from app.settings import Settings
 from tests.cli.conftest import Run
 
 COMMANDS = [
@@ -86,6 +88,19 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
         "or set DATABASE_URL and REDIS_URL.\n"
     )
     assert not (tmp_path / "data").exists()
+
+
+def test_a_service_that_was_killed_runs_no_more(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    gone = {"DATABASE_URL": "postgresql://127.0.0.1:1/gone", "REDIS_URL": "redis://127.0.0.1:1"}
+    runtime.remember(Settings(_env_file=None, data=data, **gone))
+    (data / "lock").write_text("4711")
+
+    done = run("demo")
+
+    assert done.code == 1
+    assert done.complaint.startswith(f"messaging: No service runs on {data}. Start one with")
 
 
 def test_a_service_that_others_can_reach_is_not_started_without_a_secret_key(run: Run, tmp_path: Path) -> None:
