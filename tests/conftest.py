@@ -16,9 +16,10 @@ import pytest
 import structlog
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff, open_services
-from app.db import migrate
+from app.db import engine, migrate
 from app.db.engine import Pool
 from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
@@ -75,6 +76,21 @@ def logging_restored() -> Iterator[None]:
 def quick_passwords() -> None:
     """Hash passwords cheaply: tests open many accounts."""
     passwords.PASSWORDS = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_compiled_once() -> Iterator[None]:
+    """Share what SQLAlchemy has compiled: each test opens an engine of its own, and would compile it all again."""
+    first = engine.open_engine("postgresql://nowhere").sync_engine
+
+    def create(*args: Any, **options: Any) -> AsyncEngine:
+        created = create_async_engine(*args, **options)
+        created.sync_engine.dialect, created.sync_engine._compiled_cache = first.dialect, first._compiled_cache
+        return created
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "create_async_engine", create)
+        yield
 
 
 @pytest.fixture(scope="session")
