@@ -7,6 +7,9 @@ from pathlib import Path
 
 from app.embedded.errors import DataInUse
 
+ASKED_SECONDS = 0.05
+"""How long the lock of a folder may be held by one who only asks whether it is."""
+
 PATIENCE_SECONDS = 30.0
 """How long the servers of a killed run may take to end: PostgreSQL writes a checkpoint first."""
 
@@ -23,10 +26,10 @@ def lock(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def lock_data(data: Path) -> int:
-    """Claim a data folder for this process; raise `DataInUse` at once when another process has it."""
+    """Claim a data folder for this process; raise `DataInUse` when another process has it."""
     path = data / "lock"
     try:
-        descriptor = lock(path)
+        descriptor = _lock_within(path, ASKED_SECONDS)
     except BlockingIOError:
         raise DataInUse(
             f"The data folder {data} is in use by process {path.read_text()}: "
@@ -53,13 +56,20 @@ def lock_servers(data: Path) -> int:
 
     The servers of a killed run hold it until the last of their processes has ended; this waits for them.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    try:
+        return _lock_within(data / "servers.lock", PATIENCE_SECONDS)
+    except BlockingIOError:
+        raise DataInUse(_still_running(data)) from None
+
+
+def _lock_within(path: Path, seconds: float) -> int:
+    deadline = time.monotonic() + seconds
     while True:
         try:
-            return lock(data / "servers.lock")
+            return lock(path)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise DataInUse(_still_running(data)) from None
+                raise
         time.sleep(0.02)
 
 
