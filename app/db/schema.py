@@ -6,7 +6,7 @@ from pathlib import Path
 
 import asyncpg
 
-PATIENCE = 60.0
+PATIENCE, CONNECT_SECONDS = 60.0, 5.0
 FOLDER = Path(__file__).parent / "migrations"
 
 _FIND_REVISION = "SELECT version_num FROM alembic_version"
@@ -25,7 +25,7 @@ def newest() -> str:
 async def current(url: str) -> str | None:
     """Return the revision of a database; None where it cannot be reached, or was never migrated."""
     try:
-        connection = await asyncpg.connect(url)
+        connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return None
     try:
