@@ -81,11 +81,15 @@ def quick_passwords() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def statements_compiled_once() -> Iterator[None]:
     """Share what SQLAlchemy has compiled: each test opens an engine of its own, and would compile it all again."""
-    first = engine.open_engine("postgresql://nowhere").sync_engine
+    shared: list[tuple[Any, Any]] = []
 
     def create(*args: Any, **options: Any) -> AsyncEngine:
         created = create_async_engine(*args, **options)
-        created.sync_engine.dialect, created.sync_engine._compiled_cache = first.dialect, first._compiled_cache
+        if "json_serializer" in options:  # it is made by `connect`, always with the same options
+            plain: Any = created.sync_engine
+            shared.append((plain.dialect, plain._compiled_cache))
+            plain.dialect, plain._compiled_cache = shared[0]
+            del shared[1:]
         return created
 
     with pytest.MonkeyPatch.context() as patch:

@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services
 from app.db import migrate as migrations
+from app.db import schema
 from app.db.engine import REFUSED, UNREACHABLE
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
@@ -51,6 +52,7 @@ async def migrate(settings: Settings) -> None:
     """Bring the database to the newest schema."""
     assert settings.database_url
     with _reaching(settings.database_url):
+        await schema.current(settings.database_url)
         await migrations.upgrade(settings.database_url, METADATA)
 
 
@@ -147,11 +149,12 @@ async def _services(settings: Settings) -> AsyncGenerator[Services]:
 def _reaching(url: str) -> Iterator[None]:
     try:
         yield
-    except (*UNREACHABLE, *REFUSED, DBAPIError) as problem:
+    except (*UNREACHABLE, DBAPIError) as problem:
         cause = problem.orig.__cause__ if isinstance(problem, DBAPIError) and problem.orig else problem
-        if not isinstance(cause, (*UNREACHABLE, *REFUSED)):
+        if not isinstance(cause, UNREACHABLE):
             raise
         place = urlsplit(url)
         address = place._replace(netloc=place.netloc.rpartition("@")[2], query="").geturl()
         fault = "used" if isinstance(cause, REFUSED) else "reached"
-        raise DatabaseAway(f"The database at {address} cannot be {fault}: {cause}") from problem
+        reason = str(cause) or "it does not answer."
+        raise DatabaseAway(f"The database at {address} cannot be {fault}: {reason}") from problem

@@ -17,7 +17,15 @@ UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 CONTENDED = (asyncpg.LockNotAvailableError, asyncpg.TransactionRollbackError)
 """What a statement raises because another transaction is in its way; it is among what `UNREACHABLE` names."""
 
+REFUSED = (
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.ObjectNotInPrerequisiteStateError,
+)
+"""What a connection is refused for: there is no such database, it takes none, or no such user with that password."""
+
 UNREACHABLE = (
+    *REFUSED,
     asyncpg.PostgresConnectionError,
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
@@ -28,9 +36,6 @@ UNREACHABLE = (
     TimeoutError,
 )
 """What a statement raises for reasons that are not its own; any other error of PostgreSQL is a defect of ours."""
-
-REFUSED = (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError)
-"""What a connection is refused for: there is no such database, or no such user with that password."""
 
 
 class Connection(Protocol):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import asyncpg
 
-PATIENCE, CONNECT_SECONDS = 60.0, 5.0
+PATIENCE, CONNECT_SECONDS = 60.0, 5
 FOLDER = Path(__file__).parent / "migrations"
 
 _FIND_REVISION = "SELECT version_num FROM alembic_version"
@@ -16,14 +16,36 @@ class SchemaBehind(Exception):
     """The database was not migrated in time."""
 
 
-@cache
+class SchemaAhead(Exception):
+    """The database was migrated by a newer version of the service; there is no way back but a backup."""
+
+
 def newest() -> str:
-    """Return the revision of the last migration; migrations are numbered, and their files begin with the number."""
-    return max(path.name.partition("_")[0] for path in FOLDER.glob("versions/[0-9]*.py"))
+    """Return the revision of the last migration."""
+    return max(_known())
 
 
 async def current(url: str) -> str | None:
-    """Return the revision of a database; None where it cannot be reached, or was never migrated."""
+    """Return the revision of a database; None where it cannot be reached, or was never migrated.
+
+    Raises `SchemaAhead` for a revision that is none of ours.
+    """
+    revision = await _find_revision(url)
+    if revision is not None and revision not in _known():
+        raise SchemaAhead(
+            f"A newer version of the service made the database (its schema is {revision}, this version knows "
+            f"{newest()}). Run that version again, or restore a backup."
+        )
+    return revision
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Return all revisions: migrations are numbered, and their files begin with the number."""
+    return frozenset(path.name.partition("_")[0] for path in FOLDER.glob("versions/[0-9]*.py"))
+
+
+async def _find_revision(url: str) -> str | None:
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):

@@ -13,11 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed
+from app.domain.kernel.unit import Actor
 from app.graphql.challenges import challenge, step_up
 from app.graphql.errors import InvalidGraphql, extensions, find_cause, translate
 from app.graphql.execute import Executor, prepare
 from app.graphql.identity import Identify, request_id
-from app.graphql.requests import EVENT_STREAM, JSON, accepts_events, choose_media_type, read
+from app.graphql.requests import EVENT_STREAM, JSON, Parameters, accepts_events, choose_media_type, read
 from app.graphql.routing import CountedRoute
 from app.graphql.sse import EventStream
 from app.graphql.streams import Streams
@@ -86,7 +87,7 @@ class Endpoint:
 
     async def _run(self, request: Request, media_type: str) -> ASGIApp:
         actor = await self._identify(request.headers)
-        asked = await read(request)
+        asked = await self._read(request, actor)
         prepared = prepare(asked.query, asked.operation_name)
         if request.method == "GET" and prepared.kind is OperationType.MUTATION:
             raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
@@ -97,6 +98,13 @@ class Endpoint:
         if result.errors:
             return self._refuse(result, result.errors, media_type)
         return _respond({"data": result.data}, media_type, 200, {"Idempotent-Replayed": "true"} if replayed else {})
+
+    async def _read(self, request: Request, actor: Actor | None) -> Parameters:
+        try:
+            return await read(request)
+        except DomainError:
+            await self._executor.admit(frozenset(), actor)
+            raise
 
     def _refuse(self, result: ExecutionResult, errors: list[GraphQLError], media_type: str) -> Response:
         causes = [find_cause(error) for error in errors]

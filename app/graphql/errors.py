@@ -12,8 +12,9 @@ from app.telemetry.metrics import ERRORS
 log = structlog.get_logger(__name__)
 
 UNSTORABLE = "22021"
-CONTENTION = ("40001", "40P01", "55P03", "57014")
-LOST = ("08", "53", "57")
+CONTENTION = ("40001", "40P01")
+LOST = ("08", "28", "3D", "53", "55", "57")
+"""Classes of SQLSTATE: the database is away, is full or busy, or lets nobody in."""
 
 
 class InvalidGraphql(DomainError):
@@ -71,14 +72,24 @@ def translate(cause: BaseException) -> DomainError:
     """Return the error that stands for a cause outside; log one that is not a refusal."""
     if isinstance(cause, DomainError):
         return cause
-    state = str(getattr(getattr(cause, "orig", cause), "sqlstate", ""))
+    state = _state(cause)
     if state == UNSTORABLE:
         return InvalidInput(reason="A text must not hold the character U+0000.")
-    if state in CONTENTION or state[:2] in LOST or isinstance(cause, OSError | TimeoutError | PoolTimeout):
+    if is_away(cause):
         log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
         return Unavailable()
     log.error("internal_error", exc_info=cause)
     return DomainError()
+
+
+def is_away(cause: BaseException) -> bool:
+    """Tell whether something failed for want of a database, or of its attention, and may be tried again."""
+    state = _state(cause)
+    return state in CONTENTION or state[:2] in LOST or isinstance(cause, OSError | TimeoutError | PoolTimeout)
+
+
+def _state(cause: BaseException) -> str:
+    return str(getattr(getattr(cause, "orig", cause), "sqlstate", ""))
 
 
 def extensions(error: DomainError, docs_url: str, request_id: str | None) -> dict[str, Any]:

@@ -70,11 +70,23 @@ class Executor:
     services: Services
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
-        """Run the operation of a document of ours; return its root field's value or raise its `DomainError`."""
-        result, replayed = await self.run(_read_own(operation.text), dict(variables), actor)
+        """Run the operation of a document of ours, once it is admitted; return its root field's value.
+
+        Raises the `DomainError` of the field.
+        """
+        result, replayed = await self._run(_read_own(operation.text), dict(variables), actor)
         if result.errors:
             raise refusal(result.errors[0])
         return Answer((result.data or {})[operation.root], replayed)
+
+    async def admit(self, scopes: frozenset[str], actor: Actor | None) -> None:
+        """Count a request against the limit of what needs these scopes, and hold the actor to them.
+
+        What is refused counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
+        """
+        if actor:
+            await self._count(scopes, actor)
+        allow(scopes, actor)
 
     async def run(
         self,
@@ -89,11 +101,22 @@ class Executor:
         A subscription is run on each `value` that `subscribe` gave. An error rolls everything back. Raises
         `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
         """
-        allow(prepared.scopes, actor)
-        if prepared.kind is OperationType.SUBSCRIPTION and value is None:
+        if value is not None:
+            allow(prepared.scopes, actor)
+            return await self._run(prepared, variables, actor, name, value)
+        await self.admit(prepared.scopes, actor)
+        if prepared.kind is OperationType.SUBSCRIPTION:
             raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
-        if actor and value is None:
-            await self._count(prepared, actor)
+        return await self._run(prepared, variables, actor, name)
+
+    async def _run(
+        self,
+        prepared: Prepared,
+        variables: dict[str, Any] | None,
+        actor: Actor | None,
+        name: str | None = None,
+        value: object = None,
+    ) -> tuple[ExecutionResult, bool]:
         context = self._context(actor)
         unit = context.unit
         try:
@@ -116,9 +139,7 @@ class Executor:
         The stream yields None now and then, where there is no value. Raises `Unauthenticated`, `InsufficientScope`,
         `RateLimited`, and the `DomainError` of the field.
         """
-        allow(prepared.scopes, actor)
-        if actor:
-            await self._count(prepared, actor)
+        await self.admit(prepared.scopes, actor)
         if prepared.errors or prepared.document is None:
             return ExecutionResult(None, list(prepared.errors))
         context = self._context(actor, last_event_id)
@@ -131,10 +152,10 @@ class Executor:
             raise refusal((stream.errors or [])[0])
         return cast("AsyncGenerator[Any, None]", stream)
 
-    async def _count(self, prepared: Prepared, actor: Actor) -> None:
-        """Count an operation against its limit, and say in the answer what is left; raise `RateLimited`."""
+    async def _count(self, scopes: frozenset[str], actor: Actor) -> None:
+        """Count a request against its limit, and say in the answer what is left; raise `RateLimited`."""
         limits = self.services.limits
-        policy = limits.sends if Scope.messages_send in prepared.scopes else limits.requests
+        policy = limits.sends if Scope.messages_send in scopes else limits.requests
         standing = await limits.rates.take(policy, actor)
         if standing:
             add_headers({"ratelimit-policy": policy.header, "ratelimit": standing.header})

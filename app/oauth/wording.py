@@ -13,7 +13,7 @@ WORDS = {
     Scope.conversations_read: "Read conversations",
     Scope.conversations_write: "Assign, close and reopen conversations, and see the people of the account",
     Scope.contacts_read: "Read contacts and segments",
-    Scope.contacts_write: "Add and change contacts, tags and opt-outs",
+    Scope.contacts_write: "Add and change contacts, tags and opt-outs, and see the contacts it changes",
     Scope.contacts_delete: "Erase contacts with all of their messages",
     Scope.campaigns_read: "Read campaigns and drip sequences",
     Scope.campaigns_write: "Write campaigns, drip sequences and templates",

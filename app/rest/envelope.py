@@ -29,6 +29,7 @@ from app.domain.kernel.errors import (
     UnsupportedMediaType,
 )
 from app.graphql.challenges import step_up
+from app.graphql.errors import is_away, translate
 
 log = structlog.get_logger(__name__)
 
@@ -125,8 +126,9 @@ class LastResort:
         except Exception as cause:
             if begun or scope["type"] != "http":
                 raise
-            log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
-            response = await self._refuse(Request(scope), cause)
+            if not is_away(cause):
+                log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
+            response = await self._refuse(Request(scope), translate(cause) if is_away(cause) else cause)
             await response(scope, receive, send)
 
 

@@ -33,8 +33,17 @@ class Answer(Protocol):
         ...
 
 
-Execute = Callable[[Operation, Mapping[str, Any], Actor | None], Awaitable[Answer]]
-"""Runs an operation; raises `DomainError`."""
+class Execute(Protocol):
+    """Runs operations on behalf of actors."""
+
+    async def admit(self, scopes: frozenset[str], actor: Actor | None) -> None:
+        """Count a request, and raise `DomainError` where the actor may not make it, or makes too many."""
+        ...
+
+    async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
+        """Run an operation that was admitted; raise `DomainError`."""
+        ...
+
 
 Identify = Callable[[Request], Awaitable[Actor | None]]
 """Tells who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
@@ -68,6 +77,7 @@ class Endpoint:
         actor = await self._identify(request)
         if actor is None and self.operation.scopes:
             raise Unauthenticated(reason="No key was sent.")
+        await self._execute.admit(self.operation.scopes, actor)
         variables = await self._read(request)
         answer = await self._execute(self.operation, variables, actor)
         headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}

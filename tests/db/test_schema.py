@@ -7,7 +7,7 @@ from alembic.script import ScriptDirectory
 
 from app.bootstrap import METADATA
 from app.db import migrate, schema
-from app.db.schema import SchemaBehind
+from app.db.schema import SchemaAhead, SchemaBehind
 from tests.db.databases import execute, named
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/messaging"
@@ -55,3 +55,16 @@ async def test_who_waits_for_a_server_that_is_not_there_is_told_so_too(monkeypat
 
     with pytest.raises(SchemaBehind):
         await schema.wait_for(NOWHERE)
+
+
+async def test_a_database_that_a_newer_version_made_is_told_at_once(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, METADATA)
+    await execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
+
+    with pytest.raises(SchemaAhead) as told:
+        await schema.wait_for(empty_url)
+
+    assert str(told.value) == (
+        f"A newer version of the service made the database (its schema is 9999, this version knows {schema.newest()}). "
+        "Run that version again, or restore a backup."
+    )

@@ -139,7 +139,7 @@ async def test_a_phone_that_nobody_has_is_not_found(
 ) -> None:
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), "phone": PHONE})
 
-    assert refusal(answer) == (404, "not_found", f"No contact with id {PHONE}.")
+    assert refusal(answer) == (404, "not_found", f"No contact with phone {PHONE}.")
     assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
 
 

@@ -166,7 +166,7 @@ async def test_a_contact_that_is_not_there_is_not_found(api: httpx2.AsyncClient,
     by_phone = await api.request(method, path, json={"phone": PHONE, "tag": "gold"})
     by_id = await api.request(method, path, json={"contact_id": 10**12, "tag": "gold"})
 
-    assert refusal(by_phone) == (404, "not_found", f"No contact with id {PHONE}.")
+    assert refusal(by_phone) == (404, "not_found", f"No contact with phone {PHONE}.")
     assert refusal(by_id) == (404, "not_found", f"No contact with id {10**12}.")
 
 

@@ -73,6 +73,39 @@ async def test_sends_have_a_limit_of_their_own(api: httpx2.AsyncClient, services
     assert await services.database.pool.fetchval("SELECT balance FROM accounts") == account.credits - 2
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "status"), [("/automation/actions/create-contact", b"{}", 422), ("/contacts", b"[", 400)]
+)
+async def test_a_request_that_is_refused_counts_too(
+    api: httpx2.AsyncClient, path: str, body: bytes, status: int
+) -> None:
+    for left in (2, 1, 0):
+        answer = await api.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, limits(answer)[1]) == (status, f'"requests";r={left}')
+
+    answer = await api.post(path, content=body, headers={"Content-Type": "application/json"})
+
+    assert refusal(answer)[:2] == (429, "rate_limited")
+
+
+async def test_a_request_beyond_the_scopes_of_a_key_counts_too(api: httpx2.AsyncClient, account: Opened) -> None:
+    key = {"Authorization": f"Bearer {account.auto_key}"}
+    for left in (2, 1, 0):
+        answer = await api.get("/billing/balance", headers=key)
+        assert (answer.status_code, limits(answer)[1]) == (403, f'"requests";r={left}')
+
+    assert (await api.get("/billing/balance", headers=key)).status_code == 429
+    assert (await api.get("/contacts", headers=key)).status_code == 429
+
+
+async def test_what_the_contract_cannot_read_counts_too(api: httpx2.AsyncClient) -> None:
+    for left in (2, 1, 0):
+        answer = await api.post("/graphql", content=b"[", headers={"Content-Type": "application/json"})
+        assert (answer.status_code, limits(answer)[1]) == (400, f'"requests";r={left}')
+
+    assert (await api.post("/graphql", json=BALANCE)).status_code == 429
+
+
 async def test_another_key_is_not_held_up(api: httpx2.AsyncClient, account: Opened) -> None:
     await exhaust(api)
 

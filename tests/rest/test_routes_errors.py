@@ -3,8 +3,10 @@
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
+import asyncpg
 import pytest
 from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -175,3 +177,26 @@ async def test_an_http_exception_of_a_library_takes_the_nearest_code(app: FastAP
     assert answer.status_code == status
     assert (answer.json()["error_code"], answer.json()["error"]) == (code, "Not this way.")
     assert answer.headers["x-why"] == "because"
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        ConnectionResetError(),
+        asyncpg.CannotConnectNowError(),
+        asyncpg.InvalidAuthorizationSpecificationError(),
+        asyncpg.ObjectNotInPrerequisiteStateError(),
+        DBAPIError(None, None, asyncpg.ConnectionDoesNotExistError()),
+    ],
+    ids=lambda cause: type(cause).__name__,
+)
+async def test_without_its_database_a_route_is_unavailable(app: FastAPI, cause: Exception) -> None:
+    async def away() -> None:
+        raise cause
+
+    app.add_api_route("/away", away)
+
+    answer = await client(app).get("/away")
+
+    assert (answer.status_code, answer.json()["error_code"]) == (503, "unavailable")
+    assert answer.headers["retry-after"] == "5"

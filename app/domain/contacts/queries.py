@@ -4,6 +4,7 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from string import digits as ascii_digits
 
 from sqlalchemy import ARRAY, ColumnElement, Select, Text, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
@@ -29,6 +30,9 @@ class ContactSort(enum.StrEnum):
     score_high = enum.auto()
     date_added = enum.auto()
 
+
+BETWEEN_DIGITS = frozenset(ascii_digits + "+ ().-/\N{NO-BREAK SPACE}")
+"""The digits, and what people write between those of a phone."""
 
 MAX_FOUND = 100
 """How many contacts with one e-mail address a search returns."""
@@ -134,7 +138,8 @@ def _total(unit: Unit) -> Select[int]:
 def _filtered(unit: Unit, wanted: ContactFilter) -> Select[Contact]:
     statement = _own(unit)
     if wanted.search:
-        statement = statement.where(Contact.searched.like(_anywhere(wanted.search)))
+        spellings = _spellings(wanted.search.strip())
+        statement = statement.where(or_(*(Contact.searched.like(_anywhere(each)) for each in spellings)))
     if wanted.stage:
         statement = statement.where(Contact.pipeline_stage == wanted.stage)
     if wanted.status:
@@ -142,6 +147,12 @@ def _filtered(unit: Unit, wanted: ContactFilter) -> Select[Contact]:
     if wanted.tag:
         statement = statement.where(Contact.tags.contains([wanted.tag]))
     return statement
+
+
+def _spellings(text: str) -> list[str]:
+    """Return how a text may stand in what is searched: as it is, and a phone, or a part of one, as bare digits."""
+    digits = "".join(filter(ascii_digits.__contains__, text))
+    return [text, digits] if digits and digits != text and BETWEEN_DIGITS.issuperset(text) else [text]
 
 
 def _anywhere(text: str) -> ColumnElement[str]:

@@ -69,7 +69,7 @@ async def get_by_phone(unit: Unit, phone: str) -> Contact:
     normal = phones.normalize(phone, await _region(unit))
     contact = await queries.find_by_phone(unit, normal)
     if contact is None:
-        raise NotFound(kind="contact", id=normal)
+        raise NotFound(kind="contact", id=normal, by="phone")
     return contact
 
 
@@ -111,6 +111,8 @@ async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
 
 async def add_tag(unit: Unit, id: int, tag: str) -> Contact:
     """Give a contact a tag; one it has already changes nothing."""
+    if not tag.strip():
+        raise InvalidInput(reason="A tag must not be empty.")
     contact = await queries.get(unit, id, lock=True)
     return await update(unit, id, {"tags": [*contact.tags, tag]})
 
@@ -188,9 +190,8 @@ def _email(value: str) -> str:
 
 
 def _tags(values: list[str]) -> list[str]:
-    tags = list(dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values))
-    if "" in tags:
-        raise InvalidInput(reason="A tag must not be empty.")
+    """Return tags, each once; what is empty is none: so forms send a field that nobody filled in."""
+    tags = [tag for tag in dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values) if tag]
     if len(tags) > MAX_TAGS:
         raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.")
     return tags

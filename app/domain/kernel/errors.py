@@ -52,7 +52,10 @@ class NotFound(DomainError):
 
     code = "not_found"
     status = 404
-    message = "No {kind} with id {id}."
+    message = "No {kind} with {by} {id}."
+
+    def __init__(self, *, kind: str, id: object, by: str = "id") -> None:
+        super().__init__(kind=kind, id=id, by=by)
 
 
 class MethodNotAllowed(DomainError):

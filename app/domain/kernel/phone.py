@@ -30,7 +30,7 @@ UNREADABLE = {
     NumberParseException.NOT_A_NUMBER: "it is not a number",
     NumberParseException.TOO_SHORT_AFTER_IDD: "it has too few digits",
     NumberParseException.TOO_SHORT_NSN: "it has too few digits",
-    NumberParseException.TOO_LONG: "it has too many digits",
+    NumberParseException.TOO_LONG: "it is too long",
 }
 
 IMPOSSIBLE = {
@@ -123,7 +123,9 @@ def _read(text: str, region: str | None) -> PhoneNumber:
     try:
         return phonenumbers.parse(text, region and region.upper())
     except NumberParseException as error:
-        raise _invalid(text, UNREADABLE[error.error_type]) from error
+        unknown = error.error_type == NumberParseException.INVALID_COUNTRY_CODE and text.lstrip().startswith("+")
+        reason = IMPOSSIBLE[ValidationResult.INVALID_COUNTRY_CODE] if unknown else UNREADABLE[error.error_type]
+        raise _invalid(text, reason) from error
 
 
 def _e164(number: PhoneNumber) -> str:

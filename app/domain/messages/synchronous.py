@@ -17,7 +17,7 @@ from app.domain.messages.models import MessageStatus
 LOOK_EVERY = 0.05
 
 FIND_RESULT = """
-SELECT status, error_code, from_number, to_number, segments FROM messages WHERE account_id = $1 AND id = $2
+SELECT status, error_code, from_number, to_number, segments, sent_at FROM messages WHERE account_id = $1 AND id = $2
 """
 
 
@@ -36,8 +36,9 @@ async def send(desk: Desk, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
     """Send a text and return once the carrier has taken it, in the time that a hand-off may take.
 
     The message is claimed as it is accepted, so that no worker hands it over as well; if this process dies, the claim
-    lapses and the carrier is asked. A send that was answered before waits for its first result. Raises `CarrierRefused`
-    when it failed and was refunded, and `CarrierTimeout` when nobody knows yet: then it must not be sent again.
+    lapses and the carrier is asked. A send that was answered before waits for its first result, whatever became of the
+    text afterwards. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when nobody knows yet:
+    then it must not be sent again.
     """
     deadline = asyncio.get_running_loop().time() + handoff.pace.timeout
     accepted = await desk.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
@@ -48,7 +49,7 @@ async def send(desk: Desk, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
         row = await _await_result(handoff, actor, id, deadline)
     except UNREACHABLE:  # the carrier may have it
         raise CarrierTimeout(id=id) from None
-    if row["status"] == MessageStatus.failed:
+    if row["status"] == MessageStatus.failed and not row["sent_at"]:
         code = row["error_code"]
         raise CarrierRefused(id=id, code=code, reason=failures.describe(code))
     return Taken(id, row["from_number"], row["to_number"], row["segments"], accepted.replayed)

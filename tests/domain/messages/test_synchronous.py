@@ -14,11 +14,12 @@ from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.unit import Actor
-from app.domain.messages import synchronous
-from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
+from app.domain.messages import outcome, synchronous
+from app.domain.messages.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
 from app.domain.messages.desk import Send
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.outcome import Report
 from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -221,6 +222,20 @@ async def test_the_same_key_answers_the_same_and_sends_once(send: Callable[..., 
     assert len({replace(each, replayed=False) for each in answers}) == 1
     assert await calls(pool) == [("Hello", 1)]
     assert await entries(pool) == [("debit", -1, 999)]
+
+
+async def test_the_same_key_answers_the_same_when_the_network_has_lost_the_text_since(
+    send: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    first = await send(idempotency_key="key 1")
+    async with act() as unit:
+        await outcome.fail(unit, first.message_id, FailureCode.unreachable, Report())
+
+    again = await send(idempotency_key="key 1")
+
+    assert again == replace(first, replayed=True)
+    assert await states(pool) == [("failed", "unreachable")]
+    assert await calls(pool) == [("Hello", 1)]
 
 
 async def test_the_same_key_refuses_the_same(send: Callable[..., Any], pool: Pool) -> None:
