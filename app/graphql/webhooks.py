@@ -67,6 +67,7 @@ class WebhookAttempt:
     error: str = strawberry.field(description="Why no answer came, as a code; empty where one did.")
     address: str = strawberry.field(description="The address that was connected to.")
     seconds: float = strawberry.field(description="How long it took.")
+    headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
     body: str = strawberry.field(description="The first 2 KiB of the answer.")
     attempted_at: datetime = strawberry.field(description="When it was made.")
 

@@ -9,7 +9,7 @@ from tests.domain.webhooks.receivers import until
 from tests.domain.webhooks.stages import Stage
 
 LIST = """
-{ webhook_deliveries { total_count nodes { event status is_test body attempts { number status address body } } } }
+{ webhook_deliveries { total_count nodes { event status is_test body attempts { number status address headers body } } } }
 """
 CREATE = """
 mutation ($url: String!) {
@@ -47,6 +47,7 @@ async def test_deliveries_are_shown_with_their_attempts_in_as_many_statements_fo
     for node in shown["nodes"]:
         body = node.pop("body")
         assert body.startswith('{"contact_id":1,"first_name":"Ann"')
+        assert node["attempts"][0].pop("headers")["content-type"] == "text/plain; charset=utf-8"
         assert node == {
             "event": "pipeline_stage_changed",
             "status": "delivered",
