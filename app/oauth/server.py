@@ -6,9 +6,9 @@ for a client, a code or a token, `wait` has the loop run our own coroutine: one 
 """
 
 from typing import Any, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
-from authlib.common.urls import add_params_to_uri
 from authlib.oauth2.rfc6749 import (
     AuthorizationServer,
     InvalidClientError,
@@ -196,6 +196,7 @@ class Server(AuthorizationServer):
         self.signer = signer
         self.access_token = access_token
         self._clients: dict[str, ClientView | None] = {}
+        self._redirect_uri = ""
         self.register_grant(CodeGrant, [Policy(required=True)])
         self.register_grant(RefreshGrant)
         self.register_endpoint(Revocation)
@@ -220,6 +221,7 @@ class Server(AuthorizationServer):
         Raises `OAuth2Error`, which leaves to the redirect URI.
         """
         state, redirect_uri = asked.payload.state, asked.payload.redirect_uri
+        self._redirect_uri = redirect_uri or ""
         if asked.find_repeated():
             raise InvalidRequestError("A parameter was sent more than once.", state=state, redirect_uri=redirect_uri)
         if not asked.payload.response_type:
@@ -280,9 +282,18 @@ class Server(AuthorizationServer):
         """Return an answer; one that redirects names who sends it, errors included (RFC 9207)."""
         named = NO_STORE | dict(headers)
         if "Location" in named:
-            named["Location"] = add_params_to_uri(named["Location"], [("iss", self.authority.issuer)])
+            named["Location"] = self._locate(named["Location"])
             return Response(status_code=status, headers=named)
         return Response(orjson.dumps(described(body)), status, named)
+
+    def _locate(self, location: str) -> str:
+        """Return where to redirect to: the registered address, letter for letter (RFC 6749, 3.1.2), and what is told.
+
+        Authlib writes the query of the address anew, with other spellings of the same.
+        """
+        own = _query(self._redirect_uri)
+        told = [*_query(location)[len(own) :], ("iss", self.authority.issuer)]
+        return f"{self._redirect_uri}{'&' if own else '' if self._redirect_uri.endswith('?') else '?'}{urlencode(told)}"
 
     def _sign(self, grant: LiveGrant, scopes: frozenset[str]) -> tuple[str, int]:
         assert self.signer
@@ -291,6 +302,10 @@ class Server(AuthorizationServer):
         token = AccessToken(grant.id, grant.user_id, grant.client_id, grant.resource, scopes)
         text = access_tokens.sign(self.signer, self.authority.issuer, token, now, until)
         return text, int((until - now).total_seconds())
+
+
+def _query(uri: str) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(uri).query, keep_blank_values=True)
 
 
 def described(body: Any) -> Any:
