@@ -1,9 +1,9 @@
 """Opting out and in: what stops texts to a phone, what allows them again, and the record of both."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import BigInteger, DateTime, Text, column, delete, select, table
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries
@@ -15,6 +15,18 @@ from app.domain.kernel.unit import Unit
 
 HOLD = timedelta(hours=24)
 """How long a person has to decide whether an unclear reply was an opt-out (domain rule: afterwards it is one)."""
+
+TEXTS = table(
+    "messages",
+    column("id", BigInteger),
+    column("account_id", BigInteger),
+    column("contact_id", BigInteger),
+    column("direction", Text),
+    column("from_number", Text),
+    column("body", Text),
+    column("created_at", DateTime(timezone=True)),
+).c
+"""What people texted, as far as it is evidence; the area of messages stands above this one."""
 
 
 class ContactOptedOut(DomainError):
@@ -92,12 +104,15 @@ async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> 
     return contact
 
 
-async def hold(unit: Unit, contact: Contact) -> bool:
-    """Stop automated texts until a person has decided, or `HOLD` has passed; return False for who has opted out."""
+async def hold(unit: Unit, contact: Contact, received_at: datetime | None = None) -> bool:
+    """Stop automated texts until a person has decided, or `HOLD` has passed; return False for who has opted out.
+
+    `received_at` is the `created_at` of the unclear reply; by it, the reply is found as evidence of an opt-out.
+    """
     if contact.status == ContactStatus.opted_out:
         return False
     if contact.held_until is None:
-        contact.held_until = unit.clock.now() + HOLD
+        contact.held_until = (received_at or unit.clock.now()) + HOLD
         await _save(unit, contact)
     return True
 
@@ -106,7 +121,7 @@ async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Conta
     """Decide on an unclear reply: it was an opt-out, or it was not."""
     contact = await queries.get(unit, contact_id, lock=True)
     if opted_out:
-        await opt_out(unit, contact, "", "review", Evidence("review"))
+        await opt_out(unit, contact, "", "review", await _unclear_reply(unit, contact, "review"))
     if contact.held_until is not None:
         contact.held_until = None
         await _save(unit, contact)
@@ -116,7 +131,7 @@ async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Conta
 async def close_hold(unit: Unit, contact: Contact, reason: str) -> None:
     """Record an opt-out of the phone of a held contact that is about to leave it: what is unclear is never consent."""
     if contact.held_until is not None:
-        await _suppress(unit, contact.phone, "", reason, Evidence(reason))
+        await _suppress(unit, contact.phone, "", reason, await _unclear_reply(unit, contact, reason))
 
 
 async def expire_holds(unit: Unit, limit: int = 100) -> list[int]:
@@ -129,7 +144,8 @@ async def expire_holds(unit: Unit, limit: int = 100) -> list[int]:
     )
     contacts = await unit.all(overdue)
     for contact in contacts:
-        await opt_out(unit, contact, "", "review_expired", Evidence("review_expired"))
+        evidence = await _unclear_reply(unit, contact, "review_expired")
+        await opt_out(unit, contact, "", "review_expired", evidence)
     return [contact.id for contact in contacts]
 
 
@@ -146,6 +162,21 @@ async def record(unit: Unit, phone: str, kind: ConsentKind, evidence: Evidence) 
             actor=unit.actor.label,
         )
     )
+
+
+async def _unclear_reply(unit: Unit, contact: Contact, method: str) -> Evidence:
+    """Return the reply that a contact is held for, as evidence: the one from its phone that the hold began with."""
+    if contact.held_until is None:
+        return Evidence(method)
+    reply = select(TEXTS.body, TEXTS.id).where(
+        TEXTS.account_id == unit.actor.account_id,
+        TEXTS.contact_id == contact.id,
+        TEXTS.direction == "inbound",
+        TEXTS.from_number == contact.phone,
+        TEXTS.created_at == contact.held_until - HOLD,
+    )
+    found = await unit.rows(reply.order_by(TEXTS.id.desc()).limit(1))
+    return Evidence(method, *found[0]) if found else Evidence(method)
 
 
 async def _suppress(unit: Unit, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:

@@ -33,6 +33,8 @@ HELP_EVERY = timedelta(hours=24)
 STOPPED = "{company}: you are unsubscribed and will get no more messages. Reply START to resubscribe."
 STARTED = "{company}: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 HELP = "{company}: for help contact {support}. Msg&data rates may apply. Reply STOP to unsubscribe."
+END_OF_HELP = HELP.rpartition("{support}")[2]
+"""By it an answer to HELP is known, whatever name and contact the account had when it was given."""
 
 FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
 
@@ -150,7 +152,7 @@ async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
         case IntentKind.help:
             await _help(unit, arrival)
         case IntentKind.review:
-            if await consent.hold(unit, arrival.contact):
+            if await consent.hold(unit, arrival.contact, arrival.message.created_at):
                 arrival.conversation.possible_opt_out = True
         case IntentKind.wrong_number:
             arrival.conversation.wrong_number = True
@@ -183,7 +185,7 @@ async def _help(unit: Unit, arrival: Arrival) -> None:
         Message.account_id == unit.actor.account_id,
         Message.contact_id == arrival.contact.id,
         Message.purpose == Purpose.compliance,
-        Message.body == await _compliance_text(unit, HELP),
+        Message.body.endswith(END_OF_HELP, autoescape=True),
         Message.created_at > unit.clock.now() - HELP_EVERY,
     )
     if not arrival.carrier.capabilities.handles_opt_out and not await unit.all(answered.limit(1)):

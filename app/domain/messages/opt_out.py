@@ -51,10 +51,13 @@ _link = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _bare_number_sign = re.compile(r"#(?!\w)")
 _reaction = re.compile(
     r"\W{0,4}(?:(?:liked|loved|disliked|laughed at|emphasized|questioned|reacted\b.{1,20}|removed\b.{1,30}) [“\"].*"
-    r"|(?!.*\bI\b)[^“]{1,20}“.{20,}”\W*)",
+    r"|(?!.*\bI\b)(?=[^“]*\w)[^“]{1,20}“.{20,}”\W*)",
     re.IGNORECASE | re.DOTALL,
 )
 _break = re.compile(r"\s*\|[\s|]*")
+_word = re.compile(r"[\w\u0300-\u036f\u200b-\u200d\u2060\ufeff]+")
+_latin = re.compile(r"[A-Za-z]")
+_cyrillic_or_greek = re.compile(r"[\u0370-\u052f]")
 _long_run = re.compile(r"([a-z])\1{2,}")
 
 
@@ -105,6 +108,7 @@ def _edits(word: str) -> set[str]:
     }
 
 
+ENGLISH = frozenset(words.OPT_OUT_WORDS["en"].split())
 OPT_OUT = _vocabulary(*words.OPT_OUT_WORDS.values())
 STRONG = _vocabulary(words.STRONG_WORDS)
 OPT_IN = _vocabulary(words.OPT_IN_WORDS)
@@ -130,6 +134,11 @@ _begins_with_keyword = re.compile(rf"(?:stop|stopp|stopall|unsubscribe|opt ?out)
 _begins_with_capitals = re.compile(r"\W*STOP\b")
 _ends_with_capitals = re.compile(r"\bSTOP\W*$")
 _wrong_number = re.compile(words.WRONG_NUMBERS)
+_wrong_number_said = re.compile(
+    rf"(?:\b(?>(?:{words.FILLERS})\b[ |]+|(?:{words.BEFORE_WRONG_NUMBER}) )){{0,9}}(?:{words.WRONG_NUMBERS})"
+    rf"(?:[ |]*(?>(?:{words.AFTER_WRONG_NUMBER}|{words.DISMISSALS}|{words.FILLERS})\b)){{0,9}}"
+)
+_unspaced = re.compile("|".join(sorted(word for word in OPT_OUT if not word.isascii())))
 _own_mistake = re.compile(words.OWN_MISTAKES)
 _denial = re.compile(words.DENIALS)
 _reproach = re.compile(words.REPROACHES)
@@ -162,9 +171,9 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
     """Return what a text asks for. YES is consent only after an opt-out or while a confirmation is awaited.
 
     The first level that matches decides: a keyword alone, a typing error of one, a demand in other words, a wrong
-    number, and what may be a demand but needs a person to say so (`review`).
+    number with nothing like a demand beside it, and what may be a demand but needs a person to say so (`review`).
     """
-    body = body[:MAX_LENGTH].strip()
+    body = _word.sub(_unmasked, body[:MAX_LENGTH].strip())
     text = normalize(body)
     if not text:
         return Intent(IntentKind.review, reason="sign") if STOP_SIGNS & set(body) else NOTHING
@@ -179,8 +188,8 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
         or _other_keyword(_joined(alone), returning=opted_out or opt_in_pending, confirming=opt_in_pending)
         or _typo(alone)
         or _instructed(loose)
-        or next(filter(None, (_intent(rule, asked) for rule in RULES)), None)
-        or _wrong(asked)
+        or _demanded(asked)
+        or _wrong(body, loose, asked)
         or _doubt(body, alone, asked)
         or NOTHING
     )
@@ -189,6 +198,14 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
 def is_reaction(body: str) -> bool:
     """Tell whether a text only reports that somebody tapped on one of ours, such as `Liked "..."`."""
     return bool(_reaction.fullmatch(body))
+
+
+def _unmasked(word: re.Match[str]) -> str:
+    """Return a word in Latin letters alone where look-alikes of them stand among them or hide a keyword."""
+    plain = word[0].translate(words.LOOK_ALIKES)
+    if plain == word[0] or _cyrillic_or_greek.search(plain):
+        return word[0]
+    return plain if _latin.search(word[0]) or plain.lower() in ENGLISH else word[0]
 
 
 def _keyword(alone: str) -> Intent | None:
@@ -225,6 +242,10 @@ def _instructed(loose: str) -> Intent | None:
     return Intent(IntentKind.opt_out, _phrase(loose), "intent") if _instruction.fullmatch(loose) else None
 
 
+def _demanded(text: str) -> Intent | None:
+    return next(filter(None, (_intent(rule, text) for rule in RULES)), None)
+
+
 def _intent(rule: Rule, text: str) -> Intent | None:
     for found in rule.phrases.finditer(text):
         before = _clause_before(text, found)
@@ -248,11 +269,37 @@ def _is_softened(rule: Rule, text: str, found: re.Match[str]) -> bool:
     return final is None and bool(rule.softened.search(text, found.end()))
 
 
-def _wrong(text: str) -> Intent | None:
-    for found in _wrong_number.finditer(text):
-        if not _own_mistake.search(_clause_before(text, found)):
-            return Intent(IntentKind.wrong_number, _phrase(found[0]), "wrong_number")
+def _wrong(body: str, loose: str, asked: str) -> Intent | None:
+    for found in _wrong_number.finditer(loose):
+        if not _own_mistake.search(_clause_before(loose, found)):
+            wrong = Intent(IntentKind.wrong_number, _phrase(found[0]), "wrong_number")
+            return _demanded_beside(body, loose, asked) or wrong
     return None
+
+
+def _demanded_beside(body: str, loose: str, asked: str) -> Intent | None:
+    """Return the demand in a text that names a wrong number too; to be the wrong person makes no demand weaker."""
+    rest = _tidy(_wrong_number_said.sub(" | ", asked))
+    others = " | ".join(clause for clause in loose.split(" | ") if not _wrong_number.search(clause))
+    return (
+        _keyword(_without_fillers(rest))
+        or _keyword(_without_fillers(others))
+        or _demanded(rest)
+        or _doubt(body, _without_fillers(rest), rest)
+        or (_held(loose) if STOP_SIGNS & set(body) or _names_an_end(loose, rest) else None)
+    )
+
+
+def _names_an_end(loose: str, rest: str) -> bool:
+    """Tell whether a keyword stands anywhere in a text, or as a clause of the rest one mistyped or in other words."""
+    several = loose.replace("|", " ").split()
+    runs = ("".join(several[at : at + length]) for at in range(len(several)) for length in range(1, 5))
+    clauses = [_without_fillers(clause) for clause in rest.split(" | ")]
+    return (
+        not OPT_OUT.isdisjoint(runs)
+        or _unspaced.search(loose) is not None
+        or any(_typo(clause) or _hold_word.fullmatch(clause) or _demanded(clause) for clause in clauses)
+    )
 
 
 def _doubt(body: str, alone: str, asked: str) -> Intent | None:

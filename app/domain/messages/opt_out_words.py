@@ -26,6 +26,16 @@ OPT_OUT_WORDS = {
 }
 """Whole messages that mean stop: 47 CFR 64.1200(a)(10), the lists of Twilio and AWS, and the usage of each language."""
 
+_LOOK_ALIKES = {
+    "АВЕКМОРСТЅІѴЬӀ авекморстѕіѵьӏгҽԁԛ": "ABEKMOPCTSIVbl abekmopctsivblredq",
+    "ΑΒΕΙΚΜΝΟΡΤϹϺ αβεικμνορτυσϲϱ": "ABEIKMNOPTCM abeikmvoptuocp",
+}
+LOOK_ALIKES = str.maketrans("".join(_LOOK_ALIKES), "".join(_LOOK_ALIKES.values()))
+"""Cyrillic and Greek letters that look like those of English keywords (Unicode TR 39, confusables.txt).
+
+The small forms of capitals that look alike count too, for keyboards that change the case of what was typed.
+"""
+
 STRONG_WORDS = "stop stopall unsubscribe unsub optout remove revoke quit stopp arret alto basta parar стоп 退订"
 """Those that mean stop even beside other clauses; to cancel or to end may be said of an appointment."""
 
@@ -223,6 +233,21 @@ WRONG_NUMBERS = _phrases(r"""
     \b(mauvais|faux) numero|\btromp\w+ de numero|\bfalsche nummer|\bverwahlt|\b(verkeerde?|fel|feil|forkert) nummer
     打错|发错|号码错|番号違|不是本人|не туда попали|ошиблись номером
 """)
+
+BEFORE_WRONG_NUMBER = _phrases(r"""
+    (im|i am|this is) not \w+( \|)?(?= )|(it|this|that)(?= (is|was|has|must|may|might|still) )
+    {YOU}|youve|youre|ya|guys|people|i|im|ive|we|its|he|she|they|there|theres|thats|who
+    is|are|am|was|has|have|had|got|get|gotten|must|may|might|probably|obviously|clearly|maybe|again|still
+    (texted|texting|reached|reaching|dialed|messaged|messaging|contacted|contacting|called|calling)(?= (the|a) )
+    \w+(?= (doesnt|does not|no longer) (have|has|owns?|uses?) this )
+    think|thought|believe|guess|know|afraid|sure|pretty|and|but|so|as|since|because|cause|cuz|bc|the|a|to
+    tiene|tienes|es|el|un|se|vous|avez|cest|le|sie|haben|das|ist|die|voce|tem|ha|avete|il|je|hebt|het|du|har
+""")
+AFTER_WRONG_NUMBER = _phrases(r"""
+    here|anymore|any more|at all|again|so|and|but|because|buddy|bud|man|pal|friend|dear|honey|lady|idiot|了
+    (for|of) \w+{END}|(im|i am|this is)( not)? \w+{END}|my name is \w+
+""")
+"""What belongs to a wrong number where it stands in one clause with a demand."""
 
 FOREIGN_DEMANDS = {
     "es": r"""

@@ -12,8 +12,10 @@ from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import service as people
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
+from app.domain.conversations import review
+from app.domain.erasure import service as erasure
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit import Actor, Unit
 from app.domain.messages import outcome
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.carrier import FailureCode, InboundMessage
@@ -287,6 +289,15 @@ async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
     assert (await contact(pool))["status"] == "opted_out"
 
 
+async def test_help_is_not_answered_again_because_the_account_has_changed(text: Callable[..., Any], pool: Pool) -> None:
+    await text("HELP")
+    await pool.execute("UPDATE accounts SET support_contact = 'help@bluedoor.example', company_name = 'Red Door'")
+
+    await text("HELP")
+
+    assert await replies(pool) == [HELP]
+
+
 async def test_an_unclear_reply_is_held_and_flagged_for_a_person(text: Callable[..., Any], pool: Pool) -> None:
     await text(UNCLEAR)
     until = (await contact(pool))["held_until"]
@@ -319,6 +330,57 @@ async def test_an_unclear_reply_of_who_opted_out_changes_nothing(text: Callable[
 
     assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
     assert not (await conversation(pool))["possible_opt_out"]
+
+
+@pytest.mark.parametrize(
+    ("end", "method"),
+    [
+        (lambda unit, held: review.decide(unit, held["conversation_id"], opted_out=True), "review"),
+        (lambda unit, _: expire(unit), "review_expired"),
+        (lambda unit, held: erasure.erase(unit, held["contact_id"]), "contact_deleted"),
+        (lambda unit, held: review.update_contact(unit, held["contact_id"], {"phone": OTHER}), "phone_changed"),
+    ],
+    ids=["a decision", "the end of the hold", "the deletion of the contact", "another phone"],
+)
+async def test_an_unclear_reply_that_becomes_an_opt_out_is_kept_as_its_evidence(
+    text: Callable[..., Any], act: Callable[..., Any], pool: Pool, end: Callable[..., Any], method: str
+) -> None:
+    for body in ("STOP by at noon?", UNCLEAR, "Hello?", "QUIT asking"):
+        await text(body)
+    await text(UNCLEAR, sender=OTHER)
+    held = await pool.fetchrow("SELECT * FROM messages WHERE body = $1 AND from_number = $2", UNCLEAR, TO)
+    await pool.execute("DELETE FROM contacts WHERE phone = $1", OTHER)
+
+    async with act() as unit:
+        await end(unit, held)
+
+    [recorded] = await pool.fetch("SELECT phone, kind, method, text, message_id FROM consents")
+    assert tuple(recorded) == (TO, "revoked_other", method, UNCLEAR, held["id"])
+
+
+async def expire(unit: Unit) -> None:
+    unit.clock = Later(timedelta(hours=24, minutes=1))
+    assert await review.expire(unit) == 1
+
+
+async def test_an_opt_out_after_a_hold_that_was_lifted_has_the_later_reply_as_its_evidence(
+    text: Callable[..., Any], act: Callable[..., Any], pool: Pool
+) -> None:
+    for opted_out in (False, True):
+        await text(UNCLEAR)
+        async with act() as unit:
+            await review.decide(unit, (await conversation(pool))["id"], opted_out=opted_out)
+
+    newest = await pool.fetchval("SELECT max(id) FROM messages WHERE direction = 'inbound'")
+    assert [row["message_id"] for row in await pool.fetch("SELECT message_id FROM consents")] == [newest]
+
+
+async def test_a_demand_beside_a_wrong_number_opts_out(text: Callable[..., Any], pool: Pool) -> None:
+    await text("STOP you have the wrong number")
+
+    assert ((await contact(pool))["status"], (await contact(pool))["dnd_sms"]) == ("opted_out", False)
+    assert await replies(pool) == [STOPPED]
+    assert await consents(pool) == [("opt_out", "keyword", "STOP you have the wrong number")]
 
 
 async def test_an_opt_out_that_the_carrier_knew_of_settles_an_unclear_one(
