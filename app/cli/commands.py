@@ -134,13 +134,16 @@ def create_account(
     company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
     email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
     credits: Annotated[int, typer.Option(help="How many credits to begin with.")] = 0,
+    region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
+    support_contact: Annotated[str, typer.Option(help="What a HELP reply tells people to turn to.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Open an account with an owner, keys and a sandbox number."""
     from app.cli import setup
 
     settings = _settings()
-    opened = asyncio.run(setup.create_account(settings, company_name, email, credits))
+    opening = setup.create_account(settings, company_name, email, credits, region, support_contact)
+    opened = asyncio.run(opening)
     _tell(_told(settings, opened), as_json=json)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -64,10 +64,13 @@ async def open_first_account(settings: Settings) -> dict[str, Any] | None:
         return asdict(await open_account(unit, _opening(settings, "My company", FIRST_EMAIL, settings.starter_credits)))
 
 
-async def create_account(settings: Settings, company_name: str, email: str, credits: int) -> Opened:
+async def create_account(
+    settings: Settings, company_name: str, email: str, credits: int, region: str = "US", support_contact: str = ""
+) -> Opened:
     """Open an account with an owner, keys, a sandbox number and credits."""
     async with _unit(settings, NOBODY) as unit:
-        return await open_account(unit, _opening(settings, company_name, email, credits))
+        opening = _opening(settings, company_name, email, credits)
+        return await open_account(unit, replace(opening, region=region, support_contact=support_contact))
 
 
 async def create_demo(settings: Settings, company_name: str, email: str, credits: int, redirect_uri: str) -> Demo:

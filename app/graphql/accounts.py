@@ -7,10 +7,11 @@ from typing import Annotated, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from app.domain.accounts import audit, models, queries, sessions, users
+from app.domain.accounts import audit, models, queries, service, sessions, users
 from app.domain.accounts.models import Role
+from app.domain.accounts.service import AccountFields
 from app.domain.kernel.paging import Page, Window
-from app.graphql.context import Info
+from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
 from app.graphql.paging import After, Connection, First, Offset
@@ -54,9 +55,25 @@ class Account:
 
     id: BigInt = strawberry.field(description="The account's id.")
     company_name: str = strawberry.field(description="The name that recipients are told.")
-    region: str = strawberry.field(description="The country whose national phone numbers are understood.")
-    support_contact: str = strawberry.field(description="What a HELP reply tells people to turn to.")
+    region: str = strawberry.field(
+        description="The country whose national phone numbers are understood, and where a text costs least."
+    )
+    support_contact: str = strawberry.field(
+        description="What a HELP reply tells people to turn to; empty to tell the company's name."
+    )
     created_at: datetime = strawberry.field(description="When the account was opened.")
+
+
+@strawberry.input(description="The fields to change; what is left out stays as it is.")
+class AccountChanges:
+    """What of the account is to change."""
+
+    region: strawberry.Maybe[str] = strawberry.field(
+        description="The two letters of the country (ISO 3166), such as US or GB, in any case."
+    )
+    support_contact: strawberry.Maybe[str | None] = strawberry.field(
+        description="One line of at most 100 characters, such as an e-mail address; null or empty for none."
+    )
 
 
 @strawberry.type(description="Who asks: the user of a session or token, or the owner of the account of a key.")
@@ -159,7 +176,20 @@ class AccountQuery:
 
 @strawberry.type
 class AccountMutation:
-    """Changing who works in the account."""
+    """Changing the account and who works in it."""
+
+    @strawberry.mutation(
+        graphql_type=Account,
+        description="Change the account: where its national phone numbers are, and what a HELP reply names.",
+        directives=guarded("account:write"),
+    )
+    async def update_account(
+        self,
+        info: Info,
+        changes: Annotated[AccountChanges, strawberry.argument(description="What to change.")],
+    ) -> models.Account:
+        """Change the account."""
+        return await service.update(info.context.unit, given(vars(changes), AccountFields))
 
     @strawberry.mutation(
         graphql_type=User,

@@ -75,6 +75,37 @@ def test_an_account_is_opened_with_owner_keys_number_and_credits(account: dict[s
     ]
 
 
+def test_an_account_is_opened_in_its_country_with_a_support_contact(messaging: Run, ask: Any) -> None:
+    options = ("--region", "gb", "--support-contact", " help@bluedoor.example ")
+
+    done = messaging("account", "create", "Blue Door", "--email", "ann@example.com", *options)
+
+    assert done.code == 0
+    assert ask("SELECT region, support_contact FROM accounts") == [("GB", "help@bluedoor.example")]
+
+
+def test_an_account_has_no_support_contact_unless_one_is_given(account: dict[str, Any], ask: Any) -> None:
+    assert ask("SELECT region, support_contact FROM accounts") == [("US", "")]
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        (("--region", "UK"), "region must be the two letters of a country (ISO 3166), such as US or GB."),
+        (("--region", ""), "region must be the two letters of a country (ISO 3166), such as US or GB."),
+        (("--support-contact", "x" * 101), "support_contact must be one line of at most 100 characters."),
+        (("--support-contact", "one\ntwo"), "support_contact must be one line of at most 100 characters."),
+    ],
+)
+def test_an_account_that_cannot_be_as_it_is_wanted_is_not_opened(
+    messaging: Run, ask: Any, option: tuple[str, str], complaint: str
+) -> None:
+    done = messaging("account", "create", "Blue Door", "--email", "ann@example.com", *option)
+
+    assert (done.code, done.output, done.complaint) == (1, "", f"messaging: {complaint}\n")
+    assert ask("SELECT count(*) FROM accounts") == [(0,)]
+
+
 def test_an_account_is_printed_for_people_unless_json_is_asked_for(messaging: Run, ask: Any) -> None:
     done = messaging("account", "create", "Blue Door", "--email", "ann@example.com")
 

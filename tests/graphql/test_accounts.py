@@ -1,6 +1,7 @@
 """The account's people, their sessions and the audit log over GraphQL, for who is signed in with a browser."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -12,6 +13,7 @@ from websockets.typing import Origin, Subprotocol
 
 from app.bootstrap import Services
 from app.domain.accounts import users
+from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.service import add_user
@@ -29,6 +31,13 @@ OURS = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8000"}
 VIEWER = {"query": "{ viewer { email } }"}
 INVITE = {"query": 'mutation { invite_user(email: "bob@example.com", role: member) { id role } }'}
 SOFA = Visitor("203.0.113.7", "Firefox")
+
+
+def change(changes: str) -> str:
+    return f"mutation {{ update_account(changes: {{ {changes} }}) {{ region support_contact }} }}"
+
+
+CHANGE = {"query": change('region: "GB"')}
 
 
 @pytest.fixture
@@ -278,6 +287,84 @@ async def test_an_automation_key_sees_the_account_and_none_of_its_people(
 
     assert answer.json()["data"] == {"account": {"company_name": "Blue Door"}, "viewer": {"email": account.email}}
     assert codes(await post(http, {"query": f"{{ {field} }}"})) == ["insufficient_scope"]
+
+
+async def test_an_owner_changes_the_account_and_the_audit_log_tells_of_it(
+    http: httpx2.AsyncClient, services: Services, cookie: str
+) -> None:
+    changed = await ask(http, cookie, change('region: "gb", support_contact: "help@bluedoor.example"'))
+    emptied = await ask(http, cookie, change("support_contact: null"))
+
+    assert changed == {"update_account": {"region": "GB", "support_contact": "help@bluedoor.example"}}
+    assert emptied == {"update_account": {"region": "GB", "support_contact": ""}}
+    user = await services.database.pool.fetchval("SELECT id FROM users")
+    log = await ask(http, cookie, '{ audit_log(action: "account_changed") { nodes { actor subject details } } }')
+    assert log["audit_log"]["nodes"] == [
+        {
+            "actor": f"user:{user}",
+            "subject": "Blue Door",
+            "details": {"former": {"support_contact": "help@bluedoor.example"}, "support_contact": ""},
+        },
+        {
+            "actor": f"user:{user}",
+            "subject": "Blue Door",
+            "details": {
+                "former": {"region": "US", "support_contact": ""},
+                "region": "GB",
+                "support_contact": "help@bluedoor.example",
+            },
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ('region: "UK"', "region must be the two letters of a country (ISO 3166), such as US or GB."),
+        ("region: null", "A field that cannot be emptied is null. Leave it out to keep what is there."),
+        (f'support_contact: "{"x" * 101}"', "support_contact must be one line of at most 100 characters."),
+        (r'support_contact: "one\ntwo"', "support_contact must be one line of at most 100 characters."),
+    ],
+)
+async def test_an_account_that_cannot_be_as_it_is_wanted_stays_as_it_is(
+    http: httpx2.AsyncClient, services: Services, cookie: str, changes: str, reason: str
+) -> None:
+    answer = await post(http, {"query": change(changes)}, Cookie=cookie, **OURS)
+
+    assert answer.json()["errors"][0]["message"] == reason
+    assert tuple(await services.database.pool.fetchrow("SELECT region, support_contact FROM accounts")) == ("US", "")
+
+
+@pytest.mark.parametrize("key", ["svc_key", "auto_key"])
+async def test_a_key_that_may_not_write_the_account_does_not_change_it(
+    http: httpx2.AsyncClient, services: Services, account: Opened, key: str
+) -> None:
+    refused = await post(http, CHANGE, Authorization=f"Bearer {getattr(account, key)}")
+
+    assert codes(refused) == ["insufficient_scope"]
+    assert await services.database.pool.fetchval("SELECT region FROM accounts") == "US"
+
+
+async def test_a_member_does_not_change_the_account(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
+    await change_role(services, "member")
+
+    assert codes(await post(http, CHANGE, Cookie=cookie, **OURS)) == ["insufficient_scope"]
+    assert await services.database.pool.fetchval("SELECT region FROM accounts") == "US"
+
+
+async def test_a_key_with_the_scope_changes_its_own_account_and_no_other(
+    http: httpx2.AsyncClient, services: Services, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    other = await new_account()
+    async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+        _, key = await create_key(unit, services.secret, NewKey("Setup", scopes=["account:write"]))
+
+    await post(http, CHANGE, Authorization=f"Bearer {key.text}")
+
+    rows = await services.database.pool.fetch("SELECT id, region FROM accounts ORDER BY id")
+    assert [tuple(row) for row in rows] == [(account.account_id, "GB"), (other.account_id, "US")]
+    seen = await post(http, {"query": "{ account { region } }"}, Authorization=f"Bearer {other.svc_key}")
+    assert seen.json()["data"] == {"account": {"region": "US"}}
 
 
 async def test_the_keys_that_a_member_made_end_when_the_member_is_removed(

@@ -91,6 +91,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "contact": lambda ids: {"id": ids["contact"]},
     "conversation": lambda ids: {"id": ids["conversation"]},
     "message": lambda ids: {"id": ids["message"]},
+    "update_account": lambda _: {"changes": {"support_contact": "help@example.com"}},
     "create_api_key": lambda _: {"name": "Another", "scopes": ["account:write"]},
     "invite_user": lambda _: {"email": "new@example.com", "role": "service"},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
@@ -162,6 +163,7 @@ CREATES = {
     "generate_copy",
     "invite_user",
     "subscribe",
+    "update_account",
     "upsert_contact",
     "watch_keyword",
 }

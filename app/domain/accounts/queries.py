@@ -65,9 +65,12 @@ class ShownKey:
     revoked_at: datetime | None
 
 
-async def get_own(unit: Unit) -> Account:
-    """Return the actor's account."""
-    account = await unit.one(select(Account).where(Account.id == unit.actor.account_id))
+async def get_own(unit: Unit, *, lock: bool = False) -> Account:
+    """Return the actor's account, locked for a change when asked so."""
+    own = select(Account).where(Account.id == unit.actor.account_id)
+    if lock:
+        own = own.with_for_update(key_share=True).execution_options(populate_existing=True)
+    account = await unit.one(own)
     if account is None:
         raise NotFound(kind="account", id=unit.actor.account_id)
     return account

@@ -1,22 +1,57 @@
-"""Opening accounts and adding people."""
+"""Opening and changing accounts, and adding people."""
 
+import re
 from decimal import Decimal
+from typing import Any, TypedDict
 
+import phonenumbers
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.accounts import passwords
+from app.domain.accounts import audit, passwords, queries
 from app.domain.accounts.models import Account, User
 from app.domain.accounts.users import plain_email
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit import Unit
 
+MAX_SUPPORT_CONTACT = 100
+NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Line breaks and control characters, and halves of characters."""
 
-async def open_account(unit: Unit, company_name: str, rate: Decimal, region: str = "US") -> Account:
-    """Open an account; `rate` is the price of one credit."""
+
+class AccountFields(TypedDict, total=False):
+    """What of an account may be changed; a field that is left out stays as it is."""
+
+    region: str
+    support_contact: str | None
+
+
+async def open_account(
+    unit: Unit, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
+) -> Account:
+    """Open an account; `rate` is the price of one credit. Raises `InvalidInput`."""
     if not company_name.strip():
         raise InvalidInput(reason="The company name must not be empty.")
-    account = Account(company_name=company_name.strip(), rate=rate, region=region)
+    fields = _checked({"region": region, "support_contact": support_contact})
+    account = Account(company_name=company_name.strip(), rate=rate, **fields)
     await unit.save(account)
+    return account
+
+
+async def update(unit: Unit, fields: AccountFields) -> Account:
+    """Change the actor's account; a support contact of null is emptied. Raises `InvalidInput`.
+
+    Texts that were taken before keep the price that they had.
+    """
+    values = _checked(fields)
+    account = await queries.get_own(unit, lock=True)
+    former = {name: getattr(account, name) for name, value in values.items() if getattr(account, name) != value}
+    if not former:
+        return account
+    changed = {name: values[name] for name in former}
+    for name, value in changed.items():
+        setattr(account, name, value)
+    await unit.save(account)
+    await audit.record(unit, "account_changed", account.company_name, former=former, **changed)
     return account
 
 
@@ -34,3 +69,27 @@ async def add_user(unit: Unit, email: str, password: str, first_name: str = "", 
     if user is None:
         raise Conflict(reason=f"A user with the e-mail address {row['email']} exists.")
     return user
+
+
+def _checked(fields: AccountFields) -> dict[str, Any]:
+    """Return the fields as they are stored; raise `InvalidInput`."""
+    values: dict[str, Any] = {}
+    if "region" in fields:
+        values["region"] = _region(fields["region"])
+    if "support_contact" in fields:
+        values["support_contact"] = _support_contact(fields["support_contact"] or "")
+    return values
+
+
+def _region(text: str) -> str:
+    region = text.strip()
+    if not region.isascii() or region.upper() not in phonenumbers.SUPPORTED_REGIONS:
+        raise InvalidInput(reason="region must be the two letters of a country (ISO 3166), such as US or GB.")
+    return region.upper()
+
+
+def _support_contact(text: str) -> str:
+    contact = text.strip()
+    if len(contact) > MAX_SUPPORT_CONTACT or NOT_OF_A_LINE.search(contact):
+        raise InvalidInput(reason=f"support_contact must be one line of at most {MAX_SUPPORT_CONTACT} characters.")
+    return contact

@@ -24,6 +24,7 @@ class Opening:
     credits: int
     secret: bytes
     region: str = "US"
+    support_contact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ class Opened:
 
 async def open_account(unit: Unit, opening: Opening) -> Opened:
     """Open an account, complete, in the unit's transaction. The unit's actor becomes the account itself."""
-    account = await accounts.open_account(unit, opening.company_name, opening.rate, opening.region)
+    account = await accounts.open_account(
+        unit, opening.company_name, opening.rate, opening.region, opening.support_contact
+    )
     unit.actor = Actor(account.id, ALL, "setup")
     password = secrets.token_urlsafe(12)
     owner = await accounts.add_user(unit, opening.email, password)
