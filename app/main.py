@@ -30,6 +30,7 @@ from app.oauth import account, sign_in
 from app.oauth import routes as oauth
 from app.oauth.browser import Browser
 from app.operations.document import Operation, load
+from app.providers.registry import check_carrier
 from app.rest import envelope, health, inbound, openapi, pages, routes
 from app.settings import Settings
 from app.telemetry import logs
@@ -125,9 +126,12 @@ class Server(uvicorn.Server):
 def run(settings: Settings) -> None:
     """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
 
-    While it waits for the schema, either ends it at once. Raises `SchemaBehind`.
+    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `MissingSecretKey` or
+    `UnknownCarrier`.
     """
     logs.configure(settings.log_format, settings.log_level)
+    settings.check_secret_key()
+    check_carrier(settings)
     with suppress(KeyboardInterrupt):
         asyncio.run(schema.wait_for(settings.database_url or ""))
         Server(configure(settings)).run()

@@ -14,6 +14,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "MESSAGING_"
 LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_seconds", "webhook_notice_seconds")
+MOST_DAYS = 36_500
+Wait = Annotated[float, Field(ge=0, le=MOST_DAYS * 86_400)]
+Time = Annotated[float, Field(gt=0, le=MOST_DAYS * 86_400)]
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -43,23 +46,23 @@ class Settings(BaseSettings):
     data: Path = Path("data")
 
     carrier: str = "sandbox"
-    rate: Decimal = Decimal("0.01")
-    starter_credits: int = Field(1_000, ge=0)
+    rate: Decimal = Field(Decimal("0.01"), ge=0, max_digits=10, decimal_places=4)
+    starter_credits: int = Field(1_000, ge=0, le=10**12)
     smtp_url: SecretStr | None = None
     mail_from: str = "Messaging <messaging@localhost>"
-    database_pool: int = Field(8, ge=2)
-    key_cache_seconds: float = 2.0
-    oauth_key_days: float = Field(90.0, gt=0)
+    database_pool: int = Field(8, ge=2, le=1_000)
+    key_cache_seconds: Wait = 2.0
+    oauth_key_days: float = Field(90.0, gt=0, le=MOST_DAYS)
     rate_limit: int = Field(6_000, ge=1, le=1_000_000)
     send_rate_limit: int = Field(60_000, ge=1, le=1_000_000)
 
-    handoff_batch: int = Field(100, ge=1)
-    handoff_timeout_seconds: float = 10.0
-    handoff_lease_seconds: float = 30.0
-    ambiguous_wait_seconds: float = 5.0
-    sandbox_delay_seconds: float = 0.2
+    handoff_batch: int = Field(100, ge=1, le=10_000)
+    handoff_timeout_seconds: Time = 10.0
+    handoff_lease_seconds: Time = 30.0
+    ambiguous_wait_seconds: Wait = 5.0
+    sandbox_delay_seconds: Wait = 0.2
 
-    webhook_retry_schedule: Annotated[tuple[float, ...], NoDecode] = (
+    webhook_retry_schedule: Annotated[tuple[Wait, ...], NoDecode] = (
         5,
         60,
         300,
@@ -72,14 +75,14 @@ class Settings(BaseSettings):
         86400,
     )
     webhook_allow_nets: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
-    webhook_connect_seconds: float = 5.0
-    webhook_timeout_seconds: float = 15.0
-    webhook_breaker_seconds: Annotated[tuple[float, ...], NoDecode, Field(min_length=1)] = (30, 60, 120, 300, 600)
-    webhook_notice_seconds: Annotated[tuple[float, ...], NoDecode] = (3600.0, 86400.0)
-    webhook_disable_seconds: float = 72 * 3600.0
-    webhook_lease_seconds: float = 15.0
-    webhook_payload_days: float = 30.0
-    webhook_metadata_days: float = 90.0
+    webhook_connect_seconds: Time = 5.0
+    webhook_timeout_seconds: Time = 15.0
+    webhook_breaker_seconds: Annotated[tuple[Wait, ...], NoDecode, Field(min_length=1)] = (30, 60, 120, 300, 600)
+    webhook_notice_seconds: Annotated[tuple[Wait, ...], NoDecode] = (3600.0, 86400.0)
+    webhook_disable_seconds: Wait = 72 * 3600.0
+    webhook_lease_seconds: Time = 15.0
+    webhook_payload_days: float = Field(30.0, ge=0, le=MOST_DAYS)
+    webhook_metadata_days: float = Field(90.0, ge=0, le=MOST_DAYS)
 
     log_format: Literal["pretty", "json"] = "pretty"
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"

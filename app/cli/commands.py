@@ -133,7 +133,7 @@ def demo(
 def create_account(
     company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
     email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
-    credits: Annotated[int, typer.Option(help="How many credits to begin with.")] = 0,
+    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=10**12)] = 0,
     region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
     support_contact: Annotated[str, typer.Option(help="What a HELP reply tells people to turn to.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

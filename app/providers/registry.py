@@ -21,10 +21,15 @@ class UnknownCarrier(Exception):
     """The settings name a carrier that the service does not have."""
 
 
-def open_carrier(settings: Settings, pool: Pool, secret: bytes) -> Carrier:
-    """Return the carrier that the settings name; raise `UnknownCarrier` where there is none of that name."""
+def check_carrier(settings: Settings) -> None:
+    """Raise `UnknownCarrier` where the settings name a carrier that there is not."""
     if settings.carrier not in CARRIERS:
         raise UnknownCarrier(
             f"There is no carrier {settings.carrier!r}. Known carriers: {', '.join(sorted(CARRIERS))}."
         )
+
+
+def open_carrier(settings: Settings, pool: Pool, secret: bytes) -> Carrier:
+    """Return the carrier that the settings name; raise `UnknownCarrier` where there is none of that name."""
+    check_carrier(settings)
     return CARRIERS[settings.carrier](settings, pool, secret)

@@ -67,7 +67,25 @@ def test_a_setting_in_a_file_is_refused_as_one_in_the_environment_is(run: Run, t
     assert (done.code, done.complaint) == (1, text)
 
 
-@pytest.mark.parametrize(("name", "value"), [("PORT", "http"), ("PORT", "0"), ("MESSAGING_RATE", "cheap")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "0"),
+        ("MESSAGING_RATE", "cheap"),
+        ("MESSAGING_RATE", "-1"),
+        ("MESSAGING_RATE", "0.00001"),
+        ("MESSAGING_RATE", "1e10"),
+        ("MESSAGING_RATE", "nan"),
+        ("MESSAGING_SANDBOX_DELAY_SECONDS", "-1"),
+        ("MESSAGING_WEBHOOK_TIMEOUT_SECONDS", "0"),
+        ("MESSAGING_WEBHOOK_LEASE_SECONDS", "inf"),
+        ("MESSAGING_WEBHOOK_RETRY_SCHEDULE", "5,-1"),
+        ("MESSAGING_WEBHOOK_PAYLOAD_DAYS", "1e9"),
+        ("MESSAGING_STARTER_CREDITS", "9223372036854775807"),
+        ("MESSAGING_DATABASE_POOL", "1"),
+    ],
+)
 def test_a_setting_of_the_wrong_kind_is_named(run: Run, name: str, value: str) -> None:
     done = run("serve", **{name: value})
 
@@ -88,6 +106,25 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
         "or set DATABASE_URL and REDIS_URL.\n"
     )
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("MESSAGING_CARRIER", "pigeon", "There is no carrier 'pigeon'. Known carriers: sandbox."),
+        ("MESSAGING_BASE_URL", "https://x.example", "MESSAGING_SECRET_KEY is not set, and https://x.example can be"),
+    ],
+)
+def test_what_keeps_the_web_process_from_starting_is_one_sentence(
+    run: Run, name: str, value: str, complaint: str
+) -> None:
+    gone = {"DATABASE_URL": "postgresql://127.0.0.1:1/gone", "REDIS_URL": "redis://127.0.0.1:1"}
+
+    done = run("web", **gone, **{name: value})
+
+    assert done.code == 1
+    assert done.complaint.startswith(f"messaging: {complaint}")
+    assert done.complaint.count("\n") == 1
 
 
 def test_a_service_that_was_killed_runs_no_more(run: Run, tmp_path: Path) -> None:

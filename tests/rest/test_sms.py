@@ -201,7 +201,7 @@ async def test_a_send_that_the_balance_does_not_cover_is_refused_with_402(
 
     answer = await http.post("/sms/send", json=SEND | {"message": "x" * 161}, headers={"X-API-Key": poor.svc_key})
 
-    text = "This needs 2 credits and the account holds 1. Add credits and try again."
+    text = "Not enough credits: 2 needed, 1 left. Add credits and try again."
     assert refusal(answer) == (402, "insufficient_credits", text)
     assert await nothing_happened(pool)
 

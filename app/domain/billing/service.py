@@ -15,7 +15,7 @@ class InsufficientCredits(DomainError):
 
     code = "insufficient_credits"
     status = 402
-    message = "This needs {needed} credits and the account holds {balance}. Add credits and try again."
+    message = "Not enough credits: {needed} needed, {balance} left. Add credits and try again."
 
 
 async def lock(unit: Unit) -> None:
@@ -46,7 +46,7 @@ async def debit(unit: Unit, credits: int, description: str) -> int:
 async def grant(unit: Unit, credits: int, note: str) -> int:
     """Give the account credits, or with a negative number take some back; return the balance."""
     if credits == 0 or abs(credits) > MAX_GRANT:
-        raise InvalidInput(reason="credits must be a number other than 0.")
+        raise InvalidInput(reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.")
     statement = (
         update(Account)
         .where(Account.id == unit.actor.account_id, Account.balance + credits >= 0)
@@ -55,7 +55,7 @@ async def grant(unit: Unit, credits: int, note: str) -> int:
     )
     left = (await unit.execute(statement)).scalar_one_or_none()
     if left is None:
-        raise InvalidInput(reason=f"There is no account {unit.actor.account_id} that can give up {-credits} credits.")
+        raise InvalidInput(reason=f"Account {unit.actor.account_id} does not hold {-credits:,} credits to take back.")
     await _enter(unit, EntryType.adjustment, credits, left, note)
     return left
 

@@ -95,13 +95,13 @@ FAILURES: dict[str, Failure] = {
     FailureCode.rate_limited: Failure(
         Kind.temporary,
         Effect.requeue,
-        "The carrier took no more texts from this number at that moment. It is sent again by itself, more slowly.",
+        "The carrier took no more texts from this number at that moment. Send it again in some minutes.",
     ),
     FailureCode.daily_cap: Failure(
         Kind.temporary,
         Effect.defer_to_next_day,
         "The sending number has reached the carrier's limit for the day. "
-        "The text leaves tomorrow; register for a higher limit to send more.",
+        "Send it again tomorrow, and register for a higher limit to send more.",
     ),
     FailureCode.expired: Failure(
         Kind.temporary,
@@ -127,13 +127,13 @@ FAILURES: dict[str, Failure] = {
     FailureCode.quiet_hours_carrier: Failure(
         Kind.policy,
         Effect.defer_to_window,
-        "The carrier takes no such texts at that hour. It is sent by itself when texts are allowed again.",
+        "The carrier takes no such texts at that hour. Send it again in the daytime of the recipient.",
     ),
     FailureCode.account_problem: Failure(
         Kind.config,
         Effect.pause_sending,
         "The carrier refused your account: its credentials, funds or standing. "
-        "Settle that with the carrier, then resume sending.",
+        "Settle that with the carrier, then send it again.",
     ),
     FailureCode.carrier_error: Failure(
         Kind.temporary,

@@ -37,7 +37,7 @@ async def send(desk: Desk, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
 
     The message is claimed as it is accepted, so that no worker hands it over as well; if this process dies, the claim
     lapses and the carrier is asked. A send that was answered before waits for its first result, whatever became of the
-    text afterwards. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when nobody knows yet:
+    text afterwards. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when nobody knows:
     then it must not be sent again.
     """
     deadline = asyncio.get_running_loop().time() + handoff.pace.timeout

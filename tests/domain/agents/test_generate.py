@@ -84,7 +84,7 @@ async def test_an_account_without_credits_gets_no_copy(
 ) -> None:
     poor, typist = await new_account(credits=0), Typist()
 
-    with pytest.raises(InsufficientCredits, match=r"^This needs 1 credits and the account holds 0."):
+    with pytest.raises(InsufficientCredits, match=r"^Not enough credits: 1 needed, 0 left."):
         await _generate(unit_for, poor, typist, "key 1")
 
     assert (typist.briefs, await _debits(services)) == ([], [])

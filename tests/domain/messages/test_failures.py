@@ -1,5 +1,7 @@
 """Every way to fail says what happened and what to do."""
 
+import re
+
 import pytest
 
 from app.domain.messages.carrier import FailureCode
@@ -65,3 +67,8 @@ def test_no_two_codes_share_a_description():
 )
 def test_each_code_is_of_its_kind_and_has_its_effect(code, kind, effect):
     assert FAILURES[code] == Failure(Kind(kind), Effect(effect), describe(code))
+
+
+@pytest.mark.parametrize("code", FAILURES)
+def test_no_sentence_promises_that_a_failed_text_is_still_sent(code: str) -> None:
+    assert re.search(r"by itself|is sent again|will be sent|the text leaves", describe(code), re.IGNORECASE) is None

@@ -9,7 +9,11 @@ from tests.domain.webhooks.receivers import until
 from tests.domain.webhooks.stages import Stage
 
 LIST = """
-{ webhook_deliveries { total_count nodes { event status is_test body attempts { number status address headers body } } } }
+{
+  webhook_deliveries {
+    total_count nodes { event status is_test body attempts { number status address headers body } }
+  }
+}
 """
 CREATE = """
 mutation ($url: String!) {
