@@ -59,18 +59,26 @@ async def test_what_ends_a_hold_ends_the_flag_of_the_conversation(
 
 
 @pytest.mark.parametrize(
-    ("query", "variables"),
+    ("query", "variables", "field"),
     [
         (
             "mutation ($to: ConversationStatus) { update_conversation(id: 1, changes: {status: $to}) { id } }",
             {"to": None},
+            "status",
         ),
-        ("mutation { update_conversation(id: 1, changes: {status: null}) { id } }", {}),
+        (
+            "mutation ($to: ConversationChanges!) { update_conversation(id: 1, changes: $to) { id } }",
+            {"to": {"assignee_id": None, "read": None}},
+            "read",
+        ),
+        ("mutation { update_conversation(id: 1, changes: {status: null}) { id } }", {}, "status"),
+        ("mutation { update_webhook(id: 1, changes: {events: null}) { id } }", {}, "events"),
     ],
 )
-async def test_null_for_what_cannot_be_emptied_is_refused_in_plain_words(
-    api: httpx2.AsyncClient, query: str, variables: dict[str, Any]
+async def test_null_for_what_cannot_be_emptied_is_refused_by_its_name(
+    api: httpx2.AsyncClient, query: str, variables: dict[str, Any], field: str
 ) -> None:
     [error] = (await post(api, {"query": query, "variables": variables})).json()["errors"]
 
-    assert error["message"] == "A field that cannot be emptied is null. Leave it out to keep what is there."
+    assert error["extensions"]["code"] == "invalid_input"
+    assert error["message"] == f"{field} must not be null. Leave it out to keep what is there."

@@ -18,6 +18,8 @@ WRONG_NUMBERS = sorted({case["body"] for case in CASES if case["expect"] == "wro
 DEMANDS = sorted(OPT_OUT | {case["body"] for case in CASES if case["expect"] == "opt_out" and len(case) == 2})
 BETWEEN = (" ", ". ", ", ", "\n", " - ", "! ", "; ", "... ", " and ", " so ", "? ", " because ")
 CLEAR_BETWEEN = (". ", ", ", "\n", "! ", "; ", "... ")
+WORDS_ALONE = sorted(word for word in OPT_OUT if not any(map(str.isdigit, word)))
+"""Keywords that cannot be read as anything else, as "stop2end" can: beside other words that is held at least."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["body"])[1:60])
@@ -157,7 +159,7 @@ def test_no_wrong_number_hides_a_demand_before_or_after_it(wrong, demand, betwee
     assert classify(body).kind in (IntentKind.opt_out, IntentKind.review)
 
 
-@given(st.sampled_from(WRONG_NUMBERS), st.sampled_from(sorted(OPT_OUT)), st.sampled_from(CLEAR_BETWEEN), st.booleans())
+@given(st.sampled_from(WRONG_NUMBERS), st.sampled_from(WORDS_ALONE), st.sampled_from(CLEAR_BETWEEN), st.booleans())
 def test_a_keyword_that_is_a_clause_beside_a_wrong_number_is_an_opt_out(wrong, keyword, between, keyword_first):
     body = f"{keyword}{between}{wrong}" if keyword_first else f"{wrong}{between}{keyword}"
 

@@ -19,13 +19,15 @@ LONGEST_PAUSE = 3600
 
 DUE = "done_at IS NULL AND due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
 
+# As a subquery of the update, what is due could be looked for again for every row, and more be claimed than a batch.
 CLAIM = f"""
-UPDATE sandbox_callbacks
-SET claimed_until = now() + $1 * interval '1 second', attempts = attempts + 1
-WHERE id IN (
+WITH due AS (
     SELECT id FROM sandbox_callbacks WHERE {DUE} ORDER BY due_at, id LIMIT {BATCH} FOR UPDATE SKIP LOCKED
 )
-RETURNING id, reference, kind, payload, due_at, attempts
+UPDATE sandbox_callbacks callback
+SET claimed_until = now() + $1 * interval '1 second', attempts = attempts + 1
+FROM due WHERE callback.id = due.id
+RETURNING callback.id, reference, kind, payload, due_at, attempts
 """
 
 FINISH = "UPDATE sandbox_callbacks SET done_at = now() WHERE id = ANY($1::bigint[])"
