@@ -15,6 +15,11 @@ from app.telemetry import metrics
 
 PAGE = (Path(__file__).parents[1] / "docs" / "operating.md").read_text()
 ROW = re.compile(r"^\| `(?P<name>[A-Z_]+)` \| (?P<default>[^|]*) \|", re.MULTILINE)
+NUMBERS = [
+    settings.names()[field]
+    for field, described in Settings.model_fields.items()
+    if described.annotation in (int, float, Decimal) or field.endswith(("_seconds", "_schedule"))
+]
 UNWRITTEN = {"MESSAGING_BASE_URL": "http://127.0.0.1:PORT", "MESSAGING_SECRET_KEY": "made in development"}
 
 
@@ -115,6 +120,22 @@ def test_a_value_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch,
 
     with pytest.raises(InvalidSetting, match=f"^{name} cannot be '{value}': "):
         settings.load()
+
+
+@pytest.mark.parametrize("value", ["-1", "10000000000000", "nan"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_number_has_a_least_and_a_most(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(InvalidSetting, match=f"^{name} cannot be '{value}': "):
+        settings.load()
+
+
+@pytest.mark.parametrize("value", ["0", "0.0001", "999999.9999"])
+def test_a_rate_is_kept_to_its_last_decimal(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MESSAGING_RATE", value)
+
+    assert settings.load().rate == Decimal(value)
 
 
 @pytest.mark.parametrize(

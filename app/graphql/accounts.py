@@ -68,7 +68,7 @@ class Account:
 class AccountChanges:
     """What of the account is to change."""
 
-    region: strawberry.Maybe[str] = strawberry.field(
+    region: strawberry.Maybe[str | None] = strawberry.field(
         description="The two letters of the country (ISO 3166), such as US or GB, in any case."
     )
     support_contact: strawberry.Maybe[str | None] = strawberry.field(

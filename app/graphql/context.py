@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import strawberry
 from strawberry.dataloader import DataLoader
@@ -10,6 +12,7 @@ from strawberry.dataloader import DataLoader
 from app.bootstrap import Services
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Consent, Contact
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit import Unit
 from app.domain.sequences import queries as sequences
 from app.domain.sequences.models import Sequence as DripSequence
@@ -104,5 +107,19 @@ Info = strawberry.Info[Context, None]
 
 
 def given(values: dict[str, Any], shape: type[T]) -> T:
-    """Return the fields that the caller wrote, null included, and none that were left out."""
-    return cast("T", {name: value.value for name, value in values.items() if value is not None})
+    """Return the fields that the caller wrote, and none that were left out.
+
+    Raises `InvalidInput` for a null where the shape takes none. Fields are `Maybe[… | None]` for that: of a null for
+    `Maybe[…]` Strawberry says neither the name nor anything that a caller understands.
+    """
+    written = {name: value.value for name, value in values.items() if value is not None}
+    for name, value in written.items():
+        if value is None and name not in _emptiable(shape):
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep what is there.")
+    return cast("T", written)
+
+
+@cache
+def _emptiable(shape: type) -> frozenset[str]:
+    """Return the fields of a shape that may be null."""
+    return frozenset(name for name, hint in get_type_hints(shape).items() if NoneType in get_args(hint))

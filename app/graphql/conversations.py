@@ -50,8 +50,8 @@ class Conversation:
 class ConversationChanges:
     """What of a conversation is to change."""
 
-    status: strawberry.Maybe[ConversationStatus] = strawberry.field(description="Close or reopen it.")
-    read: strawberry.Maybe[bool] = strawberry.field(description="True to mark every text read.")
+    status: strawberry.Maybe[ConversationStatus | None] = strawberry.field(description="Close or reopen it.")
+    read: strawberry.Maybe[bool | None] = strawberry.field(description="True to mark every text read.")
     assignee_id: strawberry.Maybe[BigInt | None] = strawberry.field(description="The user, or null for nobody.")
 
 

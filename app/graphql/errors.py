@@ -47,7 +47,7 @@ def refusal(error: GraphQLError) -> DomainError:
     """
     cause = error.original_error
     if cause is None or isinstance(cause, GraphQLError):
-        refused: DomainError = InvalidInput(reason=_sentence(error))
+        refused: DomainError = InvalidInput(reason=error.message)
     else:
         refused = translate(cause)
     ERRORS.labels(refused.code).inc()
@@ -58,14 +58,8 @@ def find_cause(error: GraphQLError) -> DomainError:
     """Return what the catalogue says about an error of a request: what `refusal` does, or that it is no operation."""
     cause = error.original_error
     if not error.path and (cause is None or isinstance(cause, GraphQLError)):
-        return InvalidGraphql(reason=_sentence(error))
+        return InvalidGraphql(reason=error.message)
     return refusal(error)
-
-
-def _sentence(error: GraphQLError) -> str:
-    """Return what an error without a cause says; of a null, Strawberry would tell of its own types."""
-    is_null = "found null" in error.message and "'Maybe[" in error.message
-    return "A field that cannot be emptied is null. Leave it out to keep what is there." if is_null else error.message
 
 
 def translate(cause: BaseException) -> DomainError:

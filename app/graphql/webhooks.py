@@ -143,10 +143,10 @@ class WebhookNotice:
 class WebhookChanges:
     """What of a webhook is to change."""
 
-    target_url: strawberry.Maybe[str] = strawberry.field(description="The https address.")
-    events: strawberry.Maybe[list[str]] = strawberry.field(description="All dotted names it is to receive.")
-    description: strawberry.Maybe[str] = strawberry.field(description="What to call it.")
-    active: strawberry.Maybe[bool] = strawberry.field(description="True to revive it, false to disable it.")
+    target_url: strawberry.Maybe[str | None] = strawberry.field(description="The https address.")
+    events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")
+    description: strawberry.Maybe[str | None] = strawberry.field(description="What to call it.")
+    active: strawberry.Maybe[bool | None] = strawberry.field(description="True to revive it, false to disable it.")
 
 
 @strawberry.type(description="How many deliveries are sent again.")

@@ -193,6 +193,23 @@ def test_credits_are_granted_and_taken_back(
     ]
 
 
+@pytest.mark.parametrize(
+    ("credits", "reason"),
+    [
+        (-5, "Input should be greater than or equal to 0"),
+        (10**12 + 1, "Input should be less than or equal to 1000000000000"),
+    ],
+)
+def test_an_account_begins_with_no_credits_that_it_cannot_have(
+    messaging: Run, ask: Any, credits: int, reason: str
+) -> None:
+    done = messaging("account", "create", "Blue Door", "--email", "ann@example.com", "--credits", credits)
+
+    assert done.code == 2
+    assert f"Invalid value for '--credits': {reason}" in " ".join(done.complaint.replace("│", " ").split())
+    assert ask("SELECT count(*) FROM accounts") == [(0,)]
+
+
 @pytest.mark.parametrize("amount", [0, -101])
 def test_credits_that_cannot_be_granted_change_nothing(
     messaging: Run, account: dict[str, Any], ask: Any, amount: int

@@ -17,8 +17,8 @@ from app.domain.kernel.unit import Unit
 class ConversationFields(TypedDict, total=False):
     """What a caller may set; a field that is left out stays as it is."""
 
-    status: ConversationStatus | None
-    read: bool | None
+    status: ConversationStatus
+    read: bool
     assignee_id: int | None
 
 

@@ -36,6 +36,7 @@ async def ledger(pool: Pool) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in rows]
 
 
+LIMITS = "credits must be from 1 to 1,000,000,000,000, or as many below 0 to take some back."
 OPENING = ("adjustment", 1000, 1000, "Starter credits", "setup")
 
 
@@ -82,9 +83,19 @@ async def test_a_grant_adds_credits_and_a_negative_one_takes_them_back(act: Call
     await audit(pool)
 
 
-@pytest.mark.parametrize("credits", [0, -1001, MAX_GRANT + 1, -MAX_GRANT - 1])
-async def test_a_grant_that_makes_no_sense_changes_nothing(act: Callable[..., Any], pool: Pool, credits: int) -> None:
-    with pytest.raises(InvalidInput):
+@pytest.mark.parametrize(
+    ("credits", "reason"),
+    [
+        (0, LIMITS),
+        (-1001, "does not hold 1,001 credits to take back."),
+        (MAX_GRANT + 1, LIMITS),
+        (-MAX_GRANT - 1, LIMITS),
+    ],
+)
+async def test_a_grant_that_makes_no_sense_is_refused_with_its_limits_and_changes_nothing(
+    act: Callable[..., Any], pool: Pool, credits: int, reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{reason}$"):
         async with act() as unit:
             await billing.grant(unit, credits, "")
 
