@@ -50,6 +50,8 @@ class Engine:
         When there is no room for another, the one that was worked for longest makes some, once it has had its turn.
         """
         async with self._taking:  # what another lane has just taken is in `_pumps` when this one asks
+            if self._stopping:
+                return False
             free = PUMPS - len(self._pumps)
             if free <= 0:
                 longest = next(iter(self._pumps))
@@ -66,6 +68,8 @@ class Engine:
         for pump in self._pumps:
             pump.stopping = True
         try:
+            async with self._taking:  # what a lane is leasing at this moment is given back
+                pass
             await self._wait()
         except asyncio.CancelledError:
             for pump in self._pumps:

@@ -364,6 +364,26 @@ async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: S
     assert (await stage.subscription(subscription.id))["lease"] == 1
 
 
+async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    gate = Gated(stage.pool, leases.LEASE)
+    stopping = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    leasing = asyncio.create_task(stopping.run())
+    await gate.kept.wait()
+    finishing = asyncio.create_task(stopping.finish())
+    await asyncio.wait({finishing}, timeout=0.1)
+    gate.go.set()
+
+    await finishing
+
+    assert await stage.is_at_rest()
+    assert (await leasing, await stopping.run()) == (False, False)
+    assert await stage.is_at_rest()
+    assert stage.receiver.posts == []
+
+
 async def test_a_result_waits_for_no_other_that_is_being_written(stage: Stage) -> None:
     await stage.subscribe()
     await stage.tell("contacted", contact_id=1)
