@@ -50,6 +50,28 @@ def status(code: int, **headers: str) -> Respond:
     return lambda _: web.Response(status=code, headers=headers)
 
 
+class Held:
+    """Answers nothing until it is let go."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def __call__(self, _: Post) -> web.Response:
+        await self.go.wait()
+        return web.Response()
+
+
+class HeldFor(Held):
+    """Holds the posts of one contact only."""
+
+    def __init__(self, contact_id: int) -> None:
+        super().__init__()
+        self._contact_id = contact_id
+
+    async def __call__(self, post: Post) -> web.Response:
+        return await super().__call__(post) if post.body["contact_id"] == self._contact_id else web.Response()
+
+
 @dataclass
 class Receiver:
     """A subscriber. `posts` came, `most` of them at the same time; `respond` says what the next ones are answered."""

@@ -20,7 +20,7 @@ from app.domain.webhooks.service import SubscriptionFields
 from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
 from tests.conftest import unit_of
-from tests.domain.webhooks.receivers import Receiver
+from tests.domain.webhooks.receivers import Post, Receiver
 
 EVENT = "pipeline_stage_changed"
 
@@ -113,3 +113,8 @@ class Stage:
     async def notices(self) -> list[tuple[str, str]]:
         """Return what the account was told: kind and text, in order."""
         return [tuple(row) for row in await self.pool.fetch("SELECT kind, text FROM webhook_notices ORDER BY id")]
+
+
+def stages(posts: list[Post]) -> list[str]:
+    """Return the stages that posts tell of."""
+    return [post.body["new_stage"] for post in posts]

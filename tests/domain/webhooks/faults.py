@@ -1,0 +1,46 @@
+"""Pools and engines with a fault in them."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from app.db.engine import Pool
+from app.domain.webhooks.engine import Engine
+
+
+class Gated:
+    """A pool that keeps the answer to the first use of a statement until it is let through."""
+
+    def __init__(self, pool: Pool, statement: str) -> None:
+        self._pool, self._statement = pool, statement
+        self.kept, self.go = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    async def fetch(self, query: str, *args: Any) -> Any:
+        rows = await self._pool.fetch(query, *args)
+        if query == self._statement and not self.kept.is_set():
+            self.kept.set()
+            await self.go.wait()
+        return rows
+
+
+class Flaky:
+    """A pool whose statement fails a number of times with an error."""
+
+    def __init__(self, pool: Pool, statement: str, error: Exception, times: int) -> None:
+        self._pool, self._statement, self._error, self.left = pool, statement, error, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    async def fetch(self, query: str, *args: Any) -> Any:
+        if query == self._statement and self.left:
+            self.left -= 1
+            raise self._error
+        return await self._pool.fetch(query, *args)
+
+
+def with_parts(engine: Engine, **parts: Any) -> Engine:
+    return Engine(replace(engine.desk, **parts))

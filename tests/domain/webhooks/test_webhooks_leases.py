@@ -1,0 +1,223 @@
+"""One process at a time works for a subscription: taking, renewing, giving back and taking over."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import asyncpg
+from aiohttp import web
+
+from app.db.engine import Pool
+from app.domain.webhooks import leases, pump
+from app.domain.webhooks.dispatcher import FIND_EVENTS
+from tests.domain.books import until_blocked
+from tests.domain.webhooks.faults import Flaky, Gated, with_parts
+from tests.domain.webhooks.receivers import Held, Post, until
+from tests.domain.webhooks.stages import Stage, stages
+
+
+async def test_a_subscription_at_rest_is_free_and_wakes_for_the_next_event(working: Stage) -> None:
+    subscription = await working.subscribe()
+    await working.tell("contacted")
+    await working.receiver.expect(1)
+    await until(lambda: working.is_at_rest())
+    row = await working.subscription(subscription.id)
+
+    await working.tell("won")
+
+    assert (row["leased_until"], row["wake_at"]) == (None, None)
+    assert stages(await working.receiver.expect(2)) == ["contacted", "won"]
+
+
+async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forgotten(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("contacted")
+    await stage.dispatcher.run()
+    [taken] = await stage.engine.desk.leases.take(1, [])
+    await stage.pool.execute("UPDATE webhook_deliveries SET status = 'delivered'")
+    await stage.tell("won")
+
+    async with stage.pool.acquire() as connection, connection.transaction():
+        await stage.dispatcher._fan_out(connection, await connection.fetch(FIND_EVENTS, 10))
+        working = pump.Pump(stage.engine.desk, taken, stopping=True)
+        releasing = asyncio.create_task(stage.engine.desk.leases.release(taken, working.health))
+        await until_blocked(stage.pool)
+    await releasing
+
+    row = await stage.subscription(subscription.id)
+    assert row["leased_until"] is None
+    assert row["wake_at"] is not None
+    assert await stage.engine.due()
+
+
+async def test_a_renewal_that_comes_after_a_subscription_was_given_back_does_not_keep_it(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    [taken] = await stage.engine.desk.leases.take(1, [])
+    await stage.engine.desk.leases.release(taken, pump.Pump(stage.engine.desk, taken, stopping=True).health)
+
+    assert await stage.engine.desk.leases.renew([taken], [None]) == {}
+
+    assert (await stage.subscription(subscription.id))["leased_until"] is None
+    assert await stage.engine.due()
+
+
+async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    stage.pace(lease=0.3)
+    await stage.engine.desk.leases.take(1, [])
+
+    early = await stage.engine.due()
+    async with stage.at_work():
+        await stage.receiver.expect(1)
+
+    assert not early
+    assert await stage.states() == [("delivered", 1)]
+
+
+async def test_who_takes_over_from_one_that_died_begins_with_two_lanes_and_opens_one_after_every_sixteen_attempts(
+    stage: Stage,
+) -> None:
+    first, last, crowds = Held(), Held(), list[int]()
+
+    async def respond(post: Post) -> web.Response:
+        crowds.append(stage.receiver.busy)
+        if len(crowds) <= 2:
+            return await first(post)
+        return await last(post) if len(crowds) > 48 else web.Response()
+
+    stage.receiver.respond = respond
+    await stage.subscribe()
+    for contact in range(60):
+        await stage.tell("won", contact_id=contact)
+    await stage.dispatcher.run()
+    await stage.engine.desk.leases.take(1, [])
+    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = now() - interval '1 second'")
+
+    async with stage.at_work():
+        await stage.receiver.expect(2)
+        first.go.set()
+        await stage.receiver.expect(48 + 5)
+        last.go.set()
+        await until(lambda: stage.are_all("delivered"))
+
+    assert crowds[:2] == [1, 2]
+    assert max(crowds) == 5
+    assert all(crowd <= 2 + before // 16 for before, crowd in enumerate(crowds))
+
+
+async def test_a_lease_is_renewed_while_a_post_takes_long(stage: Stage) -> None:
+    stage.receiver.respond = held = Held()
+    await stage.subscribe()
+    await stage.tell("won")
+    stage.pace(lease=0.3)
+    async with stage.at_work():
+        await stage.receiver.expect(1)
+        before = await stage.pool.fetchval("SELECT leased_until FROM webhook_subscriptions")
+        await until(lambda: is_later(stage.pool, before))
+        taken = await stage.another().desk.leases.take(1, [])
+        held.go.set()
+        await until(lambda: stage.are_all("delivered"))
+
+    assert taken == []
+    assert len(stage.receiver.posts) == 1
+
+
+async def is_later(pool: Pool, than: datetime) -> bool:
+    return await pool.fetchval("SELECT leased_until FROM webhook_subscriptions") > than + timedelta(seconds=0.3)
+
+
+async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(stage: Stage) -> None:
+    stage.pace(lease=60)
+    stage.receiver.respond = held = Held()
+    subscription = await stage.subscribe()
+    await stage.tell("contacted", "won")
+    await stage.dispatcher.run()
+    await stage.engine.run()
+    await stage.receiver.expect(1)
+    await stage.pool.execute("UPDATE webhook_subscriptions SET lease = lease + 1")
+    before = await stage.subscription(subscription.id)
+
+    held.go.set()
+    await until(lambda: not stage.engine._pumps)
+    await stage.engine.finish()
+
+    assert await stage.states() == [("delivered", 1), ("pending", 0)]
+    assert stages(stage.receiver.posts) == ["contacted"]
+    assert await stage.subscription(subscription.id) == before
+
+
+async def test_an_engine_does_not_take_again_what_it_works_for(stage: Stage) -> None:
+    stage.receiver.respond = held = Held()
+    await stage.subscribe()
+    await stage.tell("won")
+    async with stage.at_work():
+        await stage.receiver.expect(1)
+        await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = '2000-01-01'")
+        await stage.engine.run()
+        held.go.set()
+        await until(lambda: stage.are_all("delivered"))
+
+    assert len(stage.receiver.posts) == 1
+
+
+async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: Stage) -> None:
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    gate = Gated(stage.pool, leases.LEASE)
+    slow = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    lanes = [asyncio.create_task(slow.run())]
+    await gate.kept.wait()
+    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = '2000-01-01'")
+    lanes.append(asyncio.create_task(slow.run()))
+    asyncio.get_running_loop().call_later(0.2, gate.go.set)
+
+    await asyncio.gather(*lanes)
+    await slow.finish()
+
+    assert (await stage.subscription(subscription.id))["lease"] == 1
+
+
+async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    gate = Gated(stage.pool, leases.LEASE)
+    stopping = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    leasing = asyncio.create_task(stopping.run())
+    await gate.kept.wait()
+    finishing = asyncio.create_task(stopping.finish())
+    await asyncio.wait({finishing}, timeout=0.1)
+    gate.go.set()
+
+    await finishing
+
+    assert await stage.is_at_rest()
+    assert (await leasing, await stopping.run()) == (False, False)
+    assert await stage.is_at_rest()
+    assert stage.receiver.posts == []
+
+
+async def test_a_lease_that_cannot_be_renewed_ends_and_its_holder_begins_nothing_more(stage: Stage) -> None:
+    stage.receiver.respond = held = Held()
+    await stage.subscribe()
+    await stage.tell("contacted", "won")
+    stage.pace(lease=0.3)
+    away = Flaky(stage.pool, leases.RENEW, asyncpg.PostgresConnectionError("gone"), times=1000)
+    cut_off = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=away))
+    await stage.dispatcher.run()
+    await cut_off.run()
+    await stage.receiver.expect(1)
+    [working] = cut_off._pumps
+    await until(lambda: working.leased_until <= stage.engine.desk.means.clock.now())
+
+    held.go.set()
+    await until(lambda: not cut_off._pumps)
+    await cut_off.finish()
+
+    assert stages(stage.receiver.posts) == ["contacted"]
+    assert await stage.states() == [("delivered", 1), ("pending", 0)]
