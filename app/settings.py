@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "MESSAGING_"
 LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_seconds", "webhook_notice_seconds")
-MOST_DAYS = 36_500
+MOST_DAYS, MOST_CREDITS = 36_500, 10**12
 Wait = Annotated[float, Field(ge=0, le=MOST_DAYS * 86_400)]
 Time = Annotated[float, Field(gt=0, le=MOST_DAYS * 86_400)]
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -47,7 +47,7 @@ class Settings(BaseSettings):
 
     carrier: str = "sandbox"
     rate: Decimal = Field(Decimal("0.01"), ge=0, max_digits=10, decimal_places=4)
-    starter_credits: int = Field(1_000, ge=0, le=10**12)
+    starter_credits: int = Field(1_000, ge=0, le=MOST_CREDITS)
     smtp_url: SecretStr | None = None
     mail_from: str = "Messaging <messaging@localhost>"
     database_pool: int = Field(8, ge=2, le=1_000)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from app import settings
+from app.domain.billing.service import MAX_GRANT
 from app.rest import health
-from app.settings import InvalidSetting, MissingSecretKey, Settings, UnknownSetting
+from app.settings import MOST_CREDITS, InvalidSetting, MissingSecretKey, Settings, UnknownSetting
 from app.telemetry import metrics
 
 PAGE = (Path(__file__).parents[1] / "docs" / "operating.md").read_text()
@@ -203,3 +204,7 @@ def _written(default: Any) -> str:
     if default is None:
         return "none"
     return f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def test_an_account_begins_with_no_more_credits_than_can_be_granted() -> None:
+    assert MOST_CREDITS == MAX_GRANT

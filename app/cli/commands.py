@@ -13,7 +13,7 @@ import typer
 from app import memory
 from app import settings as configuration
 from app.cli import runtime
-from app.settings import Settings
+from app.settings import MOST_CREDITS, Settings
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ AccountId = Annotated[int, typer.Argument(help="The account's id.", min=1, max=L
 
 def main() -> None:
     """Run a command; what goes wrong is one sentence and exit code 1."""
-    memory.begin()
+    memory.pause()
     try:
         app()
     except Exception as problem:
@@ -133,7 +133,7 @@ def demo(
 def create_account(
     company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
     email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
-    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=10**12)] = 0,
+    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=MOST_CREDITS)] = 0,
     region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
     support_contact: Annotated[str, typer.Option(help="What a HELP reply tells people to turn to.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -126,10 +126,16 @@ class LastResort:
         except Exception as cause:
             if begun or scope["type"] != "http":
                 raise
-            if not is_away(cause):
-                log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
-            response = await self._refuse(Request(scope), translate(cause) if is_away(cause) else cause)
+            response = await self._refuse(Request(scope), _noted(scope, cause))
             await response(scope, receive, send)
+
+
+def _noted(scope: Scope, cause: Exception) -> Exception:
+    """Log what nothing else caught; return what it is answered as."""
+    if is_away(cause):
+        return translate(cause)
+    log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
+    return cause
 
 
 def request_id(scope: Scope) -> str:

@@ -28,7 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Give a function that runs `messaging …` in an empty folder and environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(memory, "begin", lambda: None)  # this process goes on afterwards
+    monkeypatch.setattr(memory, "pause", lambda: None)  # this process goes on afterwards
     for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
         monkeypatch.delenv(name, raising=False)
 

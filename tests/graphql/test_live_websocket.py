@@ -262,7 +262,8 @@ async def test_who_takes_no_answers_is_heard_no_further(served: Served, scene: S
             is_acknowledged.set()
 
     scope = {"type": "websocket", "path": "/graphql", "query_string": b"", "headers": [], "subprotocols": [PROTOCOL]}
-    connection = asyncio.create_task(served.server.config.loaded_app(scope, receive, send))  # pyright: ignore[reportArgumentType]
+    application: Any = served.server.config.loaded_app
+    connection = asyncio.create_task(application(scope, receive, send))
     await is_acknowledged.wait()
     for _ in range(1000):
         await asyncio.sleep(0)
