@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.exceptions import RedisError
 
 from tests.jobs.samples import Ledger
 
@@ -29,15 +30,21 @@ class Valkey:
         self.client = Redis.from_url(self.url)
 
     def start(self) -> None:
-        """Start the server, and wait until it listens."""
+        """Start the server, and wait until it answers: its socket is there before it listens."""
         options = ["--port", "0", "--save", "", "--unixsocket", str(self._socket)]
         self._process = subprocess.Popen(
             [self._binary, *options], cwd=self._socket.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + 10
-        while not self._socket.exists():
+        while not self._answers():
             assert time.monotonic() < deadline, "Valkey does not start"
             time.sleep(0.01)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.client.ping())
+        except RedisError:
+            return False
 
     def kill(self) -> None:
         """Kill the server as a crash would."""
