@@ -15,7 +15,7 @@ CHECKS := check-format check-lint check-types check-imports check-contract check
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test check bench chaos generate format lock area $(CHECKS)
+.PHONY: help install serve test coverage check bench chaos generate format lock area $(CHECKS)
 
 help: ## List what make can do here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ install: .venv/development ## Make .venv with all that development needs
 test: .venv/development ## Run the tests (ARGS="tests/rest -k stop" picks some)
 	@$(BIN)/pytest --numprocesses logical --maxprocesses 4 --ignore tests/chaos $(ARGS)
 
+coverage: .venv/development ## Run the tests, and list the branches of domain and operations that none of them takes
+	@mkdir -p .coverage
+	@$(MAKE) --no-print-directory test ARGS='--cov --cov-report=term $(ARGS)'
+
 check: .venv/development ## Check format, lint, types, imports, contracts and generated files
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) $(CHECKS)
 
@@ -35,7 +39,7 @@ bench: .venv/development ## Measure the service against a floor measured in the 
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: .venv/development ## Kill workers, servers and connections under load, and count what is left
-	@$(BIN)/pytest --numprocesses 0 tests/chaos $(ARGS)
+	@$(BIN)/pytest --numprocesses 0 tests/chaos --timeout 1800 --session-timeout 0 $(ARGS)
 
 generate: .venv/development ## Write schema.graphql and every other file that is read off the code
 	@$(BIN)/messaging generate
