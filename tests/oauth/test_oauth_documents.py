@@ -172,7 +172,7 @@ async def test_an_address_that_may_not_be_read_is_not(application: Application, 
 async def test_outside_of_development_a_document_on_this_machine_is_not_read(
     settings: Settings, application: Application, fresh_attempts: None
 ):
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
     async with describing(application) as peer, _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:

@@ -420,7 +420,7 @@ async def test_a_signing_key_is_published_before_its_first_token(application: Ap
 async def test_behind_a_proxy_that_ends_tls_the_address_is_still_the_one_that_clients_use(
     settings: Settings, application: Application
 ):
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
     async with _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://10.1.2.3:8000") as http:

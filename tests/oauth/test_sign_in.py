@@ -36,7 +36,7 @@ POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ance
 @pytest.fixture
 async def secure(settings: Settings, fresh_attempts: None) -> AsyncGenerator[Browsing]:
     """Give a browser of a service that others reach over https."""
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
     async with _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
