@@ -56,7 +56,6 @@ class Stage:
                     "DATABASE_URL": self._address(name),
                     "REDIS_URL": self.servers.redis_url,
                     "PORT": _free_port(),
-                    "environment": "development",
                     "secret_key": secrets.token_hex(),
                     "data": data,
                 }
@@ -95,7 +94,6 @@ def product(settings: Settings) -> Generator[Process]:
     env = {
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data),
-        "MESSAGING_ENVIRONMENT": settings.environment,
         "MESSAGING_SECRET_KEY": settings.secret_key.get_secret_value(),
         "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted, and none is refused
         "MESSAGING_SEND_RATE_LIMIT": "1000000",

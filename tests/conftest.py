@@ -30,7 +30,7 @@ from app.providers.carriers.sandbox.playback import Playback
 from app.settings import Settings
 from app.telemetry import logs
 
-SECRET = "a secret for tests, of 32 bytes or more"
+SECRET = "a secret for tests"
 
 # No test depends on speed; and what runs unattended tries the same examples every time.
 hypothesis.settings.register_profile(
@@ -126,7 +126,6 @@ def settings(database_url: str, worker_number: int, tmp_path: Path) -> Settings:
         _env_file=None,
         DATABASE_URL=database_url,
         REDIS_URL=os.environ["TEST_REDIS_URL"].replace("db=0", f"db={worker_number}"),
-        environment="development",
         base_url="http://127.0.0.1:8000",
         secret_key=SECRET,
         data=tmp_path,

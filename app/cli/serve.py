@@ -19,8 +19,7 @@ from app.cli import runtime
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
-from app.settings import Settings, environment
-from app.settings.secret_key import KEY_FILE, read
+from app.settings import Settings
 from app.telemetry import logs
 
 METRICS = "metrics"
@@ -33,14 +32,11 @@ class PortTaken(Exception):
 def serve(settings: Settings) -> int:
     """Run databases, web and worker until told to stop; return the exit code.
 
-    Raises `UnsafeStart`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
+    Raises `MissingSecretKey`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
     """
     logs.configure(settings.log_format, settings.log_level)
-    settings = environment.said_by_serve(settings)
-    environment.check(settings)
+    settings.check_secret_key()
     _check_port(settings)
-    if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
-        read(kept)
     servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)
     with ExitStack() as stack:
         stack.callback(servers.stop)
@@ -79,7 +75,6 @@ def _environment(settings: Settings) -> dict[str, str]:
         "REDIS_URL": settings.redis_url or "",
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data.absolute()),
-        "MESSAGING_ENVIRONMENT": settings.environment,
         "PROMETHEUS_MULTIPROC_DIR": str(figures.absolute()),
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }

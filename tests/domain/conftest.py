@@ -13,6 +13,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
+from tests.factories.events import EVENTS
 
 UnitFor = Callable[[Opened], AbstractAsyncContextManager[Unit]]
 """Opens a unit of an account's, committed at the end of its block."""
@@ -44,7 +45,7 @@ def told(services: Services) -> Told:
     """Give a function that reads the events."""
 
     async def read() -> list[tuple[str, dict[str, Any]]]:
-        rows = await services.database.pool.fetch("SELECT name, payload FROM events ORDER BY id")
+        rows = await EVENTS.read(services, "name", "payload")
         return [(row["name"], row["payload"]) for row in rows]
 
     return read

@@ -9,6 +9,7 @@ from app.db.engine import Pool
 from app.domain.accounts.mail import Letter, MailNotSent
 from app.domain.accounts.mailroom import Mailroom
 from tests.domain.conftest import SetClock
+from tests.factories.traps import open_transactions
 
 
 @dataclass
@@ -22,8 +23,7 @@ class Post:
     open_transactions: list[int] = field(default_factory=list)
 
     async def send(self, letter: Letter) -> None:
-        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
-        self.open_transactions.append(await self.pool.fetchval(busy))
+        self.open_transactions.append(await open_transactions(self.pool))
         if self.on_letter:
             await self.on_letter(letter)
         if self.is_down:

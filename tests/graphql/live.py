@@ -27,6 +27,8 @@ from app.jobs.live import Announcer, Listener
 from app.main import STOP_STREAMS, Server, configure
 from app.settings import Settings
 from tests.conftest import unit_of
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.messages import MESSAGES
 
 PHONE = "+12025550143"
 PATIENCE_SECONDS = 30.0
@@ -113,18 +115,14 @@ class Scene:
 
     async def deliver(self, message_id: int) -> None:
         """Have the carrier report that a text arrived."""
-        reference = await self.services.database.pool.fetchval(
-            "SELECT provider_message_id FROM messages WHERE id = $1", message_id
-        )
+        reference = await MESSAGES.where(id=message_id).only(self.services, "provider_message_id")
         receipt = Receipt(reference, ReceiptStatus.delivered, "delivered")
         await self.services.receipts.receive("sandbox", receipt)
         await self.dispatch()
 
     async def change(self, status: ConversationStatus) -> None:
         """Close or reopen the conversation."""
-        id = await self.services.database.pool.fetchval(
-            "SELECT id FROM conversations WHERE account_id = $1", self.account.account_id
-        )
+        id = await CONVERSATIONS.where(account_id=self.account.account_id).only(self.services, "id")
         async with self.unit() as unit:
             await conversations.update(unit, id, {"status": status})
         await self.dispatch()

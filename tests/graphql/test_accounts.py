@@ -1,15 +1,10 @@
 """The account's people, their sessions and the audit log over GraphQL, for who is signed in with a browser."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import httpx2
-import orjson
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
-from websockets.typing import Origin, Subprotocol
 
 from app.bootstrap import Services
 from app.domain.accounts import users
@@ -20,17 +15,12 @@ from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.graphql.websocket import PROTOCOL
 from tests.conftest import unit_of
-from tests.graphql.calls import codes, get, post
-from tests.graphql.live import PATIENCE_SECONDS, Served
+from tests.factories.accounts import ACCOUNTS, id_of_user
+from tests.graphql.calls import codes, post
+from tests.graphql.people import OURS, SOFA, change_role
 
 pytestmark = pytest.mark.anyio
-
-OURS = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8000"}
-VIEWER = {"query": "{ viewer { email } }"}
-INVITE = {"query": 'mutation { invite_user(email: "bob@example.com", role: member) { id role } }'}
-SOFA = Visitor("203.0.113.7", "Firefox")
 
 
 def change(changes: str) -> str:
@@ -51,148 +41,6 @@ async def ask(http: httpx2.AsyncClient, cookie: str, query: str) -> Any:
     answer = await post(http, {"query": query}, Cookie=cookie, **OURS)
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
-
-
-async def change_role(services: Services, role: str) -> None:
-    await services.database.pool.execute("UPDATE users SET role = $1", role)
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        OURS,
-        {"Sec-Fetch-Site": "same-origin"},
-        {"Origin": "http://127.0.0.1:8000"},
-        {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
-    ],
-)
-async def test_a_page_of_ours_asks_for_who_is_signed_in(
-    http: httpx2.AsyncClient, account: Opened, cookie: str, headers: dict[str, str]
-) -> None:
-    answer = await post(http, VIEWER, Cookie=cookie, **headers)
-
-    assert answer.json() == {"data": {"viewer": {"email": account.email}}}
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-        {"Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:8000"},
-        {"Origin": "http://127.0.0.1:8001"},
-    ],
-)
-async def test_a_page_of_another_site_is_nobody(
-    http: httpx2.AsyncClient, services: Services, cookie: str, headers: dict[str, str]
-) -> None:
-    read = await post(http, VIEWER, Cookie=cookie, **headers)
-    changed = await post(http, INVITE, Cookie=cookie, **headers)
-
-    assert (read.status_code, codes(read)) == (401, ["unauthenticated"])
-    assert (changed.status_code, codes(changed)) == (401, ["unauthenticated"])
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
-
-
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
-async def test_a_session_takes_json_alone(http: httpx2.AsyncClient, services: Services, cookie: str, kind: str) -> None:
-    answer = await http.post("/graphql", json=INVITE, headers={"Cookie": cookie, "Content-Type": kind, **OURS})
-
-    assert answer.status_code == 415
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
-
-
-async def test_a_session_changes_nothing_by_a_get(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
-    http.headers.update({"Cookie": cookie, **OURS})
-
-    assert (await get(http, query=VIEWER["query"])).status_code == 200
-    assert (await get(http, query=INVITE["query"])).status_code == 405
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
-
-
-@pytest.mark.parametrize("cookie", ["session=", "session=unknown", 'session="', "session", "form=x"])
-async def test_a_cookie_that_opens_nothing_is_nobody(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
-    answer = await post(http, VIEWER, Cookie=cookie, **OURS)
-
-    assert codes(answer) == ["unauthenticated"]
-
-
-async def test_a_key_goes_before_a_session(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
-    good = await post(http, INVITE, Cookie=cookie, Authorization=f"Bearer {account.svc_key}", **OURS)
-    bad = await post(http, VIEWER, Cookie=cookie, Authorization="Bearer svc_unknown", **OURS)
-
-    assert (codes(good), codes(bad)) == (["insufficient_scope"], ["unauthenticated"])
-
-
-async def test_rest_takes_no_session(http: httpx2.AsyncClient, cookie: str) -> None:
-    answer = await http.get("/contacts", headers={"Cookie": cookie, **OURS})
-
-    assert answer.status_code == 401
-
-
-async def test_a_session_has_the_scopes_that_its_users_role_has_now(
-    http: httpx2.AsyncClient, services: Services, cookie: str
-) -> None:
-    await change_role(services, "member")
-    read, refused = [await post(http, each, Cookie=cookie, **OURS) for each in (VIEWER, INVITE)]
-    assert (read.status_code, codes(refused)) == (200, ["insufficient_scope"])
-
-    await change_role(services, "owner")
-    assert (await post(http, INVITE, Cookie=cookie, **OURS)).status_code == 200
-
-
-async def test_a_service_user_is_told_that_its_session_connects_applications_only(
-    http: httpx2.AsyncClient, services: Services, cookie: str
-) -> None:
-    await change_role(services, "service")
-
-    answer = await post(http, VIEWER, Cookie=cookie, **OURS)
-
-    assert (answer.status_code, codes(answer)) == (401, ["unauthenticated"])
-    assert "signs in to connect applications only" in answer.text
-
-
-async def test_what_a_session_does_is_done_by_its_user(
-    http: httpx2.AsyncClient, services: Services, cookie: str
-) -> None:
-    answer = await post(http, INVITE, Cookie=cookie, **OURS)
-
-    user = await services.database.pool.fetchval("SELECT id FROM users ORDER BY id LIMIT 1")
-    row = await services.database.pool.fetchrow("SELECT actor, request_id FROM audit_entries ORDER BY id DESC LIMIT 1")
-    assert (row["actor"], row["request_id"]) == (f"user:{user}", answer.headers["x-request-id"])
-
-
-async def test_a_stream_of_events_takes_a_session(served: Served, account: Opened, cookie: str) -> None:
-    headers = {"Accept": "text/event-stream", "Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
-    async with httpx2.AsyncClient(timeout=PATIENCE_SECONDS) as client:
-        answer = await client.get(f"http://{served.address}", params=VIEWER, headers=headers)
-
-    assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert f'{{"viewer":{{"email":"{account.email}"}}}}' in answer.text
-
-
-async def test_a_websocket_takes_a_session_from_our_own_pages(served: Served, account: Opened, cookie: str) -> None:
-    origin = Origin(f"http://{served.address.partition('/')[0]}")
-    async with asyncio.timeout(PATIENCE_SECONDS), _connect(served, cookie, origin) as socket:
-        await socket.send('{"type":"connection_init"}')
-        assert orjson.loads(await socket.recv()) == {"type": "connection_ack"}
-        await socket.send(orjson.dumps({"type": "subscribe", "id": "1", "payload": VIEWER}).decode())
-        told = orjson.loads(await socket.recv())
-
-    assert told == {"type": "next", "id": "1", "payload": {"data": {"viewer": {"email": account.email}}}}
-
-
-async def test_a_websocket_that_names_no_origin_has_no_session(served: Served, cookie: str) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS), _connect(served, cookie, None) as socket:
-        await socket.send('{"type":"connection_init"}')
-        with pytest.raises(ConnectionClosed) as closed:
-            await socket.recv()
-
-    assert closed.value.rcvd
-    assert closed.value.rcvd.code == 4403
 
 
 async def test_sessions_are_listed_and_ended(
@@ -297,7 +145,7 @@ async def test_an_owner_changes_the_account_and_the_audit_log_tells_of_it(
 
     assert changed == {"update_account": {"region": "GB", "support_contact": "help@bluedoor.example"}}
     assert emptied == {"update_account": {"region": "GB", "support_contact": ""}}
-    user = await services.database.pool.fetchval("SELECT id FROM users")
+    user = await id_of_user(services)
     log = await ask(http, cookie, '{ audit_log(action: "account_changed") { nodes { actor subject details } } }')
     assert log["audit_log"]["nodes"] == [
         {
@@ -332,7 +180,7 @@ async def test_an_account_that_cannot_be_as_it_is_wanted_stays_as_it_is(
     answer = await post(http, {"query": change(changes)}, Cookie=cookie, **OURS)
 
     assert answer.json()["errors"][0]["message"] == reason
-    assert tuple(await services.database.pool.fetchrow("SELECT region, support_contact FROM accounts")) == ("US", "")
+    assert await ACCOUNTS.only(services, "region", "support_contact") == ("US", "")
 
 
 @pytest.mark.parametrize("key", ["svc_key", "auto_key"])
@@ -342,14 +190,14 @@ async def test_a_key_that_may_not_write_the_account_does_not_change_it(
     refused = await post(http, CHANGE, Authorization=f"Bearer {getattr(account, key)}")
 
     assert codes(refused) == ["insufficient_scope"]
-    assert await services.database.pool.fetchval("SELECT region FROM accounts") == "US"
+    assert await ACCOUNTS.only(services, "region") == "US"
 
 
 async def test_a_member_does_not_change_the_account(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
     await change_role(services, "member")
 
     assert codes(await post(http, CHANGE, Cookie=cookie, **OURS)) == ["insufficient_scope"]
-    assert await services.database.pool.fetchval("SELECT region FROM accounts") == "US"
+    assert await ACCOUNTS.only(services, "region") == "US"
 
 
 async def test_a_key_with_the_scope_changes_its_own_account_and_no_other(
@@ -361,8 +209,8 @@ async def test_a_key_with_the_scope_changes_its_own_account_and_no_other(
 
     await post(http, CHANGE, Authorization=f"Bearer {key.text}")
 
-    rows = await services.database.pool.fetch("SELECT id, region FROM accounts ORDER BY id")
-    assert [tuple(row) for row in rows] == [(account.account_id, "GB"), (other.account_id, "US")]
+    rows = await ACCOUNTS.read(services, "id", "region")
+    assert rows == [(account.account_id, "GB"), (other.account_id, "US")]
     seen = await post(http, {"query": "{ account { region } }"}, Authorization=f"Bearer {other.svc_key}")
     assert seen.json()["data"] == {"account": {"region": "US"}}
 
@@ -384,7 +232,7 @@ async def test_the_keys_that_a_member_made_end_when_the_member_is_removed(
 
 
 async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
-    id = await services.database.pool.fetchval("SELECT id FROM users")
+    id = await id_of_user(services)
 
     remove = {"query": f"mutation {{ remove_user(id: {id}) {{ id }} }}"}
     change = {"query": f"mutation {{ change_role(id: {id}, role: member) {{ id }} }}"}
@@ -392,9 +240,3 @@ async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services
 
     assert (codes(removed), codes(changed)) == (["conflict"], ["conflict"])
     assert await services.door.find(cookie.partition("session=")[2].partition(";")[0]) is not None
-
-
-def _connect(served: Served, cookie: str, origin: Origin | None) -> connect:
-    headers = {"Cookie": cookie}
-    subprotocols = [Subprotocol(PROTOCOL)]
-    return connect(f"ws://{served.address}", origin=origin, subprotocols=subprotocols, additional_headers=headers)

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, event
 from app.bootstrap import Services
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from tests.factories.contacts import id_of_contact
 from tests.graphql.calls import post
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +54,7 @@ async def test_what_ends_a_hold_ends_the_flag_of_the_conversation(
     await services.inbox.receive("sandbox", unclear)
     assert (await ask(api, FLAG))["conversations"]["nodes"] == [{"possible_opt_out": True}]
 
-    await ask(api, lift, id=await services.database.pool.fetchval("SELECT id FROM contacts"))
+    await ask(api, lift, id=await id_of_contact(services))
 
     assert (await ask(api, FLAG))["conversations"]["nodes"] == [{"possible_opt_out": False}]
 

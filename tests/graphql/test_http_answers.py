@@ -14,6 +14,8 @@ from app.domain.onboarding.service import Opened
 from app.graphql import endpoint
 from app.graphql.execute import Executor
 from app.graphql.requests import GRAPHQL, JSON
+from tests.factories.contacts import CONTACTS
+from tests.factories.traps import column_gone
 from tests.graphql.calls import BROWSER, DOCS, SEND, TYPENAME, URL, codes, get, post, serving
 
 pytestmark = pytest.mark.anyio
@@ -147,12 +149,9 @@ async def test_a_mutation_runs_and_its_repetition_says_so(api: httpx2.AsyncClien
 
 
 async def test_a_defect_is_masked_and_can_be_found_by_its_request_id(api: httpx2.AsyncClient, services: Services):
-    await services.database.pool.execute("ALTER TABLE phone_numbers RENAME COLUMN label TO secret_detail")
-    try:
-        with capture_logs() as logged:
+    with capture_logs() as logged:
+        async with column_gone(services.database.pool, "phone_numbers", "label"):
             response = await post(api, {"query": "{ phone_numbers { id } }"})
-    finally:
-        await services.database.pool.execute("ALTER TABLE phone_numbers RENAME COLUMN secret_detail TO label")
 
     [error] = response.json()["errors"]
     assert error["message"] == "Something went wrong on our side."
@@ -196,7 +195,7 @@ async def test_an_operation_that_cannot_be_committed_is_answered_503_without_dat
 
     assert (response.status_code, codes(response)) == (503, ["unavailable"])
     assert "data" not in response.json()
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_browser_gets_the_explorer_in_development(services: Services):

@@ -7,6 +7,7 @@ import pytest
 from app.bootstrap import Services
 from app.graphql.errors import NotAcceptable
 from app.graphql.requests import GRAPHQL, JSON, MAX_BODY, choose_media_type
+from tests.factories.messages import MESSAGES
 from tests.graphql.calls import BROWSER, SEND, TYPENAME, URL, codes, get, post
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +49,7 @@ async def test_what_cannot_be_answered_is_not_done(api: httpx2.AsyncClient, serv
     assert response.status_code == 406
     assert response.headers["content-type"] == "application/json; charset=utf-8"
     assert codes(response) == ["not_acceptable"]
-    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(services) == 0
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
@@ -84,7 +85,7 @@ async def test_a_mutation_by_get_is_refused(api: httpx2.AsyncClient, services: S
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert codes(response) == ["method_not_allowed"]
     assert response.json()["errors"][0]["message"] == "A mutation does not take GET. It takes POST."
-    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(services) == 0
 
 
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])

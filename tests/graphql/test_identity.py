@@ -7,20 +7,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import event
 from structlog.contextvars import bound_contextvars
 
 from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
-from app.domain.accounts.models import Account, AccountStatus, ApiKey
+from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import AUTOMATION
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.onboarding.service import Opened
 from app.graphql import look_ups
 from app.graphql.identity import Identity
+from tests.factories.accounts import ACCOUNTS, API_KEYS
+from tests.factories.traps import writes_refused
 
 pytestmark = pytest.mark.anyio
 
@@ -91,14 +93,9 @@ async def refusal(identity: Identity, headers: dict[str, str]) -> str:
     return str(caught.value)
 
 
-async def change(services: Services, table: type[ApiKey | Account], **values: object) -> None:
-    async with services.database.sessions.begin() as session:
-        await session.execute(update(table).values(values))
-
-
 async def used_at(services: Services, key: str) -> datetime | None:
     hash = keys.fingerprint(services.secret, key)
-    return await services.database.pool.fetchval("SELECT last_used_at FROM api_keys WHERE hash = $1", hash)
+    return await API_KEYS.where(hash=hash).only(services, "last_used_at")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +117,7 @@ async def test_a_key_names_its_account_its_scopes_and_itself(
         actor = await identity.resolve({name: form.format(account.auto_key)})
 
     assert actor
-    id = await services.database.pool.fetchval("SELECT id FROM api_keys WHERE name = 'Automation'")
+    id = await API_KEYS.where(name="Automation").only(services, "id")
     assert (actor.account_id, actor.scopes) == (account.account_id, AUTOMATION)
     assert (actor.label, actor.request_id) == (f"key:{id}", "request-1")
 
@@ -181,12 +178,12 @@ async def test_an_unknown_key_is_refused_and_not_remembered(
     assert await refusal(identity, bearer(key)) == NOT_GOOD
     assert len(asked) == 2
 
-    [known, *_] = await services.database.pool.fetch("SELECT id FROM api_keys")
+    [known, *_] = await API_KEYS.read(services, "id")
     hash = keys.fingerprint(services.secret, key)
-    await services.database.pool.execute("UPDATE api_keys SET hash = $1 WHERE id = $2", hash, known["id"])
+    await API_KEYS.where(id=known).change(services, hash=hash)
     actor = await identity.resolve(bearer(key))
     assert actor
-    assert actor.label == f"key:{known['id']}"
+    assert actor.label == f"key:{known}"
 
 
 async def test_a_good_key_is_asked_for_once_in_two_seconds(
@@ -227,7 +224,7 @@ async def test_a_revoked_key_is_refused_within_two_seconds(
     identity: Identity, services: Services, clock: SetClock, account: Opened
 ):
     await identity.resolve(bearer(account.svc_key))
-    await change(services, ApiKey, revoked_at=NOW)
+    await API_KEYS.change(services, revoked_at=NOW)
 
     clock.pass_seconds(1.999)
     assert await identity.resolve(bearer(account.svc_key))
@@ -237,7 +234,7 @@ async def test_a_revoked_key_is_refused_within_two_seconds(
 
 
 async def test_the_keys_of_a_suspended_account_are_refused(identity: Identity, services: Services, account: Opened):
-    await change(services, Account, status=AccountStatus.suspended)
+    await ACCOUNTS.change(services, status=AccountStatus.suspended)
 
     assert await refusal(identity, bearer(account.svc_key)) == NOT_GOOD
 
@@ -245,7 +242,7 @@ async def test_the_keys_of_a_suspended_account_are_refused(identity: Identity, s
 async def test_a_key_ends_at_its_instant_though_it_is_remembered(
     identity: Identity, services: Services, clock: SetClock, account: Opened, asked: list[str]
 ):
-    await change(services, ApiKey, expires_at=NOW + timedelta(seconds=1))
+    await API_KEYS.change(services, expires_at=NOW + timedelta(seconds=1))
     asked.clear()
 
     clock.pass_seconds(0.999)
@@ -261,7 +258,7 @@ async def test_a_clock_that_was_set_back_makes_a_revoked_key_no_fresher(
     identity: Identity, services: Services, clock: SetClock, account: Opened
 ):
     await identity.resolve(bearer(account.svc_key))
-    await change(services, ApiKey, revoked_at=NOW)
+    await API_KEYS.change(services, revoked_at=NOW)
 
     clock.pass_seconds(-3600)
 
@@ -281,13 +278,9 @@ async def test_a_use_is_noted_once_a_minute(identity: Identity, services: Servic
 
 
 async def test_a_use_that_cannot_be_noted_stops_nobody(identity: Identity, services: Services, account: Opened):
-    pool = services.database.pool
-    await pool.execute("ALTER TABLE api_keys ADD CONSTRAINT unwritable CHECK (last_used_at IS NULL)")
-    try:
+    async with writes_refused(services.database.pool, "api_keys", unless="last_used_at IS NULL"):
         actor = await identity.resolve(bearer(account.svc_key))
         await identity.close()
-    finally:
-        await pool.execute("ALTER TABLE api_keys DROP CONSTRAINT unwritable")
 
     assert actor
     assert await used_at(services, account.svc_key) is None

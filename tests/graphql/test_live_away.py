@@ -15,15 +15,11 @@ from app.domain.onboarding.service import Opened
 from app.domain.updates import feed
 from app.jobs import live
 from app.jobs.live import Announcer
+from tests.factories.events import record_many
 from tests.graphql.live import KINDS, Scene, Served, serving, talking
 from tests.jobs.conftest import Valkey
 
 pytestmark = pytest.mark.anyio
-
-TELL_MANY = """
-INSERT INTO events (account_id, name, contact_id, payload)
-SELECT $1, 'conversation_changed', n, '{}' FROM generate_series(1, $2) n
-"""
 
 
 @pytest.fixture
@@ -74,7 +70,7 @@ async def test_what_a_client_does_not_read_waits_in_the_database(
         return await read(self, account_id, position)
 
     monkeypatch.setattr(feed.Feed, "read", counted)
-    await services.database.pool.execute(TELL_MANY, scene.account.account_id, 4 * feed.PAGE)
+    await record_many(services, scene.account.account_id, 4 * feed.PAGE)
     await scene.dispatch()
     large = " ".join(f"{'a' * 1000}{number}: kind" for number in range(30))  # 30 kB for each update
     reader, writer = await _ask(served, scene, f"subscription {{ updates(after: 0) {{ {large} }} }}")

@@ -8,6 +8,8 @@ import pytest
 from app.bootstrap import Services
 from app.domain.conversations.models import ConversationStatus
 from app.domain.updates.feed import MAX_MISSED
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import EVENTS, record, record_many
 from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking, until
 
 pytestmark = pytest.mark.anyio
@@ -92,16 +94,13 @@ async def test_a_transaction_that_ends_late_is_shown_late_and_not_skipped(
     served: Served, scene: Scene, scene_of: Scenes, services: Services
 ):
     await scene.receive("Hello")
-    insert = """
-    INSERT INTO events (account_id, name, contact_id, payload)
-    SELECT account_id, 'conversation_changed', contact_id, '{}' FROM conversations RETURNING id
-    """
+    contact_id = await CONVERSATIONS.only(services, "contact_id")
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS, after=await scene.newest())
         async with services.database.pool.acquire() as slow:
             transaction: Any = slow.transaction()
             await transaction.start()
-            early_id = await slow.fetchval(insert)
+            early_id = await record(slow, scene.account.account_id, "conversation_changed", contact_id)
             await scene.receive("Meanwhile")
             first = await talk.next()
             await transaction.commit()
@@ -111,8 +110,7 @@ async def test_a_transaction_that_ends_late_is_shown_late_and_not_skipped(
         await talk.subscribe(KINDS, after=first["id"])
         again = await talk.next()
 
-    ids = await services.database.pool.fetch("SELECT id FROM events WHERE name = 'new_message' ORDER BY id")
-    assert early_id < ids[-1]["id"]
+    assert early_id < await EVENTS.where(name="new_message").last(services, "id")
     assert [first["kind"], second["kind"]] == ["new_message", "conversation_changed"]
     assert again == second
 
@@ -120,12 +118,9 @@ async def test_a_transaction_that_ends_late_is_shown_late_and_not_skipped(
 async def test_what_happens_in_one_batch_is_shown_in_the_order_of_the_facts(
     served: Served, scene: Scene, services: Services
 ):
-    await services.database.pool.execute(
-        "INSERT INTO events (account_id, name, contact_id, payload) "
-        "SELECT $1, CASE n % 2 WHEN 0 THEN 'message_failed' ELSE 'conversation_changed' END, 1, "
-        "json_build_object('message_id', n) FROM generate_series(1, 250) n",
-        scene.account.account_id,
-    )
+    names = ("message_failed", "conversation_changed")
+    for number in range(1, 251):
+        await record(services, scene.account.account_id, names[number % 2], 1, {"message_id": number})
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS)
 
@@ -137,15 +132,10 @@ async def test_what_happens_in_one_batch_is_shown_in_the_order_of_the_facts(
 
 
 async def test_who_missed_more_than_a_thousand_is_told_to_load_again(served: Served, scene: Scene, services: Services):
-    await services.database.pool.execute(
-        "INSERT INTO events (account_id, name, contact_id, payload) "
-        "SELECT $1, 'conversation_changed', 1, '{}' FROM generate_series(1, $2)",
-        scene.account.account_id,
-        MAX_MISSED + 1,
-    )
+    await record_many(services, scene.account.account_id, MAX_MISSED + 1)
     for _ in range(3):
         await scene.dispatch()
-    first = await services.database.pool.fetchval("SELECT min(position) FROM events")
+    first = min(await EVENTS.read(services, "position"))
 
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS, after=first)

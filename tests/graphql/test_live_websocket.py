@@ -13,6 +13,7 @@ from app.domain.accounts.scopes import Scope
 from app.graphql import websocket
 from app.graphql.websocket import PROTOCOL
 from app.jobs import live
+from tests.factories.contacts import CONTACTS
 from tests.graphql.live import ALL, KINDS, Scene, Served, talking
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +37,7 @@ async def test_a_query_and_a_mutation_are_answered_once(served: Served, scene: S
     assert query[1] == {"id": "q", "type": "complete"}
     assert mutation[0]["payload"] == {"data": {"create_contact": {"phone": "+12025550143"}}}
     assert mutation[1] == {"id": "m", "type": "complete"}
-    assert await scene.services.database.pool.fetchval("SELECT count(*) FROM contacts") == 1
+    assert await CONTACTS.count(scene.services) == 1
 
 
 async def test_a_rule_that_refuses_is_a_result(served: Served, scene: Scene):

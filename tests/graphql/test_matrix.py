@@ -34,7 +34,8 @@ from app.graphql.errors import refusal
 from app.graphql.execute import SCOPES, Executor, prepare
 from app.graphql.schema import CORE
 from tests.conftest import unit_of
-from tests.rows import rows
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.snapshots import rows
 
 pytestmark = pytest.mark.anyio
 
@@ -260,7 +261,7 @@ async def world(services: Services, account: Opened, new_account: Callable[..., 
         user = await add_user(unit, "user@example.com", MARK, MARK)
         session, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", MARK))
     sent = await services.desk.accept(actor, Send(PHONE, MARK, consent_attested=True))
-    conversation = await services.database.pool.fetchval("SELECT id FROM conversations")
+    conversation = await CONVERSATIONS.only(services, "id")
     ids = {
         "contact": contact.id,
         "conversation": conversation,

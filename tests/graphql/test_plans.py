@@ -31,6 +31,7 @@ from app.main import rest_operations
 from app.operations.document import Operation
 from app.operations.variables import Variable
 from tests.conftest import unit_of
+from tests.factories.contacts import CONTACTS
 
 pytestmark = pytest.mark.anyio
 
@@ -177,7 +178,7 @@ GIVEN: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("operation", READING, ids=name_of)
 async def test_a_plan_answers_as_graphql_core_does(operation: Operation, services: Services, actor: Actor) -> None:
     executor, prepared = Executor(services), prepared_of(operation)
-    any_contact = await services.database.pool.fetchval("SELECT max(id) FROM contacts")
+    any_contact = await CONTACTS.last(services, "id")
 
     for sent in GIVEN.get(operation.name, [{}]):
         variables = sent | ({"id": any_contact} if sent.get("id") == 0 else {})

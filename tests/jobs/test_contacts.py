@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from structlog.testing import capture_logs
@@ -16,7 +16,11 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.jobs.contacts import expire_holds
 from app.jobs.job import Job
-from tests.domain.books import Later, told
+from tests.factories.clocks import Later
+from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import told
+from tests.factories.traps import writes_refused
 
 TO, OTHER = "+12025550143", "+12025550144"
 
@@ -32,9 +36,9 @@ async def hold(services: Services, account: Opened, *phones: str) -> None:
             await consent.hold(unit, await contacts.find_or_create(unit, phone, "inbound_sms"))
 
 
-async def holds(pool: Pool) -> list[tuple[str, datetime | None, str]]:
-    rows = await pool.fetch("SELECT phone, held_until IS NOT NULL, status FROM contacts ORDER BY id")
-    return [tuple(row) for row in rows]
+async def holds(pool: Pool) -> list[tuple[str, bool, str]]:
+    held = await CONTACTS.read(pool, "phone", "held_until", "status")
+    return [(phone, until is not None, status) for phone, until, status in held]
 
 
 async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_after_24_hours(
@@ -48,10 +52,10 @@ async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_after_24_hours(
 
     assert (was_due, ran, still_due) == (True, True, False)
     assert await holds(pool) == [(TO, False, "opted_out")]
-    [suppression] = await pool.fetch("SELECT phone, reason FROM suppressions")
-    [recorded] = await pool.fetch("SELECT phone, kind, method FROM consents")
+    [suppression] = await SUPPRESSIONS.read(pool, "phone", "reason")
+    [recorded] = await CONSENTS.read(pool, "phone", "kind", "method")
     assert tuple(suppression) == (TO, "review_expired")
-    assert tuple(recorded) == (TO, "revoked_other", "review_expired")
+    assert recorded == (TO, "revoked_other", "review_expired")
     assert await told(pool, "new_opt_out") == ["new_opt_out"]
     assert not await late.run()
 
@@ -70,7 +74,7 @@ async def test_a_hold_that_was_decided_on_does_not_expire(services: Services, ac
     await hold(services, account, TO, OTHER)
     actor = Actor(account.account_id, frozenset())
     async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
-        for contact_id in [row["id"] for row in await pool.fetch("SELECT id FROM contacts WHERE phone = $1", TO)]:
+        for contact_id in await CONTACTS.where(phone=TO).read(pool, "id"):
             await consent.release_hold(unit, contact_id, opted_out=False)
 
     await job(services, 25).run()
@@ -90,13 +94,13 @@ async def test_the_holds_of_all_accounts_expire_once_in_many_workers(
     await asyncio.gather(*(late.run() for _ in range(4)))
 
     assert [status for _, _, status in await holds(pool)] == ["opted_out"] * 3
-    owners = await pool.fetch("SELECT account_id, phone FROM suppressions ORDER BY account_id, phone")
-    assert [tuple(row) for row in owners] == [
+    owners = await SUPPRESSIONS.read(pool, "account_id", "phone")
+    assert sorted(owners) == [
         (account.account_id, TO),
         (account.account_id, OTHER),
         (other.account_id, TO),
     ]
-    assert await pool.fetchval("SELECT count(*) FROM consents") == 3
+    assert await CONSENTS.count(pool) == 3
     assert await told(pool, "new_opt_out") == ["new_opt_out"] * 3
 
 
@@ -115,12 +119,11 @@ async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_runn
 async def test_the_conversation_of_an_expired_hold_waits_for_nobody(services: Services, account: Opened) -> None:
     text = InboundMessage("in-1", TO, account.phone_number, "STOP what time is the showing")
     await services.inbox.receive("sandbox", text)
-    flag = "SELECT possible_opt_out FROM conversations"
-    assert await services.database.pool.fetchval(flag) is True
+    assert await CONVERSATIONS.only(services, "possible_opt_out") is True
 
     await job(services, 25).run()
 
-    assert await services.database.pool.fetchval(flag) is False
+    assert await CONVERSATIONS.only(services, "possible_opt_out") is False
 
 
 async def test_an_account_whose_holds_cannot_be_ended_holds_up_no_other(
@@ -130,14 +133,11 @@ async def test_an_account_whose_holds_cannot_be_ended_holds_up_no_other(
     first, second = await new_account(), await new_account()
     for account in (first, second):
         await hold(services, account, TO)
-    stuck = f"CHECK (account_id <> {first.account_id} OR held_until IS NOT NULL)"
-    await pool.execute(f"ALTER TABLE contacts ADD CONSTRAINT stuck {stuck}")
+    stuck = f"account_id <> {first.account_id} OR held_until IS NOT NULL"
 
-    try:
+    async with writes_refused(pool, "contacts", unless=stuck):
         with capture_logs() as logs:
             await job(services, 24.01).run()
-    finally:
-        await pool.execute("ALTER TABLE contacts DROP CONSTRAINT stuck")
 
     assert await holds(pool) == [(TO, True, "active"), (TO, False, "opted_out")]
     assert [(each["event"], each["account_id"]) for each in logs] == [("holds could not be ended", first.account_id)]

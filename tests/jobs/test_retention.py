@@ -10,6 +10,17 @@ from app.domain.messages.receipts import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.retention import SANDBOX_FOR, purge
+from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_LETTERS, add_link, add_session, id_of_user
+from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
+from tests.factories.messages import (
+    ERASED_TEXTS,
+    RECEIPTS,
+    SANDBOX_CALLBACKS,
+    SANDBOX_MESSAGES,
+    add_handed_over,
+    add_receipt,
+)
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, add_delivery, add_subscription
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MOMENT = timedelta(milliseconds=1)
@@ -25,152 +36,91 @@ class Noon(Clock):
 
 async def test_answers_are_forgotten_after_24_hours(services: Services, account: Opened) -> None:
     for key, at in {"old": NOON - KEPT - MOMENT, "kept": NOON - KEPT, "new": NOON}.items():
-        await services.database.pool.execute(
-            "INSERT INTO idempotency_keys VALUES ($1, $2, '', '{}', $3)", account.account_id, key, at
-        )
+        await keep_answer(services, account.account_id, key, at)
 
     more = await _job(services).run()
 
-    left = await services.database.pool.fetch("SELECT key FROM idempotency_keys ORDER BY created_at")
-    assert (timedelta(hours=24), more, [row["key"] for row in left]) == (KEPT, False, ["kept", "new"])
+    left = {*await IDEMPOTENCY_KEYS.read(services, "key")}
+    assert (timedelta(hours=24), more, left) == (KEPT, False, {"kept", "new"})
 
 
 async def test_erased_texts_are_forgotten_when_no_carrier_brings_them_again(services: Services) -> None:
     for id, at in {"old": NOON - REPEATED_FOR - MOMENT, "kept": NOON - REPEATED_FOR, "new": NOON}.items():
-        await services.database.pool.execute("INSERT INTO erased_texts VALUES ('sandbox', $1, $2)", id, at)
+        await ERASED_TEXTS.insert(services, carrier="sandbox", provider_message_id=id, erased_at=at)
 
     await _job(services).run()
 
-    left = await services.database.pool.fetch("SELECT provider_message_id FROM erased_texts ORDER BY erased_at")
-    assert [row["provider_message_id"] for row in left] == ["kept", "new"]
+    assert {*await ERASED_TEXTS.read(services, "provider_message_id")} == {"kept", "new"}
 
 
 async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(services: Services, account: Opened) -> None:
-    pool = services.database.pool
-    user = await pool.fetchval("SELECT id FROM users")
+    user = await id_of_user(services)
     for name, until in {b"over": NOON - MOMENT, b"good": NOON}.items():
-        await pool.execute(
-            "INSERT INTO sessions (account_id, user_id, hash, address, user_agent, last_used_at, expires_at)"
-            " VALUES ($1, $2, $3, '', '', $4, $4)",
-            account.account_id,
-            user,
-            name,
-            until,
-        )
-        await pool.execute(
-            "INSERT INTO password_links (account_id, user_id, purpose, hash, expires_at)"
-            " VALUES ($1, $2, 'reset', $3, $4)",
-            account.account_id,
-            user,
-            name,
-            until,
-        )
+        await add_session(services, account.account_id, user, name, until)
+        await add_link(services, account.account_id, user, name, until)
 
     await _job(services).run()
 
-    for table in ("sessions", "password_links"):
-        assert [row["hash"] for row in await pool.fetch(f"SELECT hash FROM {table}")] == [b"good"]
+    assert [await rows.read(services, "hash") for rows in (SESSIONS, PASSWORD_LINKS)] == [[b"good"], [b"good"]]
 
 
 async def test_letters_that_nobody_sent_in_time_are_forgotten(services: Services, account: Opened) -> None:
     pool = services.database.pool
-    user = await pool.fetchval("SELECT id FROM users")
+    user = await id_of_user(pool)
     for name, until in {"over": NOON - MOMENT, "good": NOON}.items():
-        await pool.execute(
-            "INSERT INTO waiting_letters (account_id, user_id, kind, expires_at) VALUES ($1, $2, $3, $4)",
-            account.account_id,
-            user,
-            name,
-            until,
-        )
+        await WAITING_LETTERS.insert(pool, account_id=account.account_id, user_id=user, kind=name, expires_at=until)
 
     await _job(services).run()
 
-    assert [row["kind"] for row in await pool.fetch("SELECT kind FROM waiting_letters")] == ["good"]
+    assert await WAITING_LETTERS.read(pool, "kind") == ["good"]
 
 
 async def test_answers_to_keys_of_the_services_own_are_forgotten_after_30_days(
     services: Services, account: Opened
 ) -> None:
     for number, at in enumerate([NOON - OWN_KEPT - MOMENT, NOON - OWN_KEPT, NOON - KEPT - MOMENT]):
-        await services.database.pool.execute(
-            "INSERT INTO idempotency_keys VALUES ($1, $2, '', '{}', $3)", account.account_id, OwnKey("step", number), at
-        )
+        await keep_answer(services, account.account_id, OwnKey("step", number), at)
 
     await _job(services).run()
 
-    left = await services.database.pool.fetch("SELECT key FROM idempotency_keys ORDER BY created_at")
-    assert (timedelta(days=30), [row["key"] for row in left]) == (OWN_KEPT, [OwnKey("step", 1), OwnKey("step", 2)])
+    left = {*await IDEMPOTENCY_KEYS.read(services, "key")}
+    assert (timedelta(days=30), left) == (OWN_KEPT, {OwnKey("step", 1), OwnKey("step", 2)})
 
 
 async def test_receipts_are_forgotten_when_no_message_was_found_for_them_in_time(services: Services) -> None:
     old = NOON - UNMATCHED_FOR - MOMENT
     for name, message_id, at in [("lost", None, old), ("matched", 7, old), ("waiting", None, NOON - UNMATCHED_FOR)]:
-        await services.database.pool.execute(
-            "INSERT INTO receipts (carrier, provider_message_id, message_id, status, raw_status, carrier_error, part,"
-            " received_at) VALUES ('sandbox', $1, $2, 'sent', 'sent', '', 1, $3)",
-            name,
-            message_id,
-            at,
-        )
+        await add_receipt(services, name, message_id=message_id, received_at=at)
 
     await _job(services).run()
 
-    left = await services.database.pool.fetch("SELECT provider_message_id FROM receipts ORDER BY id")
-    assert [row["provider_message_id"] for row in left] == ["matched", "waiting"]
+    assert await RECEIPTS.read(services, "provider_message_id") == ["matched", "waiting"]
 
 
 async def test_what_the_sandbox_took_is_forgotten_after_30_days(services: Services) -> None:
-    pool = services.database.pool
     for number, at in enumerate([NOON - SANDBOX_FOR - MOMENT, NOON - SANDBOX_FOR, None]):
-        await pool.execute(
-            "INSERT INTO sandbox_messages (reference, provider_message_id, from_number, to_number, body, outcome,"
-            " accepted_at) VALUES ($1, '', '', '', '', 'accepted', $2)",
-            number,
-            at,
-        )
-        await pool.execute(
-            "INSERT INTO sandbox_callbacks (reference, kind, payload, due_at, done_at)"
-            " VALUES ($1, 'status', '{}', $2, $3)",
-            number,
-            NOON,
-            at,
-        )
+        await add_handed_over(services, number, at)
 
     await _job(services).run()
 
-    for table in ("sandbox_messages", "sandbox_callbacks"):
-        left = await pool.fetch(f"SELECT reference FROM {table} ORDER BY id")
-        assert [row["reference"] for row in left] == [1, 2]
+    left = [await rows.read(services, "reference") for rows in (SANDBOX_MESSAGES, SANDBOX_CALLBACKS)]
+    assert left == [[1, 2], [1, 2]]
 
 
 async def test_deliveries_lose_their_payloads_first_and_are_kept_while_they_are_pending(
     services: Services, account: Opened
 ) -> None:
-    pool = services.database.pool
-    subscription = await pool.fetchval(
-        "INSERT INTO webhook_subscriptions (account_id, kind, target_url, events, secret)"
-        " VALUES ($1, 'webhook', 'https://example.com', '{}', '') RETURNING id",
-        account.account_id,
-    )
+    id = account.account_id
+    subscription = await add_subscription(services, id)
     ages = {"new": PAYLOADS, "bare": PAYLOADS + MOMENT, "kept": METADATA, "gone": METADATA + MOMENT}
     for status in ("delivered", "pending"):
         for name, age in ages.items():
-            await pool.execute(
-                "INSERT INTO webhook_deliveries"
-                " (account_id, subscription_id, event, webhook_id, body, status, created_at)"
-                " VALUES ($1, $2, $3, '', '{}', $4, $5)",
-                account.account_id,
-                subscription,
-                name,
-                status,
-                NOON - age,
-            )
+            await add_delivery(services, id, subscription, event=name, status=status, created_at=NOON - age)
 
     await _job(services).run()
 
-    left = await pool.fetch("SELECT event, status, body IS NULL AS is_bare FROM webhook_deliveries ORDER BY id")
-    assert [tuple(row) for row in left] == [
+    left = await WEBHOOK_DELIVERIES.read(services, "event", "status", "body")
+    assert [(event, status, body is None) for event, status, body in left] == [
         ("new", "delivered", False),
         ("bare", "delivered", True),
         ("kept", "delivered", True),

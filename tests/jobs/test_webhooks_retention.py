@@ -6,19 +6,17 @@ from app.bootstrap import Services
 from app.domain.kernel.clock import Clock
 from app.domain.onboarding.service import Opened
 from app.jobs.retention import purge
+from tests.factories.webhooks import (
+    WEBHOOK_DELIVERIES,
+    WEBHOOK_NOTICES,
+    WEBHOOK_SUBSCRIPTIONS,
+    add_delivery,
+    add_subscription,
+)
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MOMENT = timedelta(milliseconds=1)
 PAYLOADS, METADATA = timedelta(days=30), timedelta(days=90)
-SUBSCRIPTION = """
-INSERT INTO webhook_subscriptions (account_id, kind, target_url, events, secret, status, created_at)
-VALUES ($1, 'hook', $2, '{}', '', $3, $4) RETURNING id
-"""
-DELIVERY = """
-INSERT INTO webhook_deliveries (account_id, subscription_id, event, webhook_id, status, body, created_at)
-VALUES (1, $1, '', $2, $3, 'body', $4)
-"""
-NOTICE = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text, created_at) VALUES ($1, 1, '', $2, $3)"
 
 
 class Noon(Clock):
@@ -35,28 +33,27 @@ async def forget(services: Services) -> None:
 async def test_bodies_are_forgotten_before_deliveries_and_what_is_pending_is_kept(
     services: Services, account: Opened
 ) -> None:
-    pool = services.database.pool
-    id = await pool.fetchval(SUBSCRIPTION, account.account_id, "", "active", NOON)
+    id = await add_subscription(services, account.account_id, created_at=NOON)
     for name, status, at in [
         ("old", "delivered", NOON - METADATA - MOMENT),
         ("bare", "failed", NOON - PAYLOADS - MOMENT),
         ("whole", "skipped", NOON - PAYLOADS),
         ("pending", "pending", NOON - METADATA - MOMENT),
     ]:
-        await pool.execute(DELIVERY, id, name, status, at)
+        await add_delivery(services, account.account_id, id, webhook_id=name, status=status, created_at=at)
 
     await forget(services)
 
-    left = await pool.fetch("SELECT webhook_id, body IS NOT NULL FROM webhook_deliveries ORDER BY id")
-    assert [tuple(row) for row in left] == [("bare", False), ("whole", True), ("pending", True)]
+    left = await WEBHOOK_DELIVERIES.read(services, "webhook_id", "body")
+    assert left == [("bare", None), ("whole", b"{}"), ("pending", b"{}")]
 
 
 async def test_a_subscription_that_is_over_is_forgotten_with_its_last_delivery(
     services: Services, account: Opened
 ) -> None:
-    pool, old = services.database.pool, NOON - METADATA - MOMENT
+    id, old = account.account_id, NOON - METADATA - MOMENT
     ids = {
-        name: await pool.fetchval(SUBSCRIPTION, account.account_id, name, status, at)
+        name: await add_subscription(services, id, target_url=name, status=status, created_at=at)
         for name, status, at in [
             ("over", "removed", old),
             ("still told of", "removed", old),
@@ -65,19 +62,21 @@ async def test_a_subscription_that_is_over_is_forgotten_with_its_last_delivery(
             ("disabled", "disabled", old),
         ]
     }
-    await pool.execute(DELIVERY, ids["still told of"], "", "canceled", NOON)
+    await add_delivery(services, id, ids["still told of"], status="canceled", created_at=NOON)
 
     await forget(services)
 
-    left = await pool.fetch("SELECT target_url FROM webhook_subscriptions ORDER BY id")
-    assert [row["target_url"] for row in left] == ["still told of", "young", "alive", "disabled"]
+    left = await WEBHOOK_SUBSCRIPTIONS.read(services, "target_url")
+    assert left == ["still told of", "young", "alive", "disabled"]
 
 
 async def test_notices_are_forgotten_with_the_deliveries(services: Services, account: Opened) -> None:
     pool = services.database.pool
     for name, at in {"old": NOON - METADATA - MOMENT, "kept": NOON - METADATA}.items():
-        await pool.execute(NOTICE, account.account_id, name, at)
+        await WEBHOOK_NOTICES.insert(
+            pool, account_id=account.account_id, subscription_id=1, kind="", text=name, created_at=at
+        )
 
     await forget(services)
 
-    assert [row["text"] for row in await pool.fetch("SELECT text FROM webhook_notices")] == ["kept"]
+    assert await WEBHOOK_NOTICES.read(pool, "text") == ["kept"]

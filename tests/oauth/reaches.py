@@ -12,6 +12,7 @@ from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.jobs.live import Announcer
 from tests.conftest import unit_of
+from tests.factories.accounts import PASSWORD_LINKS, USERS
 from tests.graphql.live import ALL, Scene, Served, looking, serving, talking
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, Application, bearer
 from tests.oauth.browsing import OURS
@@ -81,9 +82,9 @@ async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
 async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
     browsing = who.stranger()
     answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
-    mailed = "SELECT email FROM users u JOIN password_links l ON l.user_id = u.id ORDER BY l.id DESC LIMIT 1"
+    mailed = await PASSWORD_LINKS.last(of.services, "user_id")
     assert "/password/" not in answer.text
-    return f"{told(answer)} {await of.services.database.pool.fetchval(mailed)}"
+    return f"{told(answer)} {await USERS.where(id=mailed).only(of.services, 'email')}"
 
 
 async def open_own_link(of: Tenant, who: Tenant) -> str:

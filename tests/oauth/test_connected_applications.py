@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -13,6 +14,9 @@ from app.domain.kernel.unit import Actor
 from app.domain.oauth import queries
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS, add_user, id_of_user
+from tests.factories.oauth import OAUTH_GRANTS
+from tests.factories.tables import ago
 from tests.oauth.applications import Application, bearer
 from tests.oauth.browsing import Browsing
 
@@ -23,23 +27,19 @@ LISTED = re.compile(r'action="/account/applications/(\d+)/disconnect"')
 
 
 async def live(services: Services) -> int:
-    return await services.database.pool.fetchval("SELECT count(*) FROM oauth_grants WHERE revoked_at IS NULL")
+    return await OAUTH_GRANTS.where(revoked_at=None).count(services)
 
 
 async def disconnections(services: Services) -> list[tuple[str, str]]:
-    rows = await services.database.pool.fetch(
-        "SELECT subject, actor FROM audit_entries WHERE action = 'application_disconnected'"
-    )
-    return [tuple(row) for row in rows]
+    return await AUDIT_ENTRIES.where(action="application_disconnected").read(services, "subject", "actor")
 
 
 async def test_who_connected_an_application_sees_it_and_disconnects_it(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
     tokens = await application.connect()
-    await services.database.pool.execute(
-        "UPDATE oauth_grants SET created_at = '2026-03-02 10:00Z', last_used_at = '2026-05-04 09:07Z'"
-    )
+    created, used = datetime(2026, 3, 2, 10, tzinfo=UTC), datetime(2026, 5, 4, 9, 7, tzinfo=UTC)
+    await OAUTH_GRANTS.change(services, created_at=created, last_used_at=used)
     browsing, pool = application.browsing, services.database.pool
 
     page = (await browsing.get("/account")).text
@@ -53,10 +53,10 @@ async def test_who_connected_an_application_sees_it_and_disconnects_it(
     assert "The application is disconnected." in after
     assert NONE in after
     assert "<strong>Pipelines</strong>" not in after
-    assert await pool.fetchval("SELECT revoked_because FROM oauth_grants") == "revoked_by_user"
+    assert await OAUTH_GRANTS.only(pool, "revoked_because") == "revoked_by_user"
     assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
     assert (await application.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
-    user = await pool.fetchval("SELECT id FROM users")
+    user = await id_of_user(pool)
     assert await disconnections(services) == [("Pipelines", f"user:{user}")]
 
 
@@ -64,9 +64,9 @@ async def test_what_never_connected_has_ended_or_is_revoked_is_not_shown(applica
     await application.code()
     for _ in range(2):
         await application.connect()
-    pool = services.database.pool
-    await pool.execute("UPDATE oauth_grants SET expires_at = now() WHERE id = (SELECT max(id) FROM oauth_grants)")
-    await pool.execute("UPDATE oauth_grants SET revoked_at = now() WHERE id = (SELECT max(id) - 1 FROM oauth_grants)")
+    _, first, second = await OAUTH_GRANTS.read(services, "id")
+    await OAUTH_GRANTS.where(id=second).change(services, expires_at=ago())
+    await OAUTH_GRANTS.where(id=first).change(services, revoked_at=ago())
 
     page = (await application.browsing.get("/account")).text
 
@@ -77,12 +77,9 @@ async def test_what_never_connected_has_ended_or_is_revoked_is_not_shown(applica
 async def test_nobody_sees_or_disconnects_what_a_colleague_connected(application: Application, services: Services):
     await application.connect()
     pool = services.database.pool
-    colleague = await pool.fetchval(
-        "INSERT INTO users (account_id, email, role) SELECT account_id, 'x@example.com', 'member' FROM users"
-        " RETURNING id"
-    )
-    await pool.execute("UPDATE oauth_grants SET user_id = $1", colleague)
-    id, browsing = await pool.fetchval("SELECT id FROM oauth_grants"), application.browsing
+    colleague = await add_user(pool, await ACCOUNTS.only(pool, "id"), "x@example.com")
+    await OAUTH_GRANTS.change(pool, user_id=colleague)
+    id, browsing = await OAUTH_GRANTS.only(pool, "id"), application.browsing
 
     page = (await browsing.get("/account")).text
     form = await browsing.form("/account", "/logout")
@@ -98,7 +95,7 @@ async def test_another_account_disconnects_nothing(
     application: Application, services: Services, new_account: Callable[..., Any]
 ):
     await application.connect()
-    id = await services.database.pool.fetchval("SELECT id FROM oauth_grants")
+    id = await OAUTH_GRANTS.only(services, "id")
     application.browsing.client.cookies.clear()
     await application.browsing.enter(await new_account(company_name="Others"))
     form = await application.browsing.form("/account", "/logout")
@@ -126,7 +123,7 @@ async def test_who_is_signed_out_meanwhile_signs_in_first(application: Applicati
     browsing = application.browsing
     [id] = LISTED.findall((await browsing.get("/account")).text)
     form = await browsing.form("/account", f"/account/applications/{id}/disconnect")
-    await services.database.pool.execute("DELETE FROM sessions")
+    await SESSIONS.delete(services)
 
     answer = await browsing.send(form)
 
@@ -155,7 +152,7 @@ async def test_the_grants_of_a_removed_user_are_not_listed(application: Applicat
     async with unit_of(services, owner) as unit:
         assert len(await queries.list_applications(unit)) == 1
 
-    await pool.execute("UPDATE users SET removed_at = now()")
+    await USERS.change(pool, removed_at=ago())
 
     async with unit_of(services, owner) as unit:
         assert await queries.list_applications(unit) == []

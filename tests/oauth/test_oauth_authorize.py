@@ -8,12 +8,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
-import jwt
 import pytest
 from redis.asyncio import Redis
 
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from tests.factories.accounts import SESSIONS
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_CODES, OAUTH_GRANTS, OAUTH_REQUESTS, lifetime
+from tests.factories.tables import ago
 from tests.oauth.applications import (
     AUTHORIZE,
     BASE,
@@ -26,23 +28,10 @@ from tests.oauth.applications import (
     add_application,
     query_of,
 )
-from tests.oauth.browsing import Browsing, Form, Forms
+from tests.oauth.browsing import Browsing, Forms
+from tests.oauth.redirected import ANSWERED, WRONG, faults
 
 pytestmark = pytest.mark.anyio
-
-ANSWERED = "This page was answered, or is too old. Go back to the application and connect it again."
-WRONG = "The e-mail address or the password is wrong."
-
-
-async def count(services: Services, table: str) -> int:
-    return await services.database.pool.fetchval(f"SELECT count(*) FROM {table}")
-
-
-def faults(answer: httpx2.Response) -> dict[str, str]:
-    """Return what a redirect tells the application; it must go to the application's own address."""
-    assert answer.status_code == 302, answer.text
-    assert answer.headers["location"].startswith(f"{REDIRECT}?")
-    return query_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +61,7 @@ async def test_a_bad_client_or_redirect_uri_is_told_to_the_person_and_never_redi
     assert "location" not in answer.headers
     assert said in answer.text
     assert answer.headers["x-frame-options"] == "DENY"
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
@@ -105,7 +94,7 @@ async def test_other_faults_are_told_to_the_application_with_state_and_iss(
 
     assert (told["error"], told["state"], told["iss"]) == (error, STATE, BASE)
     assert told["error_description"].isascii()
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 async def test_a_parameter_sent_twice_is_told_to_the_application(application: Application):
@@ -119,7 +108,7 @@ async def test_a_public_client_without_pkce_is_refused_before_it_has_a_code(publ
 
     assert answer.status_code == 302
     assert query_of(answer)["error"] == "invalid_request"
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 FAULTS = [
@@ -157,7 +146,7 @@ async def test_a_stranger_is_not_redirected_to_before_somebody_has_pressed_a_but
     assert back.startswith("https://phish.example/login?")
     assert (told["b"], told["state"], told["iss"]) == (["2"], [STATE], [BASE])
     assert "error" in told
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 async def test_a_stranger_is_told_that_the_person_said_no(application: Application, http: httpx2.AsyncClient):
@@ -178,7 +167,7 @@ async def test_a_request_of_more_than_4_kib_is_refused_and_not_kept(
 
     assert (answer.status_code, "location" in answer.headers) == (400, False)
     assert "The application asked with more than 4096 bytes of parameters." in answer.text
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 async def test_a_parameter_without_a_value_that_is_repeated_without_end_is_not_kept(
@@ -187,7 +176,7 @@ async def test_a_parameter_without_a_value_that_is_repeated_without_end_is_not_k
     answer = await application.browsing.get(application.path() + "&resource=" * 1000)
 
     assert answer.status_code == 400
-    assert await count(services, "oauth_requests") == 0
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 async def test_who_was_signed_out_since_the_page_was_loaded_is_asked_to_sign_in(
@@ -196,7 +185,7 @@ async def test_who_was_signed_out_since_the_page_was_loaded_is_asked_to_sign_in(
     await application.browsing.enter(account)
     form = await application.form(scope="contacts:read contacts:write")
     del form.fields["allow:contacts:write"]
-    await services.database.pool.execute("DELETE FROM sessions")
+    await SESSIONS.delete(services)
 
     answer = await application.browsing.send(form, decision="allow")
 
@@ -226,9 +215,9 @@ async def test_only_the_buttons_of_the_page_decide(application: Application, ser
 
     assert (answer.status_code, "location" in answer.headers) == (400, False)
     assert "Press Allow or Deny to decide." in answer.text
-    assert await count(services, "oauth_grants") == 0
-    assert await count(services, "sessions") == 0
-    assert await count(services, "oauth_requests") == 1
+    assert await OAUTH_GRANTS.count(services) == 0
+    assert await SESSIONS.count(services) == 0
+    assert await OAUTH_REQUESTS.count(services) == 1
 
 
 async def test_a_challenge_without_a_method_is_taken_for_s256(public: Application):
@@ -249,192 +238,10 @@ async def test_a_loopback_redirect_uri_may_have_any_port(public: Application, po
     assert answer.headers["location"].startswith(f"http://127.0.0.1{port}/callback?code=")
 
 
-async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: Application):
-    page = await application.ask(scope="contacts:read messages:send account:read")
-
-    assert page.status_code == 200
-    assert "Pipelines wants to use your account" in page.text
-    assert "<strong>app.example.com</strong>" in page.text
-    assert [line for line in page.text.splitlines() if line.startswith('<label for="scope')] == [
-        '<label for="scope1">See the account&#39;s name and who you are</label></div>',
-        '<label for="scope2">Send messages, which costs credits</label></div>',
-        '<label for="scope3">Read contacts and segments</label></div>',
-    ]
-    assert 'name="email"' in page.text
-    assert 'name="password"' in page.text
-    assert "introduced itself" not in page.text
-    assert "<script" not in page.text
-
-
-async def test_what_an_application_calls_itself_is_text(services: Services, browsing: Browsing, account: Opened):
-    application = await add_application(services, browsing, account)
-    await services.database.pool.execute("UPDATE oauth_clients SET name = '<b>x</b>'")
-
-    page = await application.ask()
-
-    assert "<b>x" not in page.text
-    assert "&lt;b&gt;x&lt;/b&gt; wants to use your account" in page.text
-
-
-async def test_the_page_cannot_be_framed_leaks_no_address_and_does_not_block_its_own_redirect(
-    application: Application,
-):
-    headers = (await application.ask()).headers
-
-    policy = headers["content-security-policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "form-action" not in policy
-    assert (headers["x-frame-options"], headers["referrer-policy"]) == ("DENY", "no-referrer")
-    assert headers["cache-control"] == "no-store"
-
-
-async def test_a_wrong_password_shows_the_page_again_and_grants_nothing(application: Application, services: Services):
-    form = await application.form()
-
-    answer = await application.browsing.send(form, email="Who@example.com", password="wrong", decision="allow")
-
-    assert answer.status_code == 403
-    assert WRONG in answer.text
-    assert 'value="Who@example.com"' in answer.text
-    assert "location" not in answer.headers
-    assert await count(services, "oauth_grants") == 0
-    again = await application.browsing.send(
-        form, email=application.account.email, password=application.account.password, decision="allow"
-    )
-    assert again.status_code == 302
-
-
-async def test_guesses_are_held_back(application: Application, services: Services):
-    form = await application.form()
-    answers = [await application.browsing.send(form, email="a@example.com", password="wrong") for _ in range(12)]
-
-    statuses = [answer.status_code for answer in answers]
-    assert statuses[0] == 403
-    assert statuses[-1] == 429
-    assert int(answers[-1].headers["retry-after"]) >= 1
-
-
-async def test_who_is_signed_in_is_only_asked_to_consent(application: Application, account: Opened):
-    await application.browsing.enter(account)
-
-    page = await application.ask()
-
-    assert f"Signed in to <strong>{account.company_name}</strong> as <strong>{account.email}</strong>" in page.text
-    assert 'name="password"' not in page.text
-    answer = await application.browsing.send(await application.form(), decision="allow")
-    assert answer.status_code == 302
-    assert "code" in query_of(answer)
-
-
-async def test_who_signs_in_on_the_page_stays_signed_in(application: Application):
-    await application.consent()
-
-    assert 'name="password"' not in (await application.ask()).text
-
-
-async def test_not_you_signs_out_and_asks_again(application: Application, services: Services, account: Opened):
-    await application.browsing.enter(account)
-    form = await application.form(scope="contacts:read")
-
-    answer = await application.browsing.send(form, decision="sign_out")
-
-    assert answer.status_code == 303
-    page = await application.browsing.get(answer.headers["location"])
-    assert page.status_code == 200
-    assert 'name="password"' in page.text
-    assert "Read contacts and segments" in page.text
-    assert await count(services, "sessions") == 0
-    assert await count(services, "oauth_grants") == 0
-
-
-async def test_denying_needs_no_sign_in_and_is_told_to_the_application(application: Application, services: Services):
-    answer = await application.browsing.send(await application.form(), decision="deny")
-
-    told = faults(answer)
-    assert (told["error"], told["state"], told["iss"]) == ("access_denied", STATE, BASE)
-    assert "code" not in told
-    assert await count(services, "oauth_grants") == 0
-    assert await count(services, "oauth_requests") == 0
-
-
-async def test_what_is_unticked_is_not_granted(application: Application):
-    form = await application.form(scope="account:read contacts:read contacts:write")
-    del form.fields["allow:contacts:write"]
-    del form.fields["allow:account:read"]
-
-    account = application.account
-    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
-
-    tokens = (await application.exchange(query_of(answer)["code"])).json()
-    assert tokens["scope"] == "account:read contacts:read"
-
-
-async def test_what_was_not_asked_for_cannot_be_ticked(application: Application):
-    form = await application.form(scope="contacts:read")
-    form.fields |= {"allow:messages:send": "on", "allow:account:write": "on"}
-
-    account = application.account
-    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
-
-    assert (await application.exchange(query_of(answer)["code"])).json()["scope"] == "contacts:read"
-
-
-async def test_nothing_ticked_is_no_consent(application: Application, services: Services):
-    form = await application.form(scope="contacts:read")
-    del form.fields["allow:contacts:read"]
-
-    account = application.account
-    answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
-
-    assert answer.status_code == 400
-    assert "Tick at least one" in answer.text
-    assert await count(services, "oauth_grants") == 0
-
-
-async def test_a_form_without_a_button_pressed_grants_what_was_asked_for(application: Application):
-    form = await application.form(scope="contacts:read contacts:write")
-    hidden = Form(form.action, {name: form.fields[name] for name in ("form_token", "request")})
-
-    account = application.account
-    answer = await application.browsing.send(hidden, email=account.email, password=account.password)
-
-    tokens = (await application.exchange(query_of(answer)["code"])).json()
-    assert tokens["scope"] == "contacts:read contacts:write"
-
-
-async def test_a_form_that_is_sent_again_is_refused(application: Application, services: Services):
-    form, account = await application.form(), application.account
-    said = {"email": account.email, "password": account.password, "decision": "allow"}
-    first = await application.browsing.send(form, None, **said)
-    again = await application.form()
-    again.fields["request"] = form.fields["request"]
-
-    second = await application.browsing.send(again, decision="allow")
-
-    assert first.status_code == 302
-    assert second.status_code == 400
-    assert ANSWERED in second.text
-    assert await count(services, "oauth_grants") == 1
-
-
-async def test_a_form_of_another_site_is_refused(application: Application, services: Services, account: Opened):
-    await application.browsing.enter(account)
-    form = await application.form()
-
-    foreign = await application.browsing.send(
-        form, {"Origin": "https://evil.example.com", "Sec-Fetch-Site": "cross-site"}, decision="allow"
-    )
-    del form.fields["form_token"]
-    tokenless = await application.browsing.send(form, decision="allow")
-
-    assert (foreign.status_code, tokenless.status_code) == (403, 403)
-    assert await count(services, "oauth_grants") == 0
-
-
 async def test_a_request_is_kept_for_ten_minutes(application: Application, services: Services):
     form, account = await application.form(), application.account
-    kept = await services.database.pool.fetchval("SELECT expires_at - created_at FROM oauth_requests")
-    await services.database.pool.execute("UPDATE oauth_requests SET expires_at = now()")
+    kept = await lifetime(services, OAUTH_REQUESTS)
+    await OAUTH_REQUESTS.change(services, expires_at=ago())
 
     answer = await application.browsing.send(form, email=account.email, password=account.password)
 
@@ -448,23 +255,19 @@ async def test_neither_the_handle_nor_the_code_is_stored(application: Applicatio
     handle = form.fields["request"]
     code = await application.code()
 
-    pool = services.database.pool
-    rows = [
-        *await pool.fetch("SELECT t::text FROM oauth_requests t"),
-        *await pool.fetch("SELECT t::text FROM oauth_codes t"),
-    ]
-    assert len(rows) == 2
-    assert not [row for row in rows if handle in row["t"] or code in row["t"]]
+    stored = [*await OAUTH_REQUESTS.texts(services), *await OAUTH_CODES.texts(services)]
+    assert len(stored) == 2
+    assert not [text for text in stored if handle in text or code in text]
 
 
 async def test_a_client_that_was_revoked_meanwhile_gets_nothing(application: Application, services: Services):
     form, account = await application.form(), application.account
-    await services.database.pool.execute("UPDATE oauth_clients SET revoked_at = now()")
+    await OAUTH_CLIENTS.change(services, revoked_at=ago())
 
     answer = await application.browsing.send(form, email=account.email, password=account.password)
 
     assert answer.status_code == 400
-    assert await count(services, "oauth_grants") == 0
+    assert await OAUTH_GRANTS.count(services) == 0
 
 
 async def test_the_application_of_one_account_cannot_be_connected_by_another(
@@ -477,7 +280,7 @@ async def test_the_application_of_one_account_cannot_be_connected_by_another(
     assert answer.status_code == 403
     assert "Pipelines can be connected by the account that it belongs to only." in answer.text
     assert "location" not in answer.headers
-    assert await count(services, "oauth_grants") == 0
+    assert await OAUTH_GRANTS.count(services) == 0
 
 
 @pytest.mark.parametrize("state", [None, "", "a b&c=d#é", "x" * 3900])
@@ -508,24 +311,6 @@ async def test_an_application_on_a_phone_is_sent_back_to_its_scheme(
     answer = await application.consent()
 
     assert answer.headers["location"].startswith("com.example.app:/callback?code=")
-
-
-async def test_a_grant_is_for_the_user_who_consented(application: Application, services: Services, account: Opened):
-    token = (await application.connect())["access_token"]
-
-    claims = jwt.decode(token, options={"verify_signature": False})
-    email = await services.database.pool.fetchval("SELECT email FROM users WHERE id = $1", int(claims["sub"]))
-    assert email == account.email
-
-
-async def test_a_consent_is_in_the_audit_log(application: Application, services: Services):
-    await application.connect(scope="contacts:read")
-
-    entry = await services.database.pool.fetchrow("SELECT * FROM audit_entries WHERE action = 'application_connected'")
-    assert entry["subject"] == "Pipelines"
-    assert entry["actor"].startswith("user:")
-    assert entry["details"]["scopes"] == ["contacts:read"]
-    assert entry["details"]["redirect_host"] == "app.example.com"
 
 
 async def test_other_methods_are_refused_in_the_envelope(application: Application):

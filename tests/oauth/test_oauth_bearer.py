@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from tests.factories.oauth import OAUTH_GRANTS
+from tests.factories.tables import ago
 from tests.oauth.applications import BASE, TOOLS, Application, bearer
 
 pytestmark = pytest.mark.anyio
@@ -147,7 +149,7 @@ async def test_a_token_after_its_hour_is_refused(http: httpx2.AsyncClient, servi
 
 
 async def test_a_revoked_grant_is_noticed(http: httpx2.AsyncClient, services: Services, token: str):
-    await services.database.pool.execute("UPDATE oauth_grants SET revoked_at = now()")
+    await OAUTH_GRANTS.change(services, revoked_at=ago())
 
     status, challenge = await told(http, token)
 
@@ -171,7 +173,7 @@ async def test_a_token_opens_the_contract_too(http: httpx2.AsyncClient, token: s
 async def test_who_did_it_is_written_down(http: httpx2.AsyncClient, services: Services, token: str):
     await http.post("/contacts", json={"phone": "+12025550143"}, headers=bearer(token))
 
-    used = await services.database.pool.fetchval("SELECT last_used_at FROM oauth_grants")
+    used = await OAUTH_GRANTS.only(services, "last_used_at")
     assert used is not None
 
 

@@ -12,6 +12,15 @@ from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.kernel.errors import RateLimited
 from app.jobs import oauth
 from app.oauth.limit import REGISTRATIONS, check_rate
+from tests.factories.oauth import (
+    OAUTH_CLIENTS,
+    OAUTH_CODES,
+    OAUTH_GRANTS,
+    OAUTH_REFRESH_TOKENS,
+    OAUTH_REQUESTS,
+    OAUTH_SIGNING_KEYS,
+)
+from tests.factories.tables import ago
 from tests.oauth.applications import AUTHORIZE, BASE, REGISTER, REVOKE, TOKEN, Application, Pkce
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_rates")]
@@ -190,7 +199,7 @@ async def test_what_cannot_be_registered_is_named(
     answer = await register(http, **metadata)
 
     assert (answer.status_code, answer.json()["error"]) == (400, error)
-    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_clients") == 0
+    assert await OAUTH_CLIENTS.count(services) == 0
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"null", b"\xff", b"[" * 5000])
@@ -245,7 +254,7 @@ async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, 
     assert refused
     assert refused[0].json()["error"] == "temporarily_unavailable"
     assert int(refused[0].headers["retry-after"]) >= 1
-    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_clients") == len(answers) - len(refused)
+    assert await OAUTH_CLIENTS.count(services) == len(answers) - len(refused)
 
 
 async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
@@ -255,24 +264,23 @@ async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
     unused, used = (await register(http)).json(), (await register(http)).json()
     for each in (unused, used):
         await http.get(f"{AUTHORIZE}?{urlencode(application.parameters(client_id=each['client_id']))}")
-    await pool.execute("UPDATE oauth_clients SET created_at = now() - interval '29 days'")
-    await pool.execute("UPDATE oauth_clients SET last_used_at = now() WHERE client_id = $1", used["client_id"])
+    await OAUTH_CLIENTS.change(pool, created_at=ago(days=29))
+    await OAUTH_CLIENTS.where(client_id=used["client_id"]).change(pool, last_used_at=ago())
 
     await purge.run()
-    assert await pool.fetchval("SELECT count(*) FROM oauth_clients") == 3
+    assert await OAUTH_CLIENTS.count(pool) == 3
 
-    await pool.execute("UPDATE oauth_clients SET created_at = now() - interval '31 days'")
+    await OAUTH_CLIENTS.change(pool, created_at=ago(days=31))
     await purge.run()
-    left = {row["client_id"] for row in await pool.fetch("SELECT client_id FROM oauth_clients")}
-    assert left == {used["client_id"], application.client_id}
+    assert {*await OAUTH_CLIENTS.read(pool, "client_id")} == {used["client_id"], application.client_id}
 
 
 async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Application, services: Services):
     pool, purge = services.database.pool, oauth.purge(services.database, services.clock)
-    tables = ("oauth_requests", "oauth_codes", "oauth_refresh_tokens", "oauth_grants", "oauth_signing_keys")
+    tables = (OAUTH_REQUESTS, OAUTH_CODES, OAUTH_REFRESH_TOKENS, OAUTH_GRANTS, OAUTH_SIGNING_KEYS)
 
     async def counts() -> list[int]:
-        return [await pool.fetchval(f"SELECT count(*) FROM {table}") for table in tables]
+        return [await rows.count(pool) for rows in tables]
 
     await application.connect()
     await application.form()
@@ -281,12 +289,12 @@ async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Appl
     await purge.run()
     assert before == await counts() == [1, 2, 1, 2, 1]
 
-    await pool.execute("UPDATE oauth_requests SET expires_at = now() - interval '1 second'")
-    await pool.execute("UPDATE oauth_codes SET expires_at = now() - interval '25 hours'")
-    await pool.execute("UPDATE oauth_grants SET created_at = now() - interval '25 hours' WHERE last_used_at IS NULL")
+    await OAUTH_REQUESTS.change(pool, expires_at=ago(seconds=1))
+    await OAUTH_CODES.change(pool, expires_at=ago(hours=25))
+    await OAUTH_GRANTS.where(last_used_at=None).change(pool, created_at=ago(hours=25))
     await purge.run()
     assert await counts() == [0, 0, 1, 1, 1]
 
-    await pool.execute("UPDATE oauth_grants SET revoked_at = now() - interval '91 days'")
+    await OAUTH_GRANTS.change(pool, revoked_at=ago(days=91))
     await purge.run()
     assert await counts() == [0, 0, 0, 0, 1]

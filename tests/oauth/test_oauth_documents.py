@@ -13,6 +13,8 @@ from app.domain.oauth import documents
 from app.main import create_app
 from app.settings import Settings
 from tests.conftest import _running
+from tests.factories.oauth import OAUTH_CLIENTS
+from tests.factories.tables import ago
 from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce
 from tests.oauth.browsing import Browsing
 from tests.providers.peers import Peer, say, serve
@@ -37,7 +39,7 @@ async def describing(application: Application, **members: Any) -> AsyncGenerator
 
 
 async def rows(services: Services) -> list[str]:
-    return [row["name"] for row in await services.database.pool.fetch("SELECT name FROM oauth_clients ORDER BY id")]
+    return await OAUTH_CLIENTS.read(services, "name")
 
 
 async def test_a_client_is_known_by_its_document(application: Application, services: Services):
@@ -61,7 +63,7 @@ async def test_a_document_is_read_once_and_again_when_it_is_old(application: App
         await application.ask(**pkce.asked)
         assert len(peer.requests) == 1
 
-        await services.database.pool.execute("UPDATE oauth_clients SET fetched_until = now(), name = 'Old'")
+        await OAUTH_CLIENTS.change(services, fetched_until=ago(), name="Old")
         page = await application.ask(**pkce.asked)
         assert len(peer.requests) == 2
 
@@ -75,7 +77,7 @@ async def test_a_known_client_is_let_in_by_what_it_said_before_while_its_address
     pkce = Pkce()
     async with describing(application) as peer:
         await application.ask(**pkce.asked)
-        await services.database.pool.execute("UPDATE oauth_clients SET fetched_until = now()")
+        await OAUTH_CLIENTS.change(services, fetched_until=ago())
         assert await exhaust(application) == 429
         page = await application.ask(**pkce.asked)
         stranger = await application.ask(client_id=peer.url.replace("http://", "https://"), **pkce.asked)
@@ -106,7 +108,7 @@ async def test_a_page_about_a_client_that_cannot_be_shown_is_left_out(
         page = await application.ask(**Pkce().asked)
 
     assert page.status_code == 200
-    kept = await services.database.pool.fetchval("SELECT client_uri FROM oauth_clients WHERE kind = 'document'")
+    kept = await OAUTH_CLIENTS.where(kind="document").only(services, "client_uri")
     assert kept == ""
 
 
@@ -172,7 +174,7 @@ async def test_an_address_that_may_not_be_read_is_not(application: Application, 
 async def test_outside_of_development_a_document_on_this_machine_is_not_read(
     settings: Settings, application: Application, fresh_attempts: None
 ):
-    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
     async with describing(application) as peer, _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:

@@ -7,6 +7,8 @@ import pytest
 from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.onboarding.service import Opened
+from tests.factories.accounts import id_of_user
+from tests.factories.oauth import OAUTH_GRANTS
 from tests.oauth.applications import BASE, REDIRECT, STATE, TOOLS, Application, Pkce, bearer, query_of
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +46,7 @@ async def test_the_access_token_is_a_jwt_after_rfc_9068(
     header = jwt.get_unverified_header(token)
     [key] = [jwt.PyJWK(each) for each in published if each["kid"] == header["kid"]]
     claims = jwt.decode(token, key.key, ["RS256"], audience=BASE, issuer=BASE)
-    user, grant = await services.database.pool.fetchrow("SELECT u.id, g.id FROM users u, oauth_grants g")
+    user, grant = await id_of_user(services), await OAUTH_GRANTS.only(services, "id")
     assert (header["alg"], header["typ"]) == ("RS256", "at+jwt")
     assert sorted(claims) == ["aud", "client_id", "exp", "grant_id", "iat", "iss", "jti", "scope", "sub"]
     assert (claims["sub"], claims["client_id"], claims["grant_id"]) == (str(user), application.client_id, grant)

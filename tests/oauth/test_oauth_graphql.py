@@ -14,6 +14,9 @@ from app.domain.kernel.unit import Actor
 from app.domain.oauth.clients import MAX_CLIENTS
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES
+from tests.factories.oauth import OAUTH_CLIENTS, add_clients
+from tests.factories.tables import ago
 from tests.oauth.applications import BASE, REDIRECT, REVOKE, Application, bearer
 from tests.oauth.browsing import Browsing
 
@@ -56,7 +59,7 @@ async def ask(http: httpx2.AsyncClient, key: str, query: str, **variables: Any) 
 
 
 async def actions(services: Services) -> list[str]:
-    rows = await services.database.pool.fetch("SELECT action, subject FROM audit_entries ORDER BY id")
+    rows = await AUDIT_ENTRIES.read(services, "action", "subject")
     return [f"{row['action']} {row['subject']}" for row in rows if "oauth" in row["action"] or "appl" in row["action"]]
 
 
@@ -100,18 +103,14 @@ async def test_what_no_client_can_be_is_refused(
     http: httpx2.AsyncClient, owner: str, services: Services, given: dict[str, Any], code: str
 ):
     assert await ask(http, owner, CREATE, **({"name": "CRM", "uris": [REDIRECT]} | given)) == [code]
-    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_clients") == 0
+    assert await OAUTH_CLIENTS.count(services) == 0
 
 
 async def test_an_account_has_a_hundred_clients_at_most(http: httpx2.AsyncClient, owner: str, services: Services):
-    await services.database.pool.execute(
-        "INSERT INTO oauth_clients (account_id, client_id, kind, name, redirect_uris, scopes, auth_method, created_by)"
-        " SELECT a.id, n::text, 'managed', 'x', '{}', '{}', 'none', 'test' FROM accounts a, generate_series(1, $1) n",
-        MAX_CLIENTS,
-    )
+    await add_clients(services, await ACCOUNTS.only(services, "id"), MAX_CLIENTS)
 
     assert await ask(http, owner, CREATE, name="CRM", uris=[REDIRECT]) == ["conflict"]
-    await services.database.pool.execute("UPDATE oauth_clients SET revoked_at = now() WHERE client_id = '1'")
+    await OAUTH_CLIENTS.where(client_id="1").change(services, revoked_at=ago())
     assert "create_oauth_client" in await ask(http, owner, CREATE, name="CRM", uris=[REDIRECT])
 
 

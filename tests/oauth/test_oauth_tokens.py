@@ -14,6 +14,17 @@ from app.domain.onboarding.service import Opened
 from app.main import create_app
 from app.settings import Settings
 from tests.conftest import _running
+from tests.factories.accounts import AUDIT_ENTRIES
+from tests.factories.oauth import (
+    OAUTH_CLIENTS,
+    OAUTH_CODES,
+    OAUTH_GRANTS,
+    OAUTH_REFRESH_TOKENS,
+    OAUTH_SIGNING_KEYS,
+    lifetime,
+)
+from tests.factories.tables import ago
+from tests.factories.traps import table_locked
 from tests.oauth.applications import (
     REDIRECT,
     REVOKE,
@@ -25,26 +36,9 @@ from tests.oauth.applications import (
     bearer,
 )
 from tests.oauth.browsing import Browsing
+from tests.oauth.refused import refusal, revoked_because
 
 pytestmark = pytest.mark.anyio
-
-MINUTES_AGO = "UPDATE oauth_refresh_tokens SET rotated_at = rotated_at - interval '61 seconds'"
-
-
-def refusal(answer: httpx2.Response) -> tuple[int, str]:
-    """Return status and code of a refusal, which has the form of RFC 6749, 5.2, and no other."""
-    body = answer.json()
-    assert set(body) == {"error", "error_description"}
-    assert len(body["error_description"]) > 10
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    return answer.status_code, body["error"]
-
-
-async def revoked_because(services: Services) -> list[str]:
-    rows = await services.database.pool.fetch("SELECT revoked_because FROM oauth_grants WHERE revoked_at IS NOT NULL")
-    return [row["revoked_because"] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -161,8 +155,8 @@ async def test_a_body_without_end_is_refused(http: httpx2.AsyncClient):
 
 async def test_a_code_lasts_for_a_minute(application: Application, services: Services):
     code = await application.code()
-    lasts = await services.database.pool.fetchval("SELECT expires_at - created_at FROM oauth_codes")
-    await services.database.pool.execute("UPDATE oauth_codes SET expires_at = now()")
+    lasts = await lifetime(services, OAUTH_CODES)
+    await OAUTH_CODES.change(services, expires_at=ago())
 
     assert lasts.total_seconds() == 60
     assert refusal(await application.exchange(code)) == (400, "invalid_grant")
@@ -192,152 +186,9 @@ async def test_of_two_exchanges_of_one_code_at_once_one_succeeds(application: Ap
     assert await revoked_because(services) == ["code_replayed"]
 
 
-async def test_eight_refreshes_of_one_token_at_once_all_keep_the_connection(
-    application: Application, services: Services, http: httpx2.AsyncClient
-):
-    first = await application.connect()
-
-    answers = await asyncio.gather(*(application.refresh(first["refresh_token"]) for _ in range(8)))
-
-    assert [answer.status_code for answer in answers] == [200] * 8
-    siblings = [answer.json() for answer in answers]
-    assert len({each["refresh_token"] for each in siblings}) == 8
-    for each in siblings:
-        assert (await http.get("/contacts", headers=bearer(each["access_token"]))).status_code == 200
-        assert (await application.refresh(each["refresh_token"])).status_code == 200
-    assert await revoked_because(services) == []
-
-
-async def test_a_lost_answer_can_be_asked_for_again(application: Application, services: Services):
-    first = await application.connect()
-    await application.refresh(first["refresh_token"])
-    await services.database.pool.execute(
-        "UPDATE oauth_refresh_tokens SET rotated_at = rotated_at - interval '20 seconds'"
-    )
-
-    assert (await application.refresh(first["refresh_token"])).status_code == 200
-
-
-async def test_a_stolen_refresh_token_ends_the_whole_family(
-    application: Application, services: Services, http: httpx2.AsyncClient
-):
-    first = await application.connect()
-    second = (await application.refresh(first["refresh_token"])).json()
-    await services.database.pool.execute(MINUTES_AGO)
-
-    stolen = await application.refresh(first["refresh_token"])
-
-    assert refusal(stolen) == (400, "invalid_grant")
-    assert await revoked_because(services) == ["refresh_token_reused"]
-    assert refusal(await application.refresh(second["refresh_token"])) == (400, "invalid_grant")
-    assert (await http.get("/contacts", headers=bearer(second["access_token"]))).status_code == 401
-    cut_off = await services.database.pool.fetchrow("SELECT * FROM audit_entries WHERE action = 'application_cut_off'")
-    assert (cut_off["subject"], cut_off["details"]["because"]) == ("Pipelines", "refresh_token_reused")
-
-
-async def test_the_grace_does_not_grow_with_each_use(application: Application, services: Services):
-    first = await application.connect()
-    rotated = "SELECT rotated_at FROM oauth_refresh_tokens WHERE rotated_at IS NOT NULL"
-    await application.refresh(first["refresh_token"])
-    at = await services.database.pool.fetchval(rotated)
-
-    await application.refresh(first["refresh_token"])
-
-    assert await services.database.pool.fetchval(rotated) == at
-
-
-async def test_a_refresh_token_of_another_client_is_unknown_and_stays_good(
-    application: Application, services: Services, browsing: Browsing, account: Opened
-):
-    other = await add_application(services, browsing, account)
-    tokens = await application.connect()
-
-    assert refusal(await other.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
-    assert await revoked_because(services) == []
-    assert (await application.refresh(tokens["refresh_token"])).status_code == 200
-
-
-async def test_a_refresh_token_lasts_thirty_days_from_its_last_use_and_a_year_at_most(
-    application: Application, services: Services
-):
-    tokens = await application.connect()
-    pool = services.database.pool
-    lasts = "SELECT expires_at - created_at FROM oauth_refresh_tokens ORDER BY created_at DESC LIMIT 1"
-    assert (await pool.fetchval(lasts)).total_seconds() == 30 * 86400
-    assert (await pool.fetchval("SELECT expires_at - created_at FROM oauth_grants")).days == 365
-
-    await pool.execute("UPDATE oauth_grants SET expires_at = now() + interval '2 days'")
-    tokens = (await application.refresh(tokens["refresh_token"])).json()
-
-    assert 86400 < (await pool.fetchval(lasts)).total_seconds() <= 2 * 86400
-    await pool.execute("UPDATE oauth_refresh_tokens SET expires_at = now()")
-    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
-
-
-@pytest.mark.parametrize(
-    ("given", "error"),
-    [
-        ({"scope": "contacts:read messages:send"}, "invalid_scope"),
-        ({"resource": TOOLS}, "invalid_target"),
-        ({"refresh_token": None}, "invalid_request"),
-        ({"refresh_token": "wrong"}, "invalid_grant"),
-    ],
-)
-async def test_a_refresh_that_asks_for_too_much_rotates_nothing(
-    application: Application, services: Services, given: dict[str, str | None], error: str
-):
-    tokens = await application.connect(scope="contacts:read")
-
-    answer = await application.refresh(**({"refresh_token": tokens["refresh_token"]} | given))
-
-    assert refusal(answer) == (400, error)
-    assert await services.database.pool.fetchval("SELECT count(rotated_at) FROM oauth_refresh_tokens") == 0
-
-
-@pytest.mark.parametrize(
-    "ended",
-    [
-        "UPDATE users SET removed_at = now()",
-        "UPDATE accounts SET status = 'suspended'",
-        "UPDATE oauth_grants SET revoked_at = now()",
-        "UPDATE oauth_grants SET expires_at = now()",
-    ],
-)
-async def test_whose_end_ends_tokens(
-    application: Application, services: Services, http: httpx2.AsyncClient, ended: str
-):
-    tokens, code = await application.connect(), await application.code()
-
-    await services.database.pool.execute(ended)
-
-    assert (await http.get("/contacts", headers=bearer(tokens["access_token"]))).status_code == 401
-    assert refusal(await application.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
-    assert refusal(await application.exchange(code)) == (400, "invalid_grant")
-
-
-async def test_a_role_that_shrinks_shrinks_what_applications_may_do(application: Application, services: Services):
-    tokens = await application.connect()
-    await services.database.pool.execute("UPDATE oauth_grants SET scopes = scopes || '{account:write}'")
-    assert "account:write" in (await services.database.pool.fetchval("SELECT scopes FROM oauth_grants"))
-
-    await services.database.pool.execute("UPDATE users SET role = 'member'")
-    await services.database.pool.execute("UPDATE oauth_refresh_tokens SET scopes = scopes || '{account:write}'")
-
-    assert "account:write" not in (await application.refresh(tokens["refresh_token"])).json()["scope"]
-
-
-async def test_a_deleted_client_is_told_to_register_again(application: Application, services: Services):
-    tokens = await application.connect()
-    await services.database.pool.execute("UPDATE oauth_clients SET revoked_at = now()")
-
-    assert refusal(await application.refresh(tokens["refresh_token"])) == (401, "invalid_client")
-
-
 async def test_trouble_with_the_database_is_no_fault_of_the_client(application: Application, services: Services):
     tokens = await application.connect()
-    pool = services.database.pool
-    async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("LOCK TABLE oauth_refresh_tokens IN ACCESS EXCLUSIVE MODE")
+    async with table_locked(services.database.pool, "oauth_refresh_tokens"):
         waiting = asyncio.create_task(application.refresh(tokens["refresh_token"]))
         await _break_off_who_waits(services)
         answer = await waiting
@@ -359,9 +210,8 @@ async def _break_off_who_waits(services: Services) -> None:
 async def test_neither_secrets_nor_tokens_are_stored(application: Application, services: Services):
     tokens = await application.connect()
 
-    pool = services.database.pool
-    tables = ("oauth_clients", "oauth_grants", "oauth_refresh_tokens", "oauth_signing_keys", "audit_entries")
-    stored = "".join([row["t"] for table in tables for row in await pool.fetch(f"SELECT t::text FROM {table} t")])
+    tables = (OAUTH_CLIENTS, OAUTH_GRANTS, OAUTH_REFRESH_TOKENS, OAUTH_SIGNING_KEYS, AUDIT_ENTRIES)
+    stored = "".join([text for rows in tables for text in await rows.texts(services)])
     assert application.client_id in stored
     for secret in (application.secret or "", tokens["refresh_token"], tokens["access_token"]):
         assert secret not in stored
@@ -420,7 +270,7 @@ async def test_a_signing_key_is_published_before_its_first_token(application: Ap
 async def test_behind_a_proxy_that_ends_tls_the_address_is_still_the_one_that_clients_use(
     settings: Settings, application: Application
 ):
-    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
     async with _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://10.1.2.3:8000") as http:

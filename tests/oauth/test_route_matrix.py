@@ -16,12 +16,12 @@ from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.oauth.browser import STYLE_PATH
 from app.rest.routes import Endpoint
+from tests.factories.snapshots import rows
 from tests.oauth import reaches
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
 from tests.oauth.browsing import Browsing
 from tests.oauth.reaches import Attempt
 from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
-from tests.rows import rows
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts", "fresh_rates")]
 

@@ -23,20 +23,21 @@ from app.oauth.browser import Browser
 from app.oauth.devices import describe
 from app.settings import Settings
 from tests.conftest import _running
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS
+from tests.factories.tables import ago
 from tests.oauth.browsing import OURS, Browsing, Form
+from tests.oauth.pages import actions, alert, count_sessions
 
 pytestmark = pytest.mark.anyio
-
 PATIENCE_SECONDS = 30
 WRONG = "The e-mail address or the password is wrong."
-STALE = "This form is out of date. Load the page again, then send it once more."
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 
 
 @pytest.fixture
 async def secure(settings: Settings, fresh_attempts: None) -> AsyncGenerator[Browsing]:
     """Give a browser of a service that others reach over https."""
-    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
     async with _running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
@@ -67,22 +68,8 @@ def cookies(answer: httpx2.Response) -> dict[str, str]:
     return {pair.partition("=")[0]: attributes for pair, attributes in parted}
 
 
-def alert(answer: httpx2.Response) -> str:
-    [text] = re.findall(r'role="alert"[^>]*>([^<]*)<', answer.text)
-    return text
-
-
-async def actions(services: Services) -> list[tuple[str, str, str]]:
-    rows = await services.database.pool.fetch("SELECT action, actor, subject FROM audit_entries ORDER BY id")
-    return [tuple(row) for row in rows if not row["action"].startswith("key_")]
-
-
-async def count_sessions(services: Services) -> int:
-    return await services.database.pool.fetchval("SELECT count(*) FROM sessions")
-
-
 async def owner_of(services: Services, account: Opened) -> str:
-    id = await services.database.pool.fetchval("SELECT id FROM users WHERE account_id = $1", account.account_id)
+    id = await USERS.where(account_id=account.account_id).only(services, "id")
     return f"user:{id}"
 
 
@@ -110,7 +97,7 @@ async def test_a_user_signs_in_and_sees_the_account(browsing: Browsing, services
     assert account.company_name in page.text
     owner = await owner_of(services, account)
     assert await actions(services) == [("signed_in", owner, account.email)]
-    row = await services.database.pool.fetchrow("SELECT address, user_agent FROM audit_entries ORDER BY id DESC")
+    row = await AUDIT_ENTRIES.last(services, "address", "user_agent")
     assert (row["address"], row["user_agent"]) == ("127.0.0.1", browsing.client.headers["user-agent"])
 
 
@@ -140,7 +127,7 @@ async def test_elsewhere_the_cookie_is_for_this_host_and_https_alone(secure: Bro
 async def test_the_cookie_itself_is_stored_nowhere(browsing: Browsing, services: Services, account: Opened) -> None:
     await browsing.enter(account)
 
-    row = await services.database.pool.fetchrow("SELECT * FROM sessions")
+    row = await SESSIONS.only(services)
     token = browsing.client.cookies["session"]
     assert len(token) == 43
     assert row["hash"] == services.door.tokens.fingerprint(token)
@@ -157,13 +144,12 @@ async def test_every_refusal_reads_the_same_and_takes_the_same_work(
     elif who == "wrong password":
         password = "not it"
     else:
-        await services.database.pool.execute(
-            {
-                "removed": "UPDATE users SET removed_at = now()",
-                "suspended": "UPDATE accounts SET status = 'suspended'",
-                "invited": "UPDATE users SET password_hash = NULL",
-            }[who]
-        )
+        rows, values = {
+            "removed": (USERS, {"removed_at": ago()}),
+            "suspended": (ACCOUNTS, {"status": "suspended"}),
+            "invited": (USERS, {"password_hash": None}),
+        }[who]
+        await rows.change(services, **values)
     usual = await browsing.sign_in("somebody@example.com", "whatever")
     counting.verified = 0
 
@@ -218,168 +204,6 @@ async def test_an_unknown_address_is_held_back_like_a_known_one(browsing: Browsi
     statuses = [(await browsing.sign_in("nobody@example.com", "not it")).status_code for _ in range(6)]
 
     assert statuses == [403] * 5 + [429]
-
-
-@pytest.mark.parametrize(
-    ("spoil", "headers"),
-    [
-        ("no token", OURS),
-        ("wrong token", OURS),
-        ("no cookie", OURS),
-        ("", {"Origin": "https://evil.example"}),
-        ("", {"Origin": "null"}),
-        ("", {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "cross-site"}),
-        ("", {"Origin": "null", "Sec-Fetch-Site": "cross-site"}),
-        ("", {"Sec-Fetch-Site": "same-site"}),
-        ("", {"Origin": "http://127.0.0.1:8001"}),
-        ("", {"Origin": "http://["}),
-        ("", {"Origin": ""}),
-    ],
-)
-async def test_a_form_that_is_not_ours_is_refused(
-    browsing: Browsing, services: Services, account: Opened, spoil: str, headers: dict[str, str]
-) -> None:
-    form = await browsing.form("/login")
-    if spoil == "no token":
-        del form.fields["form_token"]
-    elif spoil == "wrong token":
-        form.fields["form_token"] = "é" + form.fields["form_token"][1:]
-    elif spoil == "no cookie":
-        browsing.client.cookies.clear()
-
-    answer = await browsing.send(form, headers, email=account.email, password=account.password)
-
-    assert (answer.status_code, alert(answer)) == (403, STALE)
-    assert "session" not in browsing.client.cookies
-    assert await count_sessions(services) == 0
-    assert await actions(services) == []
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        OURS,
-        {},
-        {"Origin": "http://127.0.0.1:8000"},
-        {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"},
-        {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
-    ],
-)
-async def test_a_form_of_ours_is_taken_however_the_browser_says_so(
-    browsing: Browsing, account: Opened, headers: dict[str, str]
-) -> None:
-    form = await browsing.form("/login")
-
-    answer = await browsing.send(form, headers, email=account.email, password=account.password)
-
-    assert answer.status_code == 303
-
-
-async def test_the_token_of_another_browser_is_refused(
-    browsing: Browsing, http: httpx2.AsyncClient, services: Services, account: Opened
-) -> None:
-    foreign = Browsing(httpx2.AsyncClient(transport=http._transport, base_url=http.base_url))
-    token = (await foreign.form("/login")).fields["form_token"]
-    form = await browsing.form("/login")
-    assert token != form.fields["form_token"]
-
-    answer = await browsing.send(form, email=account.email, password=account.password, form_token=token)
-
-    assert (answer.status_code, await count_sessions(services)) == (403, 0)
-
-
-async def test_a_form_cannot_be_sent_again_after_it_signed_somebody_in(
-    browsing: Browsing, services: Services, account: Opened
-) -> None:
-    form = await browsing.form("/login")
-    await browsing.send(form, email=account.email, password=account.password)
-
-    again = await browsing.send(form, email=account.email, password=account.password)
-
-    assert (again.status_code, await count_sessions(services)) == (403, 1)
-
-
-async def test_a_cookie_chosen_before_signing_in_is_worth_nothing_after_it(
-    browsing: Browsing, services: Services, account: Opened
-) -> None:
-    browsing.client.cookies.set("session", "chosen-by-another", domain="127.0.0.1", path="/")
-    form = await browsing.form("/login")
-
-    answer = await browsing.send(form, email=account.email, password=account.password)
-
-    assert answer.status_code == 303
-    [token] = re.findall(r"session=([^;]*)", answer.headers["set-cookie"])
-    assert token != "chosen-by-another"
-    assert await services.door.find("chosen-by-another") is None
-    assert await services.door.find(token) is not None
-
-
-async def test_signing_in_again_ends_the_session_of_before(
-    browsing: Browsing, services: Services, account: Opened
-) -> None:
-    form = await browsing.form("/login")
-    await browsing.enter(account)
-    old = browsing.client.cookies["session"]
-    form.fields["form_token"] = services.door.tokens.of_form(old)
-
-    await browsing.send(form, email=account.email, password=account.password)
-
-    assert browsing.client.cookies["session"] != old
-    assert await services.door.find(old) is None
-    assert await count_sessions(services) == 1
-
-
-async def test_who_is_signed_in_is_led_on_from_the_sign_in_page(browsing: Browsing, account: Opened) -> None:
-    await browsing.enter(account)
-
-    answer = await browsing.get("/login?next=/automation/oauth/authorize%3Frequest%3D7")
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/automation/oauth/authorize?request=7")
-
-
-async def test_who_is_not_signed_in_is_led_to_the_page_asked_for_afterwards(
-    browsing: Browsing, account: Opened
-) -> None:
-    asked = await browsing.get("/account")
-    assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=%2Faccount")
-
-    answer = await browsing.sign_in(account.email, account.password, "/login?next=/account%3Fnotice%3Dpassword_set")
-
-    assert answer.headers["location"] == "/account?notice=password_set"
-
-
-@pytest.mark.parametrize(
-    "onward",
-    [
-        "https://evil.example",
-        "//evil.example",
-        "/\\evil.example",
-        "\\\\evil.example",
-        "/\t/evil.example",
-        "/\n/evil.example",
-        " //evil.example",
-        "evil.example",
-        "javascript:alert(1)",
-        "/ok\r\nSet-Cookie: a=b",
-        "/€",
-        "/\x00",
-        "",
-    ],
-)
-async def test_nobody_is_led_to_another_site(browsing: Browsing, account: Opened, onward: str) -> None:
-    form = await browsing.form("/login")
-
-    answer = await browsing.send(form, email=account.email, password=account.password, next=onward)
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
-
-
-async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Browsing, account: Opened) -> None:
-    await browsing.enter(account)
-
-    answer = await browsing.get("/login?next=/%E2%82%AC")
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
 
 
 async def test_signing_out_ends_the_session(browsing: Browsing, services: Services, account: Opened) -> None:

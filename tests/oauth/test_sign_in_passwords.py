@@ -14,6 +14,8 @@ from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import LinkPurpose, User
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS, WAITING_LETTERS
+from tests.factories.tables import Change, ago
 from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link, text
 from tests.oauth.test_sign_in import actions, alert, count_sessions
@@ -60,11 +62,11 @@ async def test_the_page_says_the_same_for_addresses_that_get_no_mail(
     browsing: Browsing, services: Services, account: Opened, who: str
 ) -> None:
     usual = await ask(browsing, account.email)
-    await services.database.pool.execute("DELETE FROM password_links")
+    await PASSWORD_LINKS.delete(services)
     if who == "removed":
-        await services.database.pool.execute("UPDATE users SET removed_at = now()")
+        await USERS.change(services, removed_at=ago())
     if who == "suspended":
-        await services.database.pool.execute("UPDATE accounts SET status = 'suspended'")
+        await ACCOUNTS.change(services, status="suspended")
     email = {"nobody": "nobody@example.com", "nonsense": "<b>@"}.get(who, account.email)
 
     told = await ask(browsing, email)
@@ -95,22 +97,23 @@ async def test_looking_at_a_link_does_not_use_it_up(browsing: Browsing, services
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE password_links SET expires_at = now()",
-        "UPDATE users SET removed_at = now()",
-        "UPDATE accounts SET status = 'suspended'",
+        lambda services: PASSWORD_LINKS.change(services, expires_at=ago()),
+        lambda services: USERS.change(services, removed_at=ago()),
+        lambda services: ACCOUNTS.change(services, status="suspended"),
     ],
+    ids=["link over", "user removed", "account suspended"],
 )
 async def test_a_link_is_over_when_its_time_its_user_or_its_account_is(
-    browsing: Browsing, services: Services, account: Opened, change: str
+    browsing: Browsing, services: Services, account: Opened, change: Change
 ) -> None:
     form = await browsing.form(await mailed_link(browsing, services, account))
-    before = await services.database.pool.fetchval("SELECT password_hash FROM users")
-    await services.database.pool.execute(change)
+    before = await USERS.only(services, "password_hash")
+    await change(services)
 
     answer = await browsing.send(form, password=GOOD)
 
     assert (answer.status_code, alert(answer)) == (410, OVER)
-    assert await services.database.pool.fetchval("SELECT password_hash FROM users") == before
+    assert await USERS.only(services, "password_hash") == before
 
 
 async def test_a_newer_link_is_the_only_one_that_works(browsing: Browsing, services: Services, account: Opened) -> None:
@@ -142,10 +145,10 @@ async def test_what_is_stored_of_a_link_cannot_open_it_once_it_is_mailed(
 ) -> None:
     path = await mailed_link(browsing, services, account)
 
-    row = await services.database.pool.fetchrow("SELECT * FROM password_links")
+    row = await PASSWORD_LINKS.only(services)
     token = path.removeprefix("/password/")
     assert (row["hash"], "seed" in row) == (services.door.tokens.fingerprint(token), False)
-    assert await services.database.pool.fetchval("SELECT count(*) FROM waiting_letters") == 0
+    assert await WAITING_LETTERS.count(services) == 0
     assert (row["purpose"], _hours(row)) == (LinkPurpose.reset, 1)
 
 
@@ -255,9 +258,7 @@ async def test_who_guesses_the_current_password_waits_and_stays_on_the_page(
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert alert(answer) == "Too many attempts. Try again in 1 second."
     assert "Change your password" in answer.text
-    assert (
-        await services.database.pool.fetchval("SELECT count(*) FROM audit_entries WHERE action = 'password_set'") == 0
-    )
+    assert await AUDIT_ENTRIES.where(action="password_set").count(services) == 0
 
 
 async def test_a_password_that_changes_while_another_change_is_made_is_told_in_the_form(
@@ -269,7 +270,7 @@ async def test_a_password_that_changes_while_another_change_is_made_is_told_in_t
 
     async def verify_slowly(password: str, stored: str | None) -> tuple[bool, str | None]:
         verified = await verify(password, stored)
-        await services.database.pool.execute("UPDATE users SET password_hash = 'another'")
+        await USERS.change(services, password_hash="another")
         return verified
 
     monkeypatch.setattr(passwords, "verify", verify_slowly)
@@ -278,7 +279,7 @@ async def test_a_password_that_changes_while_another_change_is_made_is_told_in_t
 
     assert answer.status_code == 403
     assert alert(answer) == "Your password was changed meanwhile. Sign out, and sign in with the new one."
-    assert await services.database.pool.fetchval("SELECT password_hash FROM users") == "another"
+    assert await USERS.only(services, "password_hash") == "another"
 
 
 @pytest.mark.parametrize("email", ["", "  ", "ada", "ada\x00"])
@@ -317,7 +318,7 @@ async def test_nobody_ends_the_session_of_another(
     other = await new_account()
     await browsing.enter(other)
     browsing.client.cookies.clear()
-    id = await services.database.pool.fetchval("SELECT id FROM sessions")
+    id = await SESSIONS.only(services, "id")
     await browsing.enter(account)
     form = await browsing.form("/account", "/logout")
     form.action = f"/account/sessions/{id}/end"
@@ -332,7 +333,7 @@ async def test_who_is_signed_out_meanwhile_is_led_to_sign_in(
 ) -> None:
     await browsing.enter(account)
     form = await browsing.form("/account", "/account/password")
-    await services.database.pool.execute("DELETE FROM sessions")
+    await SESSIONS.delete(services)
 
     answer = await browsing.send(form, old_password=account.password, password=GOOD)
 

@@ -10,6 +10,7 @@ from app.db.engine import Database, connect
 from app.domain.messages.carrier import Accepted, Ambiguous, FailureCode, OutboundMessage, Rejected
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.numbers import MAGIC, as_markdown
+from tests.factories.messages import SANDBOX_CALLBACKS, SANDBOX_MESSAGES
 
 pytestmark = pytest.mark.anyio
 
@@ -31,16 +32,14 @@ def number_that(says: str) -> str:
 
 
 async def messages(database: Database) -> list[dict[str, Any]]:
-    return [dict(row) for row in await database.pool.fetch("SELECT * FROM sandbox_messages ORDER BY id")]
+    return [dict(row) for row in await SANDBOX_MESSAGES.read(database.pool)]
 
 
 async def owed(database: Database) -> list[tuple[float, dict[str, Any]]]:
     """Return what is owed as (seconds after acceptance, payload)."""
-    rows = await database.pool.fetch(
-        "SELECT extract(epoch FROM due_at - accepted_at)::float8 AS wait, payload "
-        "FROM sandbox_callbacks JOIN sandbox_messages USING (reference) ORDER BY due_at, sandbox_callbacks.id"
-    )
-    return [(row["wait"], row["payload"]) for row in rows]
+    accepted = dict(await SANDBOX_MESSAGES.read(database, "reference", "accepted_at"))
+    callbacks = await SANDBOX_CALLBACKS.read(database, "due_at", "id", "reference", "payload")
+    return [((due - accepted[about]).total_seconds(), payload) for due, _, about, payload in sorted(callbacks)]
 
 
 def receipt(status: str, code: str | None = None) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.playback import BATCH, Playback
 from app.providers.carriers.sandbox.reports import NotReported, report_inbound, report_status
 from app.providers.http import open_client
+from tests.factories.messages import SANDBOX_CALLBACKS
+from tests.factories.tables import ago, ahead
+from tests.factories.traps import open_transactions
 
 pytestmark = pytest.mark.anyio
 
@@ -91,19 +94,20 @@ async def send(carrier: SandboxCarrier, number: str = ORDINARY, reference: int =
 
 async def states(database: Database) -> list[tuple[int, bool]]:
     """Return (attempts, done) of every callback."""
-    rows = await database.pool.fetch("SELECT attempts, done_at IS NOT NULL FROM sandbox_callbacks ORDER BY due_at, id")
-    return [tuple(row) for row in rows]
+    callbacks = await SANDBOX_CALLBACKS.read(database, "due_at", "id", "attempts", "done_at")
+    return [(attempts, done is not None) for _, _, attempts, done in sorted(callbacks)]
 
 
 async def pause(database: Database) -> int:
-    return await database.pool.fetchval("SELECT extract(epoch FROM claimed_until - now())::int FROM sandbox_callbacks")
+    claimed_until, *_ = await SANDBOX_CALLBACKS.read(database, "claimed_until")
+    return round((claimed_until - ago()).total_seconds())
 
 
 async def test_the_receipts_of_a_text_reach_the_service_signed(
     database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
 ) -> None:
     await send(carrier)
-    happened = await database.pool.fetchval("SELECT min(due_at) FROM sandbox_callbacks")
+    happened = min(await SANDBOX_CALLBACKS.read(database, "due_at"))
 
     more = await playback.run()
 
@@ -124,12 +128,12 @@ async def test_a_failure_and_a_reply_reach_the_service(
 
     await playback.run()
 
-    happened = await database.pool.fetchval("SELECT min(due_at) FROM sandbox_callbacks WHERE reference = 1")
+    happened = min(await SANDBOX_CALLBACKS.where(reference=1).read(database, "due_at"))
     failed = Receipt(
         "sbx_1", ReceiptStatus.failed, "failed", FailureCode.filtered, "filtered", reference=1, at=happened
     )
     assert failed in receiver.said
-    replied = await database.pool.fetchval("SELECT max(due_at) FROM sandbox_callbacks WHERE reference = 2")
+    replied = max(await SANDBOX_CALLBACKS.where(reference=2).read(database, "due_at"))
     assert receiver.said[-1] == InboundMessage("sbx_in_2", "+15005550401", "+14155550199", "STOP", replied)
     assert receiver.paths[-1] == "/carriers/sandbox/inbound"
 
@@ -192,8 +196,8 @@ async def test_a_refused_callback_is_tried_again_after_a_growing_pause(
     database: Database, receiver: Receiver, playback: Playback, attempts: int, seconds: int
 ) -> None:
     await send(SandboxCarrier(database.pool, SECRET, 0.0, 30.0), "+15005550401")
-    await database.pool.execute("DELETE FROM sandbox_callbacks WHERE kind = 'status'")
-    await database.pool.execute("UPDATE sandbox_callbacks SET attempts = $1", attempts)
+    await SANDBOX_CALLBACKS.where(kind="status").delete(database.pool)
+    await SANDBOX_CALLBACKS.change(database.pool, attempts=attempts)
     receiver.status = lambda request: 500
 
     await playback.run()
@@ -201,7 +205,7 @@ async def test_a_refused_callback_is_tried_again_after_a_growing_pause(
     assert await pause(database) == pytest.approx(seconds, abs=2)
     assert await playback.due() is False
     receiver.status = lambda request: 200
-    await database.pool.execute("UPDATE sandbox_callbacks SET claimed_until = now()")
+    await SANDBOX_CALLBACKS.change(database.pool, claimed_until=ago())
     await playback.run()
     assert await states(database) == [(attempts + 2, True)]
 
@@ -220,8 +224,8 @@ async def test_a_callback_is_given_up_after_a_day(
     database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
 ) -> None:
     await send(carrier, "+15005550401")
-    await database.pool.execute("DELETE FROM sandbox_callbacks WHERE kind = 'status'")
-    await database.pool.execute("UPDATE sandbox_callbacks SET due_at = now() - interval '25 hours'")
+    await SANDBOX_CALLBACKS.where(kind="status").delete(database.pool)
+    await SANDBOX_CALLBACKS.change(database.pool, due_at=ago(hours=25))
     receiver.status = lambda request: 500
 
     await playback.run()
@@ -233,10 +237,10 @@ async def test_what_a_dead_process_had_in_hand_is_delivered_by_another(
     database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
 ) -> None:
     await send(carrier)
-    await database.pool.execute("UPDATE sandbox_callbacks SET attempts = 1, claimed_until = now() + interval '1 hour'")
+    await SANDBOX_CALLBACKS.change(database.pool, attempts=1, claimed_until=ahead(hours=1))
     assert await playback.due() is False
 
-    await database.pool.execute("UPDATE sandbox_callbacks SET claimed_until = now() - interval '1 second'")
+    await SANDBOX_CALLBACKS.change(database.pool, claimed_until=ago(seconds=1))
     await playback.run()
 
     assert receiver.statuses() == [(7, "sent"), (7, "delivered")]
@@ -256,14 +260,11 @@ async def test_no_transaction_is_open_while_the_service_is_called(
     receiver.before = slowly
     running = asyncio.create_task(playback.run())
     await asked.wait()
-    open_transactions = await database.pool.fetchval(
-        "SELECT count(*) FROM pg_stat_activity WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid() "
-        "AND datname = current_database()"
-    )
+    left_open = await open_transactions(database.pool)
     answer.set()
     await running
 
-    assert open_transactions == 0
+    assert left_open == 0
 
 
 async def test_a_status_reported_by_hand_reads_like_one_of_the_network(receiver: Receiver) -> None:

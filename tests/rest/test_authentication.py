@@ -10,6 +10,9 @@ from app.bootstrap import Services
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.onboarding.service import Opened
+from tests.factories.accounts import ACCOUNTS, API_KEYS
+from tests.factories.messages import MESSAGES
+from tests.factories.tables import ago
 from tests.rest.answers import KEY_HINT, data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -59,17 +62,17 @@ async def test_a_mistyped_key_is_refused_as_such(http: httpx2.AsyncClient, accou
     assert refusal(answer) == (401, "unauthenticated", "This is not a key: it was cut short or mistyped." + KEY_HINT)
 
 
-@pytest.mark.parametrize("change", ["revoked_at = now()", "expires_at = now()"])
-async def test_a_key_that_has_ended_is_refused(api: httpx2.AsyncClient, services: Services, change: str) -> None:
+@pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
+async def test_a_key_that_has_ended_is_refused(api: httpx2.AsyncClient, services: Services, end: str) -> None:
     assert (await api.get("/contacts")).status_code == 200
 
-    await services.database.pool.execute(f"UPDATE api_keys SET {change}")
+    await API_KEYS.change(services, **{end: ago()})
 
     assert refusal(await api.get("/contacts")) == (401, "unauthenticated", NOT_GOOD)
 
 
 async def test_the_keys_of_a_suspended_account_are_refused(api: httpx2.AsyncClient, services: Services) -> None:
-    await services.database.pool.execute("UPDATE accounts SET status = 'suspended'")
+    await ACCOUNTS.change(services, status="suspended")
 
     assert refusal(await api.get("/contacts")) == (401, "unauthenticated", NOT_GOOD)
 
@@ -80,7 +83,7 @@ async def test_a_refused_key_does_nothing(http: httpx2.AsyncClient, services: Se
     answer = await http.post("/sms/send", json=body, headers={"X-API-Key": account.svc_key[:-1]})
 
     assert answer.status_code == 401
-    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(services) == 0
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/sms/generate"), ("DELETE", "/contacts/1")])

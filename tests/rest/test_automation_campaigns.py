@@ -11,9 +11,14 @@ from app.bootstrap import Services, open_dispatcher, open_drip, open_engine
 from app.db.engine import Pool
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
-from tests.domain.books import audit, calls, told
 from tests.domain.webhooks.receivers import Receiver, receiving
 from tests.domain.webhooks.stages import Stage
+from tests.factories.billing import audit
+from tests.factories.contacts import CONTACTS
+from tests.factories.events import told
+from tests.factories.messages import calls
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
+from tests.factories.tables import ago
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -73,7 +78,7 @@ async def test_a_contact_is_enrolled_by_its_id_or_its_phone(
     whom = {"contact_id": contact_id} if by == "contact_id" else {"phone": "(202) 555-0143"}
     answer = data(await platform.post(ENROLL, json={"sequence_id": sequence_id, **whom}))
 
-    [row] = await pool.fetch("SELECT id, next_send_at FROM sequence_enrollments")
+    [row] = await SEQUENCE_ENROLLMENTS.read(pool, "id", "next_send_at")
     assert list(answer) == ["enrollment_id", "contact_id", "sequence_id", "sequence_name", "next_send_at"]
     assert answer | {"next_send_at": ""} == {
         "enrollment_id": row["id"],
@@ -96,7 +101,7 @@ async def test_enrolling_again_answers_the_enrollment_there_is(
     first, again = [data(await api.post(ENROLL, json=body)) for _ in range(2)]
 
     assert first == again
-    assert await pool.fetchval("SELECT count(*) FROM sequence_enrollments") == 1
+    assert await SEQUENCE_ENROLLMENTS.count(pool) == 1
 
 
 async def test_the_same_key_is_answered_the_same_even_when_the_sequence_has_gone_on(
@@ -140,7 +145,7 @@ async def test_a_phone_that_nobody_has_is_not_found(
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), "phone": PHONE})
 
     assert refusal(answer) == (404, "not_found", f"No contact with phone {PHONE}.")
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_sequence_that_is_archived_takes_nobody(
@@ -158,17 +163,17 @@ async def test_a_sequence_that_is_archived_takes_nobody(
 
 @pytest.mark.parametrize(
     ("fact", "code"),
-    [("status = 'opted_out'", "contact_opted_out"), ("dnd_sms = true", "contact_dnd")],
+    [({"status": "opted_out"}, "contact_opted_out"), ({"dnd_sms": True}, "contact_dnd")],
 )
 async def test_who_must_not_be_texted_is_not_enrolled(
-    api: httpx2.AsyncClient, make: Callable[..., Any], contact_id: int, pool: Pool, fact: str, code: str
+    api: httpx2.AsyncClient, make: Callable[..., Any], contact_id: int, pool: Pool, fact: dict[str, Any], code: str
 ) -> None:
-    await pool.execute(f"UPDATE contacts SET {fact}")
+    await CONTACTS.change(pool, **fact)
 
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), "contact_id": contact_id})
 
     assert refusal(answer)[:2] == (422, code)
-    assert await pool.fetchval("SELECT count(*) FROM sequence_enrollments") == 0
+    assert await SEQUENCE_ENROLLMENTS.count(pool) == 0
 
 
 @pytest.fixture
@@ -227,11 +232,11 @@ async def test_a_stop_between_two_texts_ends_the_sequence_without_completing_it(
     data(await api.post(ENROLL, json={"sequence_id": sequence_id, "contact_id": stopper["id"]}))
 
     await work()
-    await pool.execute("UPDATE sequence_enrollments SET next_send_at = now()")
+    await SEQUENCE_ENROLLMENTS.change(pool, next_send_at=ago())
     await work()
 
     assert [body for body, _ in await calls(pool)][:1] == ["Welcome, Bo!"]
     assert "More" not in [body for body, _ in await calls(pool)]
-    row = await pool.fetchrow("SELECT status, exit_reason FROM sequence_enrollments")
-    assert tuple(row) == ("exited", "contact_opted_out")
+    row = await SEQUENCE_ENROLLMENTS.only(pool, "status", "exit_reason")
+    assert row == ("exited", "contact_opted_out")
     assert await told(pool, "drip_completed") == []

@@ -18,6 +18,9 @@ from app.graphql.schema import contract
 from app.main import REST
 from app.operations.document import load
 from tests.conftest import unit_of
+from tests.factories.accounts import USERS, add_user, id_of_user
+from tests.factories.contacts import add_contacts
+from tests.factories.tables import ago
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -80,10 +83,7 @@ async def test_contacts_are_searched_by_name_or_phone(api: httpx2.AsyncClient, i
 
 
 async def test_contacts_are_capped(api: httpx2.AsyncClient, services: Services, account: Opened) -> None:
-    await services.database.pool.execute(
-        "INSERT INTO contacts (account_id, phone) SELECT $1, '+1202556' || n FROM generate_series(1000, 1300) n",
-        account.account_id,
-    )
+    await add_contacts(services, account.account_id, [f"+1202556{number}" for number in range(1000, 1301)])
 
     assert len(bare(await api.get("/automation/contacts"))) == 200
 
@@ -137,8 +137,8 @@ async def test_the_connection_test_tells_who_the_key_belongs_to(
     platform: httpx2.AsyncClient, services: Services, account: Opened, path: str
 ) -> None:
     pool = services.database.pool
-    await pool.execute("UPDATE users SET first_name = 'Ann', last_name = 'Lee'")
-    id = await pool.fetchval("SELECT id FROM users")
+    await USERS.change(pool, first_name="Ann", last_name="Lee")
+    id = await id_of_user(pool)
 
     answer = await platform.get(path)
 
@@ -159,14 +159,10 @@ async def test_the_connection_test_tells_who_the_key_belongs_to(
 async def test_the_owner_who_was_there_first_stands_for_the_key(
     api: httpx2.AsyncClient, services: Services, account: Opened, path: str
 ) -> None:
-    pool, add = (
-        services.database.pool,
-        "INSERT INTO users (account_id, email, role, removed_at) VALUES ($1, $2, $3, $4)",
-    )
-    await pool.execute("UPDATE users SET removed_at = now()")
-    await pool.execute(add, account.account_id, "member@example.com", "member", None)
-    await pool.execute(add, account.account_id, "second@example.com", "owner", None)
-    await pool.execute(add, account.account_id, "third@example.com", "owner", None)
+    await USERS.change(services, removed_at=ago())
+    await add_user(services, account.account_id, "member@example.com")
+    await add_user(services, account.account_id, "second@example.com", "owner")
+    await add_user(services, account.account_id, "third@example.com", "owner")
 
     assert (await api.get(path)).json()["user"]["email"] == "second@example.com"
 

@@ -8,7 +8,8 @@ import pytest
 from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
-from tests.domain.books import payloads, told
+from tests.factories.contacts import CONTACTS
+from tests.factories.events import payloads, told
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -93,7 +94,7 @@ async def test_creating_is_deduplicated_by_phone_and_changes_the_given_fields_al
         "score": 50,
         "updated_at": again["updated_at"],
     }
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 1
+    assert await CONTACTS.count(pool) == 1
     assert await told(pool, *CHANGES) == ["new_contact", "pipeline_stage_changed", "contact_tag_removed"]
 
 
@@ -187,7 +188,7 @@ async def test_a_contact_that_cannot_be_kept_is_refused(api: httpx2.AsyncClient,
         (422, "invalid_input"),
         (422, "invalid_input"),
     ]
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_creating_under_a_key_is_done_once(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -274,4 +275,4 @@ async def test_another_account_neither_finds_nor_changes_a_contact(
     assert data(await api.get(SEARCH, params={"phone": PHONE})) == []
     changed = await api.put(UPDATE, json={"contact_id": ann["id"], "first_name": "Eve"})
     assert refusal(changed)[:2] == (404, "not_found")
-    assert await pool.fetchval("SELECT first_name FROM contacts") == "Ann"
+    assert await CONTACTS.only(pool, "first_name") == "Ann"

@@ -1,6 +1,7 @@
 """Automation keys, as the specification's chapter on authentication names them."""
 
 import re
+from datetime import datetime
 from typing import Any
 
 import httpx2
@@ -13,6 +14,8 @@ from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.main import create_app
 from tests.conftest import _running, unit_of
+from tests.factories.accounts import API_KEYS
+from tests.factories.tables import ago
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +46,7 @@ async def works(http: httpx2.AsyncClient, key: str) -> bool:
 
 
 async def count(services: Services) -> int:
-    return await services.database.pool.fetchval("SELECT count(*) FROM api_keys")
+    return await API_KEYS.count(services)
 
 
 async def test_keys_with_prefix_auto_are_generated_through_post_automation_api_keys(api: httpx2.AsyncClient) -> None:
@@ -62,7 +65,7 @@ async def test_a_key_is_shown_to_end_when_the_key_that_made_it_does(
     api: httpx2.AsyncClient, services: Services, account: Opened
 ) -> None:
     ends = "2099-01-31T09:30:00.000Z"
-    await services.database.pool.execute(f"UPDATE api_keys SET expires_at = '{ends}'")
+    await API_KEYS.change(services, expires_at=datetime.fromisoformat(ends))
 
     made = data(await api.post(PATH, json={"name": "Zap"}))
     sooner = data(await api.post(PATH, json={"name": "Zap", "expires_at": "2098-01-31T09:30:00Z"}))
@@ -149,7 +152,7 @@ async def test_a_key_made_with_one_that_a_process_still_remembers_ends_with_it(
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url=settings.public_url) as http:
             assert await works(http, parent)
-            await services.database.pool.execute("UPDATE api_keys SET revoked_at = now() WHERE name = 'Parent'")
+            await API_KEYS.where(name="Parent").change(services, revoked_at=ago())
 
             child = data(await http.post(PATH, json={"name": "Child"}, headers=bearer(parent)))
 

@@ -14,7 +14,11 @@ from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
 from tests.conftest import unit_of
-from tests.domain.books import audit, calls, entries, payloads, states, told
+from tests.factories.accounts import API_KEYS
+from tests.factories.billing import audit, entries
+from tests.factories.contacts import CONSENTS, suppress
+from tests.factories.events import payloads, told
+from tests.factories.messages import calls, id_of_message, states
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +50,7 @@ def pool(services: Services) -> Pool:
 async def test_a_text_is_sent_when_it_is_answered(platform: httpx2.AsyncClient, account: Opened, pool: Pool) -> None:
     answer = data(await platform.post(SEND, json=HELLO))
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert answer == {
         "message_id": str(id),
         "to": TO,
@@ -72,7 +76,7 @@ async def test_the_credits_are_refunded_when_the_carrier_fails_and_the_error_say
 ) -> None:
     answer = await api.post(SEND, json={"to": INVALID, "message": "Hello"})
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert refusal(answer) == (
         422,
         "carrier_refused",
@@ -91,7 +95,7 @@ async def test_a_text_that_the_carrier_does_not_answer_for_is_not_refunded_and_n
 ) -> None:
     answer = await api.post(SEND, json={"to": UNHEARD, "message": "Hello"})
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     status, code, text = refusal(answer)
     assert (status, code) == (504, "carrier_timeout")
     assert text.startswith(f"The carrier has not confirmed message {id} yet. Do not send it again")
@@ -115,9 +119,9 @@ async def test_the_first_active_number_sends_if_none_is_named(
 async def test_sending_attests_consent_by_the_use_of_the_integration(platform: httpx2.AsyncClient, pool: Pool) -> None:
     answer = data(await platform.post(SEND, json=HELLO))
 
-    [row] = await pool.fetch("SELECT phone, kind, method, message_id, actor FROM consents")
-    key = await pool.fetchval("SELECT 'key:' || id FROM api_keys WHERE last_four = $1", _key(platform)[-4:])
-    assert tuple(row) == (TO, "attested", "automation_attestation", int(answer["message_id"]), key)
+    key = await API_KEYS.where(last_four=_key(platform)[-4:]).only(pool, "id")
+    recorded = await CONSENTS.read(pool, "phone", "kind", "method", "message_id", "actor")
+    assert recorded == [(TO, "attested", "automation_attestation", int(answer["message_id"]), f"key:{key}")]
 
 
 async def test_over_graphql_nothing_is_sent_unless_consent_is_certified(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -184,9 +188,7 @@ async def test_what_cannot_be_sent_is_refused_and_costs_nothing(
 async def test_who_opted_out_is_not_texted(
     api: httpx2.AsyncClient, services: Services, account: Opened, pool: Pool
 ) -> None:
-    await pool.execute(
-        "INSERT INTO suppressions (account_id, phone, reason) VALUES ($1, $2, 'keyword')", account.account_id, TO
-    )
+    await suppress(pool, account.account_id, TO)
 
     answer = await api.post(SEND, json=HELLO)
 

@@ -1,12 +1,14 @@
 """The specification's chapter on billing, a test a sentence."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
 from app.bootstrap import Services
+from tests.factories.billing import LEDGER_ENTRIES
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -30,9 +32,8 @@ async def test_a_balance_says_what_is_held_what_it_costs_and_how_long_it_lasts(a
 async def test_the_days_left_are_the_balance_by_the_daily_average(api: httpx2.AsyncClient, services: Services) -> None:
     for _ in range(10):
         await api.post("/sms/send", json=SEND)
-    await services.database.pool.execute(
-        "UPDATE ledger_entries SET created_at = date_trunc('day', now(), 'UTC') - interval '2 days'"
-    )
+    midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    await LEDGER_ENTRIES.change(services, created_at=midnight - timedelta(days=2))
 
     balance = data(await api.get("/billing/balance"))
 

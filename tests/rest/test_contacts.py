@@ -9,7 +9,10 @@ import pytest
 from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
-from tests.domain.books import audit, told
+from tests.factories.billing import audit, balance_of
+from tests.factories.contacts import CONTACTS, id_of_contact
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import told
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import inbound
 
@@ -56,7 +59,7 @@ async def three(api: httpx2.AsyncClient) -> None:
 async def test_a_new_contact_needs_a_phone_and_nothing_else(api: httpx2.AsyncClient, pool: Pool) -> None:
     contact = await create(api)
 
-    id = await pool.fetchval("SELECT id FROM contacts")
+    id = await id_of_contact(pool)
     times = {"created_at": contact["created_at"], "updated_at": contact["created_at"]}
     assert contact == {"id": id, **NEW, **times}
     assert contact["created_at"].endswith("Z")
@@ -108,7 +111,7 @@ async def test_what_makes_no_contact_is_refused_with_422(
     answer = await api.post("/contacts", json=body)
 
     assert refusal(answer)[:2] == (422, code)
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
     assert await told(pool, "new_contact") == []
 
 
@@ -120,7 +123,7 @@ async def test_a_phone_that_a_contact_has_is_refused_with_409_that_names_it(
     answer = await api.post("/contacts", json={"phone": "1 202 555 0143", "first_name": "Bob"})
 
     assert refusal(answer) == (409, "conflict", f"A contact with {PHONE} exists: id {first['id']}.")
-    assert [tuple(row) for row in await pool.fetch("SELECT first_name FROM contacts")] == [("Ann",)]
+    assert await CONTACTS.read(pool, "first_name") == ["Ann"]
 
 
 async def test_a_contact_that_is_added_again_with_its_idempotency_key_is_answered_again(
@@ -144,7 +147,7 @@ async def test_a_contact_that_was_deleted_since_is_not_answered_again(api: httpx
     again = await api.post("/contacts", json=ANN, headers=headers)
 
     assert refusal(again) == (404, "not_found", f"No contact with id {first['id']}.")
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
     for path in ("/contacts", "/automation/actions/create-contact", "/automation/subscribe"):
         assert "404" in (await api.get("/openapi.json")).json()["paths"][path]["post"]["responses"]
 
@@ -344,8 +347,8 @@ async def test_a_deletion_removes_the_contact_with_its_messages_and_conversation
     assert answer == {"deleted_id": goes["id"], "deleted_messages": 2}
     assert data(await api.get("/contacts")) == [stays]
     assert [entry["body"] for entry in data(await api.get("/sms/logs"))] == ["I stay"]
-    assert await pool.fetchval("SELECT count(*) FROM conversations") == 1
-    assert await pool.fetchval("SELECT balance FROM accounts") == 999
+    assert await CONVERSATIONS.count(pool) == 1
+    assert await balance_of(pool) == 999
     await audit(pool)
 
 
@@ -355,7 +358,7 @@ async def test_a_deletion_gives_back_what_has_not_left(api: httpx2.AsyncClient, 
 
     await api.delete(f"/contacts/{contact['id']}")
 
-    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+    assert await balance_of(pool) == 1000
 
 
 async def test_what_was_deleted_is_not_found(api: httpx2.AsyncClient) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from app.bootstrap import Services
 from app.db.engine import Pool
+from tests.factories.contacts import CONTACTS
+from tests.factories.traps import column_gone
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -23,9 +25,8 @@ def pool(services: Services) -> Pool:
 @pytest.fixture
 async def broken(pool: Pool) -> AsyncGenerator[None]:
     """Break the service from within: a column that it reads and writes is gone."""
-    await pool.execute("ALTER TABLE contacts RENAME COLUMN email TO gone")
-    yield
-    await pool.execute("ALTER TABLE contacts RENAME COLUMN gone TO email")
+    async with column_gone(pool, "contacts", "email"):
+        yield
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"7", b'"x"', b"null", b'{"phone":NaN}', b'{"phone":"\xff"}', b"a=b"])
@@ -35,7 +36,7 @@ async def test_a_body_that_is_no_json_object_is_refused_with_400(
     answer = await api.post("/contacts", content=body, headers=JSON)
 
     assert refusal(answer)[:2] == (400, "invalid_json")
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_body_of_another_media_type_is_refused_with_415(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -43,7 +44,7 @@ async def test_a_body_of_another_media_type_is_refused_with_415(api: httpx2.Asyn
 
     text = "Send the body as application/json, not as application/x-www-form-urlencoded."
     assert refusal(answer) == (415, "unsupported_media_type", text)
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_body_of_more_than_256_kib_is_refused_with_413(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -52,7 +53,7 @@ async def test_a_body_of_more_than_256_kib_is_refused_with_413(api: httpx2.Async
     answer = await api.post("/contacts", content=body, headers=JSON)
 
     assert refusal(answer) == (413, "body_too_large", "The body is larger than 262144 bytes.")
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_member_that_the_endpoint_does_not_know_is_ignored(api: httpx2.AsyncClient) -> None:

@@ -13,6 +13,9 @@ from app.bootstrap import Services, open_services
 from app.db.engine import Pool
 from app.rest import health
 from app.settings import Settings
+from tests.factories.events import EVENTS
+from tests.factories.messages import MESSAGES
+from tests.factories.tables import ago
 
 pytestmark = pytest.mark.anyio
 
@@ -89,8 +92,8 @@ async def test_the_figures_name_every_route_and_status(api: httpx2.AsyncClient) 
 async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.AsyncClient, services: Services) -> None:
     await api.post("/sms/send", json={"to": "+12025550143", "message": "Hello", "consent_attested": True})
     since = datetime.now(UTC) - timedelta(hours=1)
-    await services.database.pool.execute("UPDATE messages SET due_at = $1", since)
-    await services.database.pool.execute("UPDATE events SET dispatched_at = now()")
+    await MESSAGES.change(services, due_at=since)
+    await EVENTS.change(services, dispatched_at=ago())
 
     text = (await api.get("/metrics")).text
 

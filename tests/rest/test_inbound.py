@@ -16,7 +16,9 @@ from app.bootstrap import Services, derive
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
-from tests.domain.books import audit, told
+from tests.factories.billing import audit, balance_of
+from tests.factories.events import told
+from tests.factories.messages import MESSAGES, RECEIPTS, UNMATCHED_CALLBACKS
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import AT, call
 
@@ -63,7 +65,7 @@ def report(reference: int, status: str, code: str | None = None) -> dict[str, An
 
 async def kept(pool: Pool) -> list[tuple[str, str, str]]:
     """Return what is kept of callbacks that could not be used: carrier, kind and body."""
-    rows = await pool.fetch("SELECT carrier, kind, payload FROM unmatched_callbacks ORDER BY id")
+    rows = await UNMATCHED_CALLBACKS.read(pool, "carrier", "kind", "payload")
     return [(row["carrier"], row["kind"], row["payload"].get("body")) for row in rows]
 
 
@@ -73,7 +75,7 @@ async def test_a_signed_text_is_kept_and_answered_with_204(
     answer = await hear("Héllo 👋")
 
     assert (answer.status_code, answer.content) == (204, b"")
-    message = await pool.fetchrow("SELECT direction, from_number, to_number, body, status, sent_at FROM messages")
+    message = await MESSAGES.only(pool, "direction", "from_number", "to_number", "body", "status", "sent_at")
     assert message is not None
     assert tuple(message) == ("inbound", FROM, account.phone_number, "Héllo 👋", "received", AT)
     assert await told(pool, "new_contact", "new_conversation", "new_message") == [
@@ -110,7 +112,7 @@ async def test_a_text_to_a_number_that_nobody_holds_is_kept_aside(hear: Callable
 
     assert answer.status_code == 204
     assert await kept(pool) == [("sandbox", "inbound", "Hi")]
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(pool) == 0
 
 
 async def test_a_report_is_applied_and_answered_with_204(
@@ -119,7 +121,7 @@ async def test_a_report_is_applied_and_answered_with_204(
     answer = await call(http, secret, f"{STATUS}?message={sent}", report(sent, "delivered"))
 
     assert (answer.status_code, answer.content) == (204, b"")
-    assert await pool.fetchval("SELECT status FROM messages") == "delivered"
+    assert await MESSAGES.only(pool, "status") == "delivered"
 
 
 async def test_a_report_of_failure_gives_the_credits_back_once(
@@ -128,8 +130,8 @@ async def test_a_report_of_failure_gives_the_credits_back_once(
     for _ in range(2):
         await call(http, secret, STATUS, report(sent, "failed", "unreachable"))
 
-    assert tuple(await pool.fetchrow("SELECT status, error_code FROM messages")) == ("failed", "unreachable")
-    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+    assert await MESSAGES.only(pool, "status", "error_code") == ("failed", "unreachable")
+    assert await balance_of(pool) == 1000
 
 
 async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
@@ -138,7 +140,7 @@ async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
     answer = await call(http, secret, STATUS, report(4711, "delivered"))
 
     assert answer.status_code == 204
-    assert await pool.fetchval("SELECT provider_message_id FROM receipts WHERE message_id IS NULL") == "sbx_4711"
+    assert await RECEIPTS.where(message_id=None).only(pool, "provider_message_id") == "sbx_4711"
 
 
 @pytest.mark.parametrize("path", [INBOUND, STATUS])
@@ -157,7 +159,7 @@ async def test_what_is_not_signed_is_refused_with_403_and_leaves_nothing(
 
     assert refusal(answer) == UNSIGNED
     assert await kept(pool) == []
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(pool) == 0
 
 
 async def test_a_signature_by_another_key_is_refused(http: httpx2.AsyncClient, services: Services) -> None:
@@ -210,7 +212,7 @@ async def test_a_text_that_lacks_what_it_must_carry_is_kept_aside(
 
     assert refusal(answer)[:2] == (422, "unreadable_callback")
     assert len(await kept(pool)) == 1
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(pool) == 0
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ async def test_a_report_that_lacks_what_it_must_carry_is_kept_aside(
 
     assert refusal(answer)[:2] == (422, "unreadable_callback")
     assert len(await kept(pool)) == 1
-    assert await pool.fetchval("SELECT status FROM messages") == "pending"
+    assert await MESSAGES.only(pool, "status") == "pending"
 
 
 @pytest.mark.parametrize("kind", ["inbound", "status"])
@@ -335,7 +337,7 @@ async def test_ten_thousand_random_callbacks_are_all_answered_and_nothing_signed
 
     assert [pair for pair in answers if pair[0] != pair[1]] == []
     assert answers.total() == CALLBACKS
-    rows = await pool.fetch("SELECT provider_message_id, body FROM messages WHERE direction = 'inbound'")
+    rows = await MESSAGES.where(direction="inbound").read(pool, "provider_message_id", "body")
     assert sorted(map(tuple, rows)) == sorted((said["id"], said["text"]) for said in traffic.texts)
     bodies = [body.decode("utf-8", "replace").replace("\x00", "\ufffd") for body in traffic.unreadable]
     assert Counter(body for _, _, body in await kept(pool)) == Counter(bodies)

@@ -8,6 +8,8 @@ import pytest
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
+from tests.factories.billing import balance_of
+from tests.factories.messages import MESSAGES
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -69,8 +71,8 @@ async def test_sends_have_a_limit_of_their_own(api: httpx2.AsyncClient, services
     assert sent == ["pending", "pending"]
     assert refusal(answer)[:2] == (429, "rate_limited")
     assert answer.headers["ratelimit-policy"].startswith('"sends";q=2;w=60')
-    assert await services.database.pool.fetchval("SELECT count(*) FROM messages") == 2
-    assert await services.database.pool.fetchval("SELECT balance FROM accounts") == account.credits - 2
+    assert await MESSAGES.count(services) == 2
+    assert await balance_of(services) == account.credits - 2
 
 
 @pytest.mark.parametrize(

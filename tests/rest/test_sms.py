@@ -9,39 +9,17 @@ import pytest
 from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
-from tests.domain.books import audit
+from tests.factories.billing import LEDGER_ENTRIES, audit
+from tests.factories.contacts import CONSENTS, CONTACTS
+from tests.factories.messages import MESSAGES, id_of_message
+from tests.factories.numbers import add_number
 from tests.rest.answers import data, refusal
-from tests.rest.carriers import inbound
+from tests.rest.sending import SEND, TO, entries, receive, send
 
 pytestmark = pytest.mark.anyio
-
-TO = "+12025550143"
-SEND = {"to": TO, "message": "Hello", "consent_attested": True}
 CONSENT = (
     "Set consent_attested to true to certify that the recipient has given prior express written consent to be texted."
 )
-
-ENTRY = {
-    "id": int,
-    "direction": str,
-    "from_number": str,
-    "to_number": str,
-    "body": str,
-    "status": str,
-    "status_description": str | None,
-    "error_code": str | None,
-    "segments": int,
-    "cost": float,
-    "provider_message_id": str | None,
-    "contact_id": int,
-    "conversation_id": int,
-    "created_at": str,
-    "sent_at": str | None,
-    "delivered_at": str | None,
-}
-"""What an entry of the log holds."""
-
-WRITTEN = "SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM contacts), (SELECT count(*) FROM consents)"
 
 
 @pytest.fixture
@@ -51,22 +29,10 @@ async def pool(services: Services) -> AsyncGenerator[Pool]:
     await audit(services.database.pool)
 
 
-async def send(api: httpx2.AsyncClient, **wishes: Any) -> Any:
-    return data(await api.post("/sms/send", json=SEND | wishes))
-
-
 async def nothing_happened(pool: Pool) -> bool:
     """Tell whether no message, contact, consent or debit was written."""
-    return tuple(await pool.fetchrow(WRITTEN) or ()) == (0, 0, 0) and await entries(pool) == 1
-
-
-async def entries(pool: Pool) -> int:
-    """Count the ledger; the starter credits are its first entry."""
-    return await pool.fetchval("SELECT count(*) FROM ledger_entries")
-
-
-async def receive(services: Services, account: Opened, text: str, from_number: str = TO) -> None:
-    await services.inbox.receive("sandbox", inbound(from_number, account.phone_number, text))
+    written = [await rows.count(pool) for rows in (MESSAGES, CONTACTS, CONSENTS)]
+    return written == [0, 0, 0] and await entries(pool) == 1
 
 
 async def test_a_send_answers_a_string_id_the_segments_pending_and_what_is_left(
@@ -74,7 +40,7 @@ async def test_a_send_answers_a_string_id_the_segments_pending_and_what_is_left(
 ) -> None:
     answer = await send(api)
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert answer == {"message_id": str(id), "segments": 1, "status": "pending", "credits_remaining": 999}
     assert type(answer["credits_remaining"]) is int
 
@@ -84,23 +50,19 @@ async def test_a_send_leaves_from_the_primary_number_of_the_account(
 ) -> None:
     await send(api)
 
-    kept = await pool.fetchrow("SELECT account_id, from_number, to_number, body, direction, status FROM messages")
+    kept = await MESSAGES.only(pool, "account_id", "from_number", "to_number", "body", "direction", "status")
     assert kept is not None
-    assert tuple(kept) == (account.account_id, account.phone_number, TO, "Hello", "outbound", "pending")
+    assert kept == (account.account_id, account.phone_number, TO, "Hello", "outbound", "pending")
 
 
 async def test_a_send_leaves_from_the_number_that_it_names(
     api: httpx2.AsyncClient, account: Opened, pool: Pool
 ) -> None:
-    id = await pool.fetchval(
-        "INSERT INTO phone_numbers (account_id, phone_number, carrier, label)"
-        " VALUES ($1, '+15002009999', 'sandbox', 'Second') RETURNING id",
-        account.account_id,
-    )
+    id = await add_number(pool, account.account_id, "+15002009999", "Second")
 
     await send(api, from_phone_number_id=id)
 
-    assert await pool.fetchval("SELECT from_number FROM messages") == "+15002009999"
+    assert await MESSAGES.only(pool, "from_number") == "+15002009999"
 
 
 async def test_a_number_of_another_account_is_not_found(
@@ -112,16 +74,15 @@ async def test_a_number_of_another_account_is_not_found(
 
     text = f"No active phone number with id {other.phone_number_id}."
     assert refusal(answer) == (404, "not_found", text)
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await MESSAGES.count(pool) == 0
 
 
 async def test_each_segment_costs_a_credit(api: httpx2.AsyncClient, pool: Pool) -> None:
     answer = await send(api, message="x" * 161)
 
     assert (answer["segments"], answer["credits_remaining"]) == (2, 998)
-    entry = await pool.fetchrow("SELECT type, amount, message_id FROM ledger_entries ORDER BY id DESC LIMIT 1")
-    assert entry is not None
-    assert tuple(entry) == ("debit", -2, int(answer["message_id"]))
+    entry = await LEDGER_ENTRIES.last(pool, "type", "amount", "message_id")
+    assert entry == ("debit", -2, int(answer["message_id"]))
 
 
 @pytest.mark.parametrize(("character", "segments"), [("x", 11), ("\u00e7", 24)])
@@ -131,7 +92,7 @@ async def test_a_message_may_have_1600_characters(
     answer = await send(api, message=character * 1600)
 
     assert (answer["segments"], answer["credits_remaining"]) == (segments, 1000 - segments)
-    assert await pool.fetchval("SELECT body FROM messages") == character * 1600
+    assert await MESSAGES.only(pool, "body") == character * 1600
 
 
 async def test_a_message_of_1601_characters_is_refused(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -162,7 +123,7 @@ async def test_a_send_without_attested_consent_is_refused_with_403(api: httpx2.A
 async def test_a_send_records_the_attested_consent(api: httpx2.AsyncClient, pool: Pool) -> None:
     answer = await send(api)
 
-    consent = await pool.fetchrow("SELECT phone, kind, method, message_id FROM consents")
+    consent = await CONSENTS.only(pool, "phone", "kind", "method", "message_id")
     assert consent is not None
     assert tuple(consent) == (TO, "attested", "api_attestation", int(answer["message_id"]))
 
@@ -220,7 +181,7 @@ async def test_a_send_to_a_phone_that_opted_out_is_refused_and_nothing_is_debite
         f"{TO} has opted out and cannot be texted",
     )
     assert await entries(pool) == 1
-    assert await pool.fetchval("SELECT count(*) FROM messages WHERE body = 'Hello'") == 0
+    assert await MESSAGES.where(body="Hello").count(pool) == 0
 
 
 async def test_a_send_to_a_contact_on_do_not_disturb_is_refused(api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -243,7 +204,7 @@ async def test_a_send_that_is_repeated_with_its_idempotency_key_is_answered_agai
     assert data(again) == data(first)
     assert "idempotent-replayed" not in first.headers
     assert again.headers["idempotent-replayed"] == "true"
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 1
+    assert await MESSAGES.count(pool) == 1
     assert await entries(pool) == 2
 
 
@@ -254,177 +215,4 @@ async def test_an_idempotency_key_is_good_for_one_request(api: httpx2.AsyncClien
     answer = await api.post("/sms/send", json=SEND | {"message": "Goodbye"}, headers=headers)
 
     assert refusal(answer)[:2] == (422, "idempotency_key_reused")
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 1
-
-
-async def test_the_log_holds_what_was_sent_and_what_came_of_it(
-    api: httpx2.AsyncClient, work: Callable[[], Any], account: Opened
-) -> None:
-    sent = await send(api)
-    await work()
-
-    [entry] = data(await api.get("/sms/logs"))
-
-    assert list(entry) == list(ENTRY)
-    assert [name for name, kind in ENTRY.items() if not isinstance(entry[name], kind)] == []
-    said = {name: entry[name] for name in ("id", "direction", "from_number", "to_number", "body", "status", "cost")}
-    assert said == {
-        "id": int(sent["message_id"]),
-        "direction": "outbound",
-        "from_number": account.phone_number,
-        "to_number": TO,
-        "body": "Hello",
-        "status": "delivered",
-        "cost": 0.01,
-    }
-    assert entry["created_at"] <= entry["sent_at"] <= entry["delivered_at"]
-
-
-async def test_the_log_says_why_a_message_failed_and_that_it_cost_nothing(
-    api: httpx2.AsyncClient, work: Callable[[], Any]
-) -> None:
-    await send(api, to="+15005550001")
-    await work()
-
-    [entry] = data(await api.get("/sms/logs"))
-
-    assert (entry["status"], entry["error_code"], entry["cost"]) == ("failed", "invalid_number", 0)
-    assert entry["status_description"].endswith(".")
-    assert data(await api.get("/billing/balance"))["balance"] == 1000
-
-
-async def test_the_log_is_empty_at_first(api: httpx2.AsyncClient) -> None:
-    answer = await api.get("/sms/logs")
-
-    assert data(answer) == []
-    assert answer.headers["x-total-count"] == "0"
-    assert "link" not in answer.headers
-
-
-async def test_the_log_shows_the_newest_first_50_unless_another_limit_is_asked_for(api: httpx2.AsyncClient) -> None:
-    for number in range(51):
-        await send(api, message=f"Text {number}")
-
-    answer = await api.get("/sms/logs")
-    three = data(await api.get("/sms/logs?limit=3"))
-
-    assert [entry["body"] for entry in data(answer)] == [f"Text {number}" for number in range(50, 0, -1)]
-    assert answer.headers["x-total-count"] == "51"
-    assert answer.headers["link"] == '</sms/logs?limit=50&offset=50>; rel="next"'
-    assert [entry["body"] for entry in three] == ["Text 50", "Text 49", "Text 48"]
-
-
-async def test_the_log_leaves_out_as_many_as_the_offset_says(api: httpx2.AsyncClient) -> None:
-    for number in range(5):
-        await send(api, message=f"Text {number}")
-
-    middle = await api.get("/sms/logs?limit=2&offset=2&direction=outbound")
-    beyond = await api.get("/sms/logs?offset=5")
-
-    assert [entry["body"] for entry in data(middle)] == ["Text 2", "Text 1"]
-    assert middle.headers["x-total-count"] == "5"
-    assert middle.headers["link"] == (
-        '</sms/logs?limit=2&offset=4&direction=outbound>; rel="next", '
-        '</sms/logs?limit=2&offset=0&direction=outbound>; rel="prev"'
-    )
-    assert data(beyond) == []
-
-
-async def test_the_log_can_be_asked_for_one_status(api: httpx2.AsyncClient, work: Callable[[], Any]) -> None:
-    await send(api, message="Arrives")
-    await send(api, message="Fails", to="+15005550001")
-    await work()
-    await send(api, message="Waits")
-
-    found = {status: data(await api.get(f"/sms/logs?status={status}")) for status in ("pending", "delivered", "failed")}
-
-    assert {status: [entry["body"] for entry in entries] for status, entries in found.items()} == {
-        "pending": ["Waits"],
-        "delivered": ["Arrives"],
-        "failed": ["Fails"],
-    }
-
-
-async def test_the_log_can_be_asked_for_one_direction(
-    api: httpx2.AsyncClient, services: Services, account: Opened
-) -> None:
-    await send(api, message="Out")
-    await receive(services, account, "In")
-
-    found = [data(await api.get(f"/sms/logs?direction={direction}")) for direction in ("outbound", "inbound")]
-
-    assert [[(entry["body"], entry["status"]) for entry in entries] for entries in found] == [
-        [("Out", "pending")],
-        [("In", "received")],
-    ]
-
-
-@pytest.mark.parametrize(
-    "query", ["limit=0", "limit=201", "limit=-1", "limit=ten", "offset=-1", "status=queued", "direction=sideways"]
-)
-async def test_a_log_that_cannot_be_given_is_refused_with_422(api: httpx2.AsyncClient, query: str) -> None:
-    answer = await api.get(f"/sms/logs?{query}")
-
-    status, code, text = refusal(answer)
-    assert (status, code) == (422, "invalid_input")
-    assert query.partition("=")[0] in text
-
-
-async def test_the_log_may_show_200_at_once(api: httpx2.AsyncClient) -> None:
-    assert data(await api.get("/sms/logs?limit=200")) == []
-
-
-async def test_the_log_holds_nothing_of_another_account(
-    api: httpx2.AsyncClient, new_account: Callable[..., Any]
-) -> None:
-    await send(api)
-    other = await new_account()
-
-    answer = await api.get("/sms/logs", headers={"Authorization": f"Bearer {other.svc_key}"})
-
-    assert data(answer) == []
-
-
-async def test_generated_copy_is_an_array_of_texts_and_costs_one_credit(api: httpx2.AsyncClient, pool: Pool) -> None:
-    texts = data(await api.post("/sms/generate", json={"description": "20% off all haircuts this Friday"}))
-
-    assert len(texts) == 3
-    assert [text for text in texts if "20% off all haircuts this Friday" not in text or "STOP" not in text] == []
-    assert all("{first_name}" in text for text in texts)
-    entry = await pool.fetchrow("SELECT type, amount, balance_after FROM ledger_entries ORDER BY id DESC LIMIT 1")
-    assert entry is not None
-    assert tuple(entry) == ("debit", -1, 999)
-
-
-@pytest.mark.parametrize("body", [{}, {"description": None}, {"description": ""}, {"description": "x" * 1001}])
-async def test_copy_without_a_description_is_refused_and_costs_nothing(
-    api: httpx2.AsyncClient, pool: Pool, body: dict[str, Any]
-) -> None:
-    answer = await api.post("/sms/generate", json=body)
-
-    assert refusal(answer)[:2] == (422, "invalid_input")
-    assert await entries(pool) == 1
-
-
-async def test_copy_that_the_balance_does_not_cover_is_refused_with_402(
-    http: httpx2.AsyncClient, new_account: Callable[..., Any], pool: Pool
-) -> None:
-    poor = await new_account(credits=0)
-
-    answer = await http.post("/sms/generate", json={"description": "A sale"}, headers={"X-API-Key": poor.svc_key})
-
-    assert refusal(answer)[:2] == (402, "insufficient_credits")
-    assert await entries(pool) == 0
-
-
-async def test_copy_that_is_asked_for_again_with_its_idempotency_key_is_paid_once(
-    api: httpx2.AsyncClient, pool: Pool
-) -> None:
-    headers, body = {"Idempotency-Key": "copy-1"}, {"description": "A sale"}
-
-    first = await api.post("/sms/generate", json=body, headers=headers)
-    again = await api.post("/sms/generate", json=body, headers=headers)
-
-    assert data(again) == data(first)
-    assert again.headers["idempotent-replayed"] == "true"
-    assert await entries(pool) == 2
+    assert await MESSAGES.count(pool) == 1

@@ -20,6 +20,7 @@ from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
+from tests.factories.accounts import API_KEYS
 
 SECRET = b"secret"
 SECOND = timedelta(seconds=1)
@@ -35,7 +36,7 @@ async def test_a_key_is_stored_as_its_fingerprint_and_shown_once(services: Servi
     async with unit_of(services, owner) as unit:
         key, text = await api_keys.create_key(unit, SECRET, NewKey(" Shop ", expires_at=NOON.replace(year=2999)))
 
-    row = await services.database.pool.fetchrow("SELECT * FROM api_keys WHERE id = $1", key.id)
+    row = await API_KEYS.where(id=key.id).only(services)
     assert (row["name"], row["account_id"], row["created_by"]) == ("Shop", owner.account_id, "user:1")
     assert (row["hash"], row["prefix"], row["last_four"]) == (
         keys.fingerprint(SECRET, text.text),
@@ -178,10 +179,10 @@ async def test_the_use_of_a_key_is_noted_once_a_minute(services: Services, accou
     for seconds in (0, 59, 60, 61, 90):
         async with services.database.sessions.begin() as session:
             await api_keys.touch_key(session, known.id, NOON + seconds * SECOND)
-        noted.append(await services.database.pool.fetchval("SELECT last_used_at FROM api_keys WHERE id = $1", known.id))
+        noted.append(await API_KEYS.where(id=known.id).only(services, "last_used_at"))
 
     assert [(at - NOON) / SECOND for at in noted] == [0, 0, 0, 61, 61]
-    unused = await services.database.pool.fetchval("SELECT count(*) FROM api_keys WHERE last_used_at IS NULL")
+    unused = await API_KEYS.where(last_used_at=None).count(services)
     assert unused == 1
 
 
@@ -193,8 +194,8 @@ async def test_keys_of_another_account_are_not_listed(
     async with unit_of(services, Actor(other.account_id, ALL)) as unit:
         listed = {each.id for each in await queries.list_keys(unit)}
 
-    own = await services.database.pool.fetch("SELECT id FROM api_keys WHERE account_id = $1", other.account_id)
-    assert listed == {row["id"] for row in own}
+    own = await API_KEYS.where(account_id=other.account_id).read(services, "id")
+    assert listed == {*own}
     assert len(own) == 2
 
 
@@ -240,7 +241,7 @@ async def test_of_two_who_rotate_a_key_at_once_one_is_refused(services: Services
     answers = await asyncio.gather(rotate(), rotate(), return_exceptions=True)
 
     assert [type(answer) for answer in answers if answer is not None] == [Conflict]
-    assert await services.database.pool.fetchval("SELECT count(*) FROM api_keys WHERE name = 'Shop'") == 2
+    assert await API_KEYS.where(name="Shop").count(services) == 2
 
 
 async def test_an_old_key_never_works_longer_for_having_been_rotated(services: Services, owner: Actor) -> None:

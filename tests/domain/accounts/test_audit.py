@@ -12,6 +12,7 @@ from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
+from tests.factories.accounts import AUDIT_ENTRIES
 
 SECRET = b"secret"
 
@@ -21,7 +22,7 @@ async def test_an_entry_says_who_did_what_to_whom_when_and_from_where(services: 
         unit.clock = SetClock()
         await audit.record(unit, "painted", "the shed", address="203.0.113.7", user_agent="x" * 500, color="green")
 
-    row = await services.database.pool.fetchrow("SELECT * FROM audit_entries WHERE action = 'painted'")
+    row = await AUDIT_ENTRIES.where(action="painted").only(services)
     assert (row["account_id"], row["actor"], row["subject"]) == (account.account_id, "user:7", "the shed")
     assert (row["address"], row["user_agent"], row["details"]) == ("203.0.113.7", "x" * 400, {"color": "green"})
     assert (row["request_id"], row["created_at"]) == ("request-1", NOON)
@@ -35,7 +36,7 @@ async def test_an_entry_is_undone_with_what_it_tells_of(services: Services, acco
     except InterruptedError:
         pass
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM audit_entries WHERE action = 'painted'") == 0
+    assert await AUDIT_ENTRIES.where(action="painted").count(services) == 0
 
 
 async def test_entries_are_read_the_newest_first_of_one_action_if_named(
@@ -67,10 +68,8 @@ async def test_keys_leave_their_traces(services: Services, account: Opened) -> N
         await api_keys.revoke_key(unit, key.id)
         await api_keys.revoke_key(unit, key.id)
 
-    rows = await services.database.pool.fetch(
-        "SELECT action, subject, details FROM audit_entries WHERE actor = 'user:7' ORDER BY id"
-    )
-    assert [tuple(row) for row in rows] == [
+    rows = await AUDIT_ENTRIES.where(actor="user:7").read(services, "action", "subject", "details")
+    assert rows == [
         ("key_created", "Shop", {"scopes": ["contacts:read"]}),
         ("key_rotated", "Shop", {"key_id": key.id, "overlap_hours": 2}),
         ("key_revoked", "Shop", {"key_id": key.id}),

@@ -21,6 +21,8 @@ from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 from tests.domain.conftest import UnitFor
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES
+from tests.factories.messages import MESSAGES, bodies
 
 WRITTEN, MOBILE = "07400 123456", "+447400123456"
 BAD_REGION = "region must be the two letters of a country (ISO 3166), such as US or GB."
@@ -34,13 +36,11 @@ def pool(services: Services) -> Pool:
 
 
 async def stored(pool: Pool) -> list[tuple[Any, ...]]:
-    rows = await pool.fetch("SELECT region, support_contact FROM accounts ORDER BY id")
-    return [tuple(row) for row in rows]
+    return await ACCOUNTS.read(pool, "region", "support_contact")
 
 
 async def audited(pool: Pool) -> list[tuple[Any, ...]]:
-    sql = "SELECT account_id, actor, subject, details FROM audit_entries WHERE action = 'account_changed' ORDER BY id"
-    return [tuple(row) for row in await pool.fetch(sql)]
+    return await AUDIT_ENTRIES.where(action="account_changed").read(pool, "account_id", "actor", "subject", "details")
 
 
 async def test_help_is_answered_with_the_new_support_contact(
@@ -51,7 +51,7 @@ async def test_help_is_answered_with_the_new_support_contact(
 
     await services.inbox.receive("sandbox", InboundMessage("in-1", "+12025550143", account.phone_number, "HELP"))
 
-    assert [row["body"] for row in await pool.fetch("SELECT body FROM messages WHERE direction = 'outbound'")] == [
+    assert await bodies(pool, direction="outbound") == [
         "Blue Door: for help contact help@bluedoor.example. Msg&data rates may apply. Reply STOP to unsubscribe."
     ]
 
@@ -69,9 +69,7 @@ async def test_a_national_number_is_understood_as_of_the_new_region_and_priced_a
     home = await services.desk.accept(actor, Send(WRITTEN, "Hello", consent_attested=True))
 
     assert (abroad.credits_remaining, home.credits_remaining) == (994, 993)
-    assert await services.database.pool.fetchval("SELECT to_number FROM messages WHERE id = $1", home.message_id) == (
-        MOBILE
-    )
+    assert await MESSAGES.where(id=home.message_id).only(services, "to_number") == (MOBILE)
 
 
 async def test_a_contact_is_kept_with_the_number_that_its_national_form_has_in_the_new_region(unit: Unit) -> None:

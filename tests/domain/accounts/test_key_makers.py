@@ -21,6 +21,9 @@ from app.domain.oauth.grants import Consent
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
+from tests.factories.accounts import API_KEYS, USERS
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS
+from tests.factories.tables import Change, ago
 
 HOUR = timedelta(hours=1)
 REDIRECT = "https://crm.example.com/callback"
@@ -164,7 +167,7 @@ async def test_a_key_whose_maker_has_ended_cannot_be_rotated(services: Services,
     with pytest.raises(Conflict, match=r"^The key has ended. Make a new one.$"):
         await rotate(services, owner, child, 24)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM api_keys WHERE name = 'Made'") == 2
+    assert await API_KEYS.where(name="Made").count(services) == 2
 
 
 async def test_neither_an_auto_key_nor_a_key_made_with_a_key_makes_keys(
@@ -177,7 +180,7 @@ async def test_neither_an_auto_key_nor_a_key_made_with_a_key_makes_keys(
             with pytest.raises(KeyMakesNoKeys):
                 await make(key.bearer(), kind)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM api_keys WHERE name = 'Made'") == 3
+    assert await API_KEYS.where(name="Made").count(services) == 3
 
 
 async def test_keys_that_a_user_made_or_made_with_the_users_key_end_with_the_user(
@@ -193,7 +196,7 @@ async def test_keys_that_a_user_made_or_made_with_the_users_key_end_with_the_use
         await users.remove(unit, bob.id)
 
     assert [await lives(services, key) for key in (direct, first, second)] == [False] * 3
-    removed_at = await services.database.pool.fetchval("SELECT removed_at FROM users WHERE id = $1", bob.id)
+    removed_at = await USERS.where(id=bob.id).only(services, "removed_at")
     assert (await show(services, owner, second)).revoked_at == removed_at
 
 
@@ -222,28 +225,29 @@ async def application(services: Services, account: Opened, owner: Actor) -> Acto
     async with unit_of(services, door.actor_of(bob)) as unit:
         consent = Consent(bob.id, AUTOMATION, "https://sms.example.com", REDIRECT, None)
         await grants.allow(unit, services.oauth.tokens, client, consent)
-    id = await services.database.pool.fetchval("SELECT id FROM oauth_grants")
+    id = await OAUTH_GRANTS.only(services, "id")
     return Actor(account.account_id, AUTOMATION, f"grant:{id}", user_id=bob.id, grant_id=id)
 
 
 @pytest.mark.parametrize(
     "end",
     [
-        "UPDATE oauth_grants SET revoked_at = now()",
-        "UPDATE oauth_grants SET expires_at = now()",
-        "UPDATE oauth_clients SET revoked_at = now()",
-        "UPDATE users SET removed_at = now() WHERE email = 'bob@example.com'",
-        "DELETE FROM oauth_grants",
+        lambda services: OAUTH_GRANTS.change(services, revoked_at=ago()),
+        lambda services: OAUTH_GRANTS.change(services, expires_at=ago()),
+        lambda services: OAUTH_CLIENTS.change(services, revoked_at=ago()),
+        lambda services: USERS.where(email="bob@example.com").change(services, removed_at=ago()),
+        OAUTH_GRANTS.delete,
     ],
+    ids=["grant revoked", "grant expired", "client revoked", "user removed", "grant deleted"],
 )
 async def test_a_key_that_an_application_made_ends_with_its_grant(
-    services: Services, make: Make, application: Actor, end: str
+    services: Services, make: Make, application: Actor, end: Change
 ) -> None:
     key = await make(application)
     now = services.clock.now()
     assert await scopes(services, key, now) == AUTOMATION < GENERAL
 
-    await services.database.pool.execute(end)
+    await end(services)
 
     assert not await lives(services, key, services.clock.now())
 
@@ -253,5 +257,5 @@ async def test_a_key_that_an_application_made_ends_no_later_than_its_grant(
 ) -> None:
     key = await make(application)
 
-    ends = await services.database.pool.fetchval("SELECT expires_at FROM oauth_grants")
+    ends = await OAUTH_GRANTS.only(services, "expires_at")
     assert (await show(services, owner, key)).expires_at == ends

@@ -12,6 +12,8 @@ from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
 from tests.domain.mailrooms import Room, open_room
+from tests.factories.accounts import PASSWORD_LINKS, USERS, WAITING_LETTERS
+from tests.factories.tables import Change, ago
 
 SOFA = Visitor("203.0.113.7")
 
@@ -42,7 +44,7 @@ async def test_a_mail_that_no_server_takes_is_tried_again_later_and_then_given_u
 ) -> None:
     room.post.is_down = True
     await services.door.ask_reset(account.email, SOFA)
-    await services.database.pool.execute("UPDATE waiting_letters SET expires_at = expires_at + interval '1 day'")
+    await WAITING_LETTERS.age(services, "expires_at", days=-1)
 
     for wait in WAITS:
         assert await room.mailroom.run()
@@ -75,16 +77,17 @@ async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE waiting_letters SET expires_at = now()",
-        "DELETE FROM password_links",
-        "UPDATE users SET removed_at = now()",
+        lambda services: WAITING_LETTERS.change(services, expires_at=ago()),
+        PASSWORD_LINKS.delete,
+        lambda services: USERS.change(services, removed_at=ago()),
     ],
+    ids=["mail over", "link deleted", "user removed"],
 )
 async def test_a_link_that_is_over_or_of_somebody_who_left_is_not_mailed(
-    services: Services, account: Opened, room: Room, change: str
+    services: Services, account: Opened, room: Room, change: Change
 ) -> None:
     await services.door.ask_reset(account.email, SOFA)
-    await services.database.pool.execute(change)
+    await change(services)
 
     assert (await room.mailroom.due(), await room.mailroom.run(), room.post.sent) == (False, False, [])
 
@@ -104,7 +107,7 @@ async def test_a_link_that_was_used_before_its_mail_was_known_to_be_sent_is_not_
 
 async def waiting(services: Services) -> list[bytes]:
     """Return what is kept of the letters that wait to bring a link."""
-    return [row["seed"] for row in await services.database.pool.fetch("SELECT seed FROM waiting_letters")]
+    return await WAITING_LETTERS.read(services, "seed")
 
 
 def _use(services: Services) -> Callable[[Letter], Awaitable[object]]:

@@ -16,6 +16,7 @@ from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, 
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
+from tests.factories.accounts import AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS
 
 PASSWORD = "seven green bicycles"
 
@@ -32,8 +33,8 @@ async def invite(services: Services, actor: Actor, email: str, role: Role = Role
 
 
 async def entries(services: Services) -> list[tuple[Any, ...]]:
-    rows = await services.database.pool.fetch("SELECT action, actor, subject, details FROM audit_entries ORDER BY id")
-    return [tuple(row) for row in rows if not row["action"].startswith("key_")]
+    rows = await AUDIT_ENTRIES.read(services, "action", "actor", "subject", "details")
+    return [row for row in rows if not row["action"].startswith("key_")]
 
 
 def test_owners_may_do_everything_and_others_not_change_the_account_or_its_billing() -> None:
@@ -44,7 +45,7 @@ async def test_an_invited_user_has_a_role_and_no_password_yet(services: Services
     user = await invite(services, owner, " Bob@Example.COM ", Role.service)
 
     assert (user.email, user.role, user.password_hash) == ("bob@example.com", "service", None)
-    row = await services.database.pool.fetchrow("SELECT * FROM password_links")
+    row = await PASSWORD_LINKS.only(services)
     assert (row["user_id"], row["purpose"], row["used_at"]) == (user.id, "invitation", None)
     assert (row["expires_at"] - row["created_at"]).days == 7
     assert await entries(services) == [
@@ -56,13 +57,12 @@ async def test_who_has_not_accepted_is_invited_again_with_another_link_and_role(
     services: Services, owner: Actor
 ) -> None:
     first = await invite(services, owner, "bob@example.com")
-    before = await services.database.pool.fetchval("SELECT hash FROM password_links")
+    before = await PASSWORD_LINKS.only(services, "hash")
 
     second = await invite(services, owner, "BOB@example.com", Role.owner)
 
     assert (second.id, second.role) == (first.id, "owner")
-    [row] = await services.database.pool.fetch("SELECT hash FROM password_links")
-    assert row["hash"] != before
+    assert await PASSWORD_LINKS.only(services, "hash") != before
 
 
 async def test_an_address_of_somebody_who_has_a_password_or_another_account_cannot_be_invited(
@@ -75,7 +75,7 @@ async def test_an_address_of_somebody_who_has_a_password_or_another_account_cann
         with pytest.raises(Conflict, match=rf"^A user with the e-mail address {email} exists\.$"):
             await invite(services, owner, email)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM password_links") == 1
+    assert await PASSWORD_LINKS.count(services) == 1
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_what_is_no_address_is_not_invited(services: Services, owner: Acto
     with pytest.raises(InvalidInput, match=r"^email must be an e-mail address, such as ann@example.com\.$"):
         await invite(services, owner, email)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+    assert await USERS.count(services) == 1
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ async def test_an_address_that_mail_servers_refuse_or_read_as_another_is_not_inv
         await invite(services, owner, email)
 
     assert str(refused.value) == reason
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users") == 1
+    assert await USERS.count(services) == 1
 
 
 @pytest.mark.parametrize(("role", "missing"), [(Role.owner, "billing:write"), (Role.member, "agents:read")])
@@ -127,7 +127,7 @@ async def test_nobody_gives_a_role_that_may_do_more_than_they(
         with pytest.raises(InsufficientScope, match=missing):
             await users.change_role(unit, user.id, role)
 
-    assert await services.database.pool.fetchval("SELECT role FROM users WHERE id = $1", user.id) == "service"
+    assert await USERS.where(id=user.id).only(services, "role") == "service"
 
 
 async def test_a_role_is_changed_and_both_are_in_the_audit_log(services: Services, owner: Actor) -> None:
@@ -155,8 +155,7 @@ async def test_a_removed_user_is_gone_with_every_session_and_link_and_the_addres
         await users.remove(unit, bob.id)
 
     assert await services.door.find(token) is None
-    pool = services.database.pool
-    assert [await pool.fetchval(f"SELECT count(*) FROM {table}") for table in ("sessions", "password_links")] == [0, 0]
+    assert [await rows.count(services) for rows in (SESSIONS, PASSWORD_LINKS)] == [0, 0]
     async with unit_of(services, owner) as unit:
         assert [user.email for user in await queries.list_users(unit)] == ["owner1@example.com"]
         assert await sessions.find_all(unit) == []
@@ -176,8 +175,8 @@ async def test_the_last_owner_can_be_neither_removed_nor_given_another_role(serv
             with pytest.raises(Conflict, match=r"^The account needs an owner. Make somebody else one first\.$"):
                 await change
 
-    row = await services.database.pool.fetchrow("SELECT role, removed_at FROM users WHERE id = $1", last.id)
-    assert tuple(row) == ("owner", None)
+    row = await USERS.where(id=last.id).only(services, "role", "removed_at")
+    assert row == ("owner", None)
 
 
 async def test_of_two_owners_who_remove_each_other_one_stays(services: Services, owner: Actor) -> None:
@@ -192,7 +191,7 @@ async def test_of_two_owners_who_remove_each_other_one_stays(services: Services,
     answers = await asyncio.gather(*map(remove, both), return_exceptions=True)
 
     assert sorted(type(answer).__name__ for answer in answers) == ["Conflict", "NoneType"]
-    assert await services.database.pool.fetchval("SELECT count(*) FROM users WHERE removed_at IS NULL") == 1
+    assert await USERS.where(removed_at=None).count(services) == 1
 
 
 async def test_people_of_another_account_cannot_be_changed(

@@ -17,6 +17,8 @@ from app.domain.kernel.errors import NotFound
 from app.domain.onboarding.service import Opened
 from app.providers.attempts import RedisAttempts
 from tests.domain.conftest import NOON, SetClock, UnitFor
+from tests.factories.accounts import ACCOUNTS, SESSIONS, USERS
+from tests.factories.tables import Change, ago
 
 SOFA = Visitor("203.0.113.7", "Firefox", "request-1")
 DAY = timedelta(days=1)
@@ -46,7 +48,7 @@ async def test_a_session_is_kept_by_the_fingerprint_of_its_token(
 ) -> None:
     entry, token = await door.enter(account.email, account.password, SOFA)
 
-    row = await services.database.pool.fetchrow("SELECT * FROM sessions")
+    row = await SESSIONS.only(services)
     assert (row["hash"], row["user_id"], row["account_id"]) == (
         services.door.tokens.fingerprint(token),
         entry.user.id,
@@ -88,7 +90,7 @@ async def test_the_use_of_a_session_is_noted_once_a_minute(
     for seconds in (0, 59, 60, 61, 119, 120):
         clock.at = NOON + seconds * SECOND
         await door.find(token)
-        noted.append(await services.database.pool.fetchval("SELECT last_used_at FROM sessions"))
+        noted.append(await SESSIONS.only(services, "last_used_at"))
 
     assert [(at - NOON).total_seconds() for at in noted] == [0, 0, 60, 60, 60, 120]
 
@@ -96,18 +98,19 @@ async def test_the_use_of_a_session_is_noted_once_a_minute(
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE users SET removed_at = now()",
-        "UPDATE accounts SET status = 'suspended'",
-        "DELETE FROM sessions",
+        lambda services: USERS.change(services, removed_at=ago()),
+        lambda services: ACCOUNTS.change(services, status="suspended"),
+        SESSIONS.delete,
     ],
+    ids=["user removed", "account suspended", "session deleted"],
 )
 async def test_a_session_ends_with_its_user_and_rests_with_its_account(
-    services: Services, door: Door, account: Opened, change: str
+    services: Services, door: Door, account: Opened, change: Change
 ) -> None:
     token = await enter(door, account)
     assert await door.find(token) is not None
 
-    await services.database.pool.execute(change)
+    await change(services)
 
     assert await door.find(token) is None
 
@@ -125,25 +128,25 @@ async def test_a_password_that_changes_while_it_is_verified_opens_nothing(
     class Slow(Door):
         async def _find_user(self, email: str) -> Any:
             found = await super()._find_user(email)
-            await services.database.pool.execute("UPDATE users SET password_hash = password_hash || ' '")
+            await USERS.change(services, password_hash=f"{await USERS.only(services, 'password_hash')} ")
             return found
 
     slow = Slow(door.db, door.clock, door.ring, door.attempts, door.tokens)
     with pytest.raises(SignInRefused):
         await slow.enter(account.email, account.password, SOFA)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM sessions") == 0
+    assert await SESSIONS.count(services) == 0
 
 
 async def test_a_password_under_old_parameters_is_renewed_by_signing_in(
     services: Services, door: Door, account: Opened
 ) -> None:
     old = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=16, parallelism=1),)).hash(account.password)
-    await services.database.pool.execute("UPDATE users SET password_hash = $1", old)
+    await USERS.change(services, password_hash=old)
 
     await enter(door, account)
 
-    assert "$m=8,t=1,p=1$" in await services.database.pool.fetchval("SELECT password_hash FROM users")
+    assert "$m=8,t=1,p=1$" in await USERS.only(services, "password_hash")
     await enter(door, account)
 
 
@@ -173,10 +176,10 @@ async def test_a_session_of_another_account_cannot_be_ended(
     services: Services, door: Door, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
 ) -> None:
     await enter(door, account)
-    id = await services.database.pool.fetchval("SELECT id FROM sessions")
+    id = await SESSIONS.only(services, "id")
 
     async with unit_for(await new_account()) as unit:
         with pytest.raises(NotFound, match=rf"^No session with id {id}\.$"):
             await sessions.end(unit, id)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM sessions") == 1
+    assert await SESSIONS.count(services) == 1

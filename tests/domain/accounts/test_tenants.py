@@ -26,22 +26,10 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.messages import id_of_message
+from tests.factories.snapshots import rows
 
 PHONE = "+12025550143"
-TABLES = (
-    "accounts",
-    "api_keys",
-    "consents",
-    "contact_totals",
-    "contacts",
-    "conversations",
-    "events",
-    "ledger_entries",
-    "messages",
-    "phone_numbers",
-    "suppressions",
-    "users",
-)
 Verb = Callable[[Unit, dict[str, int]], Awaitable[Any]]
 
 VERBS: dict[str, Verb] = {
@@ -78,7 +66,7 @@ async def ids(services: Services, account: Opened, unit_for: UnitFor) -> dict[st
     async with unit_for(account) as unit:
         conversation = await conversations.find_by_contact(unit, contact.id)
         assert conversation is not None
-        message = await services.database.pool.fetchval("SELECT id FROM messages")
+        message = await id_of_message(services)
         return {"contact": contact.id, "message": message, "conversation": conversation.id, "key": key.id}
 
 
@@ -87,7 +75,7 @@ async def test_an_id_of_another_account_is_not_found_and_nothing_changes(
     services: Services, new_account: Callable[..., Any], unit_for: UnitFor, ids: dict[str, int], verb: str
 ) -> None:
     stranger = await new_account()
-    before = await _everything(services)
+    before = await rows(services.database.pool)
 
     async def ask() -> None:
         async with unit_for(stranger) as unit:
@@ -96,7 +84,7 @@ async def test_an_id_of_another_account_is_not_found_and_nothing_changes(
     with pytest.raises(NotFound):
         await ask()
 
-    assert await _everything(services) == before
+    assert await rows(services.database.pool) == before
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -127,10 +115,3 @@ async def test_the_lists_of_another_account_are_empty(
         assert await contacts.find_consents(unit, [PHONE]) == []
         assert await conversations.find_by_contact(unit, ids["contact"]) is None
         assert [number.id for number in await numbers.list_active(unit)] == [stranger.phone_number_id]
-
-
-async def _everything(services: Services) -> dict[str, list[Any]]:
-    return {
-        table: [tuple(row) for row in await services.database.pool.fetch(f"SELECT * FROM {table} ORDER BY 1")]
-        for table in TABLES
-    }

@@ -16,12 +16,10 @@ from app.domain.kernel.unit import Actor
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.billing import LEDGER_ENTRIES, balance_of
+from tests.factories.traps import open_transactions
 
 BRIEF = "20% off all haircuts this Friday"
-OPEN = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
-"""
 GOOD = "Hi {first_name}, 20% off! Reply STOP to opt out."
 
 
@@ -110,7 +108,7 @@ async def test_copy_that_is_not_fit_to_be_offered_costs_nothing(
         await _generate(unit_for, account, Typist(texts), "key 1")
 
     assert await _debits(services) == []
-    assert await services.database.pool.fetchval("SELECT balance FROM accounts") == 1000
+    assert await balance_of(services) == 1000
 
 
 async def test_a_request_that_is_sent_again_gets_the_same_copy_for_nothing(
@@ -153,10 +151,7 @@ async def _generate(unit_for: UnitFor, account: Opened, writer: Writer, key: str
 
 
 async def _debits(services: Services) -> list[tuple[int, int, str, str]]:
-    rows = await services.database.pool.fetch(
-        "SELECT amount, balance_after, description, actor FROM ledger_entries WHERE type = 'debit' ORDER BY id"
-    )
-    return [tuple(row) for row in rows]
+    return await LEDGER_ENTRIES.where(type="debit").read(services, "amount", "balance_after", "description", "actor")
 
 
 async def test_no_transaction_is_open_while_the_writer_writes(
@@ -165,7 +160,7 @@ async def test_no_transaction_is_open_while_the_writer_writes(
     class Slow(Typist):
         async def write(self, brief: Brief) -> list[str]:
             self.sent = await services.desk.accept(actor, Send("+12025550143", "Hello", consent_attested=True))
-            self.open = await services.database.pool.fetchval(OPEN)
+            self.open = await open_transactions(services.database.pool)
             return await super().write(brief)
 
     actor, slow = Actor(account.account_id, frozenset()), Slow()

@@ -16,7 +16,8 @@ from app.domain.kernel.unit import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
-from tests.domain.books import payloads, told
+from tests.factories.automations import WATCHED_KEYWORDS
+from tests.factories.events import EVENTS, payloads, told
 
 PHONE = "+12025550143"
 ANN: ContactFields = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
@@ -81,7 +82,7 @@ async def test_a_text_that_is_a_keyword_is_told_with_whom_and_when(
     await dispatch()
 
     [message] = await payloads(pool, "new_message")
-    [row] = await pool.fetch("SELECT account_id, contact_id, payload FROM events WHERE name = 'keyword_reply'")
+    [row] = await EVENTS.where(name="keyword_reply").read(pool, "account_id", "contact_id", "payload")
     assert (row["account_id"], row["contact_id"]) == (account.account_id, contact_id)
     assert list(row["payload"].items()) == [
         ("contact_id", contact_id),
@@ -158,7 +159,7 @@ async def test_what_is_told_waits_to_be_dispatched_at_once(
     dispatcher = open_dispatcher(services)
 
     assert [await dispatcher.run(), await dispatcher.run()] == [True, False]
-    assert await pool.fetchval("SELECT count(*) FROM events WHERE dispatched_at IS NULL") == 0
+    assert await EVENTS.where(dispatched_at=None).count(pool) == 0
 
 
 @pytest.mark.parametrize("body", ["STOP", "stop!", "Stpo", "no more texts", "Delete"])
@@ -166,11 +167,7 @@ async def test_an_opt_out_is_never_told_even_where_its_word_is_watched(
     account: Opened, text: Text, dispatch: Dispatch, pool: Pool, body: str
 ) -> None:
     for keyword in ("stop", "stpo", "no more texts", "delete", "menu"):
-        await pool.execute(
-            "INSERT INTO watched_keywords (account_id, keyword, created_by) VALUES ($1, $2, 'test')",
-            account.account_id,
-            keyword,
-        )
+        await WATCHED_KEYWORDS.insert(pool, account_id=account.account_id, keyword=keyword, created_by="test")
     await text("menu")
     await text(body)
     await dispatch()
@@ -187,8 +184,7 @@ async def test_a_keyword_of_one_account_is_not_told_to_another(
     await text("menu", to=other.phone_number)
     await dispatch()
 
-    rows = await pool.fetch("SELECT account_id FROM events WHERE name = 'keyword_reply'")
-    assert [row["account_id"] for row in rows] == [other.account_id]
+    assert await EVENTS.where(name="keyword_reply").read(pool, "account_id") == [other.account_id]
 
 
 async def test_a_keyword_counts_from_when_it_is_watched_until_it_is_not(

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.bootstrap import Services
-from app.db.engine import Pool
 from app.domain.billing import queries
 from app.domain.billing.queries import Balance, daily_average, days_left
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
+from tests.factories.billing import LEDGER_ENTRIES, debit_at, refund_debits
 
 
 @pytest.mark.parametrize(
@@ -56,17 +56,8 @@ async def spend(
     services: Services, account: Opened, credits: int, days_ago: float, *, for_message: bool = True
 ) -> None:
     midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    pool: Pool = services.database.pool
-    await pool.execute(
-        "INSERT INTO ledger_entries"
-        " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
-        " SELECT $1, 'debit', -$2::bigint, 0, '', '', $3, CASE WHEN $4 THEN coalesce(max(message_id), 0) + 1 END"
-        " FROM ledger_entries",
-        account.account_id,
-        credits,
-        midnight - timedelta(days=days_ago),
-        for_message,
-    )
+    message_id = await LEDGER_ENTRIES.count(services) if for_message else None
+    await debit_at(services, account.account_id, credits, midnight - timedelta(days=days_ago), message_id)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +85,7 @@ async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
 async def test_the_average_leaves_out_what_was_refunded(services: Services, account: Opened, unit: Unit) -> None:
     await spend(services, account, 60, 2)
     await spend(services, account, 40, 2)
-    await services.database.pool.execute(
-        "INSERT INTO ledger_entries"
-        " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
-        " SELECT account_id, 'refund', 40, 0, '', '', created_at, message_id FROM ledger_entries WHERE amount = -40"
-    )
+    await refund_debits(services, 40)
 
     balance = await queries.get_balance(unit)
 

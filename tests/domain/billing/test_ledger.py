@@ -15,7 +15,8 @@ from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.onboarding.service import Opened
-from tests.domain.books import audit
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import LEDGER_ENTRIES, audit, balance_of
 
 
 @pytest.fixture
@@ -32,8 +33,7 @@ def act(services: Services, account: Opened) -> Callable[[], Any]:
 
 
 async def ledger(pool: Pool) -> list[tuple[Any, ...]]:
-    rows = await pool.fetch("SELECT type, amount, balance_after, description, actor FROM ledger_entries ORDER BY id")
-    return [tuple(row) for row in rows]
+    return await LEDGER_ENTRIES.read(pool, "type", "amount", "balance_after", "description", "actor")
 
 
 LIMITS = "credits must be from 1 to 1,000,000,000,000, or as many below 0 to take some back."
@@ -109,7 +109,7 @@ async def test_a_grant_to_an_account_that_does_not_exist_is_refused(services: Se
         async with open_unit(services.database.sessions, nobody, services.clock, services.ring) as unit:
             await billing.grant(unit, 5, "")
 
-    assert await pool.fetchval("SELECT count(*) FROM ledger_entries") == 0
+    assert await LEDGER_ENTRIES.count(pool) == 0
 
 
 async def test_a_second_refund_of_one_message_is_refused_by_the_ledger(
@@ -123,7 +123,7 @@ async def test_a_second_refund_of_one_message_is_refused_by_the_ledger(
             await billing.refund(unit, account.account_id, 7, 2, "Message failed: filtered")
 
     assert await ledger(pool) == [OPENING, ("refund", 2, 1002, "Message failed: filtered", "test")]
-    assert await pool.fetchval("SELECT balance FROM accounts") == 1002
+    assert await balance_of(pool) == 1002
 
 
 async def test_a_refund_of_a_free_message_writes_nothing(act: Callable[..., Any], account: Opened, pool: Pool) -> None:
@@ -150,7 +150,7 @@ async def test_a_change_that_is_rolled_back_leaves_balance_and_ledger_as_they_we
 
 async def test_the_database_itself_keeps_a_balance_from_falling_below_zero(account: Opened, pool: Pool) -> None:
     with pytest.raises(Exception, match="ck_accounts_balance_not_negative"):
-        await pool.execute("UPDATE accounts SET balance = -1 WHERE id = $1", account.account_id)
+        await ACCOUNTS.where(id=account.account_id).change(pool, balance=-1)
 
 
 async def test_transactions_are_listed_newest_first_page_by_page_and_only_the_accounts_own(

@@ -25,7 +25,10 @@ from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
 from tests.conftest import EMPTY
-from tests.domain.books import Later, audit
+from tests.factories.billing import audit
+from tests.factories.clocks import Later
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import MESSAGES, SANDBOX_MESSAGES
 
 CLIENTS = 8
 CREDITS = 30
@@ -91,9 +94,9 @@ class Clients:
         await asyncio.gather(later.run(), later.reconcile())
 
     async def _report(self, place: int, status: str) -> None:
-        rows = await self.pool.fetch("SELECT reference AS id FROM sandbox_messages ORDER BY reference DESC")
-        if rows:
-            id = rows[place % len(rows)]["id"]
+        references = sorted(await SANDBOX_MESSAGES.read(self.pool, "reference"), reverse=True)
+        if references:
+            id = references[place % len(references)]
             code = FailureCode.filtered if status == "failed" else None
             receipt = Receipt(f"sbx_{id}", ReceiptStatus(status), status, code, reference=id)
             await asyncio.gather(*(self.services.receipts.receive("sandbox", receipt) for _ in range(2)))
@@ -103,11 +106,11 @@ class Clients:
         await self.services.inbox.receive("sandbox", inbound)
 
     async def _erase(self, place: int) -> None:
-        rows = await self.pool.fetch("SELECT id, account_id FROM contacts ORDER BY id DESC")
-        if rows:
-            row = rows[place % len(rows)]
-            async with self._unit(row["account_id"]) as unit:
-                await erasure.erase(unit, row["id"])
+        contacts = (await CONTACTS.read(self.pool, "account_id", "id"))[::-1]
+        if contacts:
+            account_id, id = contacts[place % len(contacts)]
+            async with self._unit(account_id) as unit:
+                await erasure.erase(unit, id)
 
     async def _open_one(self, email: str) -> Opened:
         opening = Opening("Blue Door", email, Decimal("0.01"), CREDITS, b"secret")
@@ -161,14 +164,9 @@ class MoneyMachine(RuleBasedStateMachine):
         pool = self.clients.pool
         await self.clients.finish()
         await audit(pool)
-        assert await pool.fetchval("SELECT count(*) FROM messages WHERE status = 'pending'") == 0
-        assert (
-            await pool.fetchval(
-                "SELECT count(*) FROM sandbox_messages WHERE calls > CASE to_number WHEN $1 THEN 3 ELSE 1 END",
-                RATE_LIMITED,
-            )
-            == 0
-        )
+        assert await MESSAGES.where(status="pending").count(pool) == 0
+        handed_over = await SANDBOX_MESSAGES.read(pool, "to_number", "calls")
+        assert [times for to, times in handed_over if times > (3 if to == RATE_LIMITED else 1)] == []
 
 
 def test_money_is_neither_lost_nor_made_by_eight_clients_at_once(settings: Settings) -> None:

@@ -16,6 +16,7 @@ from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import Told, UnitFor
+from tests.factories.contacts import CONTACTS
 
 PHONE = "+12025550143"
 
@@ -258,7 +259,7 @@ async def test_a_refused_contact_is_neither_kept_nor_told(
     with pytest.raises(InvalidInput):
         await add_two()
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(services) == 0
     assert await told() == []
 
 

@@ -18,6 +18,7 @@ from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.contacts import CONTACT_TOTALS
 
 EVERYONE = ContactFilter()
 NAMES = st.sampled_from(["", "Ann", "ann", "Bob", "2026-11-21", "20261121T120000", "Zoë"])
@@ -119,7 +120,7 @@ async def test_the_total_counts_many_rows_of_one_statement(services: Services, a
     await _fill(services, account, 50)
     await services.database.pool.execute("DELETE FROM contacts WHERE phone < '+10000000020'")
 
-    assert await services.database.pool.fetchval("SELECT total FROM contact_totals") == 31
+    assert await CONTACT_TOTALS.only(services, "total") == 31
 
 
 async def test_the_total_is_of_the_own_account(

@@ -11,6 +11,7 @@ from app.domain.conversations.service import ConversationFields
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import Told, UnitFor
+from tests.factories.conversations import CONVERSATIONS
 
 PHONE = "+12025550143"
 UNCLEAR = "stop what time is the showing"
@@ -20,7 +21,7 @@ async def text_in(services: Services, account: Opened, body: str, number: int = 
     """Have a contact text in; return the conversation."""
     inbound = InboundMessage(f"in-{number}", PHONE, account.phone_number, body)
     await services.inbox.receive("sandbox", inbound)
-    return await services.database.pool.fetchrow("SELECT * FROM conversations")
+    return await CONVERSATIONS.only(services)
 
 
 async def changes(told: Told) -> list[dict[str, Any]]:

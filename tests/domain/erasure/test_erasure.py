@@ -23,7 +23,14 @@ from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.conftest import unit_of
-from tests.domain.books import audit, calls, entries, states, until_blocked
+from tests.factories.billing import audit, balance_of, entries
+from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import EVENTS
+from tests.factories.messages import ERASED_TEXTS, MESSAGES, calls, states
+from tests.factories.tables import ago
+from tests.factories.traps import locked, table_locked, until_blocked
+from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_attempt
 
 TO = "+12025550143"
 UNCLEAR = "STOP what time is the showing"
@@ -35,7 +42,7 @@ def erase(act: Callable[..., Any], pool: Pool) -> Callable[..., Any]:
 
     async def erase(phone: str = TO) -> Erased:
         async with act() as unit:
-            return await erasure.erase(unit, await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", phone))
+            return await erasure.erase(unit, await id_of_contact(pool, phone))
 
     return erase
 
@@ -52,24 +59,20 @@ def subscribe(services: Services, account: Opened) -> Callable[..., Any]:
     return subscribe
 
 
-async def count(pool: Pool, table: str) -> int:
-    return await pool.fetchval(f"SELECT count(*) FROM {table}")
-
-
 async def test_an_erasure_removes_the_contact_and_all_that_was_said_and_leaves_the_others(
     send: Callable[..., Any], text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
 ) -> None:
     await text("Hello")
     await send()
     await send("+12025550144")
-    id = await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", TO)
+    id = await id_of_contact(pool, TO)
 
     erased = await erase()
 
     assert erased == Erased(id, 2)
-    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM contacts")] == ["+12025550144"]
-    assert (await count(pool, "messages"), await count(pool, "conversations")) == (1, 1)
-    assert await pool.fetchval("SELECT total FROM contact_totals") == 1
+    assert await CONTACTS.read(pool, "phone") == ["+12025550144"]
+    assert (await MESSAGES.count(pool), await CONVERSATIONS.count(pool)) == (1, 1)
+    assert await CONTACT_TOTALS.only(pool, "total") == 1
 
 
 async def test_an_erasure_refunds_what_has_not_left_and_nothing_else(
@@ -102,7 +105,7 @@ async def test_what_was_erased_is_not_handed_over(
     await handoff.run()
 
     assert await calls(pool) == []
-    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+    assert await balance_of(pool) == 1000
 
 
 async def test_an_opt_out_outlives_the_contact(
@@ -123,7 +126,7 @@ async def test_an_opt_out_outlives_the_contact(
     assert created.status == "opted_out"
     with pytest.raises(ContactOptedOut):
         await send()
-    assert [tuple(row) for row in await pool.fetch("SELECT phone, kind FROM consents")] == [(TO, "opt_out")]
+    assert await CONSENTS.read(pool, "phone", "kind") == [(TO, "opt_out")]
 
 
 async def test_who_was_erased_is_still_opted_out_when_they_text_again_so_that_yes_counts(
@@ -135,8 +138,8 @@ async def test_who_was_erased_is_still_opted_out_when_they_text_again_so_that_ye
     await text("Hello again")
     await text("YES")
 
-    assert await pool.fetchval("SELECT status FROM contacts") == "active"
-    kinds = [row["kind"] for row in await pool.fetch("SELECT kind FROM consents ORDER BY id")]
+    assert await CONTACTS.only(pool, "status") == "active"
+    kinds = await CONSENTS.read(pool, "kind")
     assert kinds == ["opt_out", "re_opt_in"]
 
 
@@ -145,13 +148,13 @@ async def test_a_contact_of_another_account_cannot_be_erased(
 ) -> None:
     await send()
     other: Opened = await new_account()
-    await pool.execute("UPDATE contacts SET account_id = $1", other.account_id)
+    await CONTACTS.change(pool, account_id=other.account_id)
 
     with pytest.raises(NotFound):
         async with act() as unit:
-            await erasure.erase(unit, await pool.fetchval("SELECT id FROM contacts"))
+            await erasure.erase(unit, await id_of_contact(pool))
 
-    assert (await count(pool, "contacts"), await count(pool, "messages")) == (1, 1)
+    assert (await CONTACTS.count(pool), await MESSAGES.count(pool)) == (1, 1)
     assert await entries(pool) == [("debit", -1, 999)]
 
 
@@ -170,8 +173,7 @@ async def test_a_text_that_a_carrier_holds_is_refunded_and_its_late_answer_and_r
     services: Services, send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send("+15005550001")).message_id
-    async with pool.acquire() as other, other.transaction():
-        await other.execute("LOCK TABLE sandbox_messages")
+    async with table_locked(pool, "sandbox_messages"):
         calling = asyncio.create_task(handoff.run())
         await until_blocked(pool)
         await erase("+15005550001")
@@ -205,8 +207,7 @@ async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_o
         await asyncio.sleep(0.005)
     await services.receipts.receive("sandbox", Receipt(f"sbx_{first}", ReceiptStatus.sent, "sent", reference=first))
 
-    async with pool.acquire() as other, other.transaction():
-        await other.execute("SELECT FROM messages WHERE id = $1 FOR UPDATE", second)
+    async with locked(pool, MESSAGES.where(id=second)):
         erasing = asyncio.create_task(erase())
         await until_blocked(pool)
         gate.opened.set()
@@ -253,12 +254,8 @@ async def test_an_unclear_opt_out_outlives_the_contact_as_an_opt_out(
 
     with pytest.raises(ContactOptedOut):
         await send()
-    assert [tuple(row) for row in await pool.fetch("SELECT phone, reason FROM suppressions")] == [
-        (TO, "contact_deleted")
-    ]
-    assert [tuple(row) for row in await pool.fetch("SELECT kind, method FROM consents")] == [
-        ("revoked_other", "contact_deleted")
-    ]
+    assert await SUPPRESSIONS.read(pool, "phone", "reason") == [(TO, "contact_deleted")]
+    assert await CONSENTS.read(pool, "kind", "method") == [("revoked_other", "contact_deleted")]
 
 
 async def test_who_never_said_stop_may_be_texted_again_after_an_erasure(
@@ -269,7 +266,7 @@ async def test_who_never_said_stop_may_be_texted_again_after_an_erasure(
     await erase()
 
     assert (await send()).segments == 1
-    assert await count(pool, "suppressions") == 0
+    assert await SUPPRESSIONS.count(pool) == 0
 
 
 async def test_an_erasure_empties_what_events_say_of_the_contact_and_of_nobody_else(
@@ -277,14 +274,13 @@ async def test_an_erasure_empties_what_events_say_of_the_contact_and_of_nobody_e
 ) -> None:
     await text("A secret")
     await text("Another's", sender="+12025550144")
-    id = await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", TO)
+    id = await id_of_contact(pool, TO)
 
     await erase()
 
-    of_the_erased = await pool.fetch("SELECT payload::text FROM events WHERE contact_id = $1", id)
-    assert [row["payload"] for row in of_the_erased] == ["{}"] * 3
-    others = await pool.fetch("SELECT payload->>'body' AS body FROM events WHERE contact_id <> $1 ORDER BY id", id)
-    assert [row["body"] for row in others] == [None, None, "Another's"]
+    assert await EVENTS.where(contact_id=id).read(pool, "payload") == [{}] * 3
+    others = await EVENTS.where_not(contact_id=id).read(pool, "payload")
+    assert [payload.get("body") for payload in others] == [None, None, "Another's"]
 
 
 async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after_it(
@@ -296,8 +292,8 @@ async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after
     await erase()
     await open_dispatcher(services).run()
 
-    assert await count(pool, "webhook_deliveries") == 0
-    assert await pool.fetchval("SELECT count(*) FROM events WHERE dispatched_at IS NULL") == 0
+    assert await WEBHOOK_DELIVERIES.count(pool) == 0
+    assert await EVENTS.where(dispatched_at=None).count(pool) == 0
 
 
 async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cancels_what_waits(
@@ -312,23 +308,19 @@ async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cance
     for number, sender in enumerate((TO, TO, "+12025550144")):
         await text(f"Secret {number}", sender=sender)
     await open_dispatcher(services).run()
-    done, waiting, _ = [row["id"] for row in await pool.fetch("SELECT id FROM webhook_deliveries ORDER BY id")]
-    await pool.execute("UPDATE webhook_deliveries SET status = 'delivered', attempts = 1 WHERE id = $1", done)
-    await pool.execute(
-        "INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body)"
-        " VALUES ($1, 1, 200, '', '', 0, '{}', 'You said: Secret 0')",
-        done,
-    )
+    done, waiting, _ = await WEBHOOK_DELIVERIES.read(pool, "id")
+    await WEBHOOK_DELIVERIES.where(id=done).change(pool, status="delivered", attempts=1)
+    await add_attempt(pool, done, body="You said: Secret 0")
 
     await erase()
 
-    rows = await pool.fetch("SELECT status, body IS NULL, next_attempt_at IS NULL FROM webhook_deliveries ORDER BY id")
-    assert [tuple(row) for row in rows] == [
+    left = await WEBHOOK_DELIVERIES.read(pool, "status", "body", "next_attempt_at")
+    assert [(status, body is None, due is None) for status, body, due in left] == [
         ("delivered", True, False),
         ("canceled", True, True),
         ("pending", False, False),
     ]
-    assert [tuple(row) for row in await pool.fetch("SELECT status, body FROM webhook_attempts")] == [(200, "")]
+    assert await WEBHOOK_ATTEMPTS.read(pool, "status", "body") == [(200, "")]
     async with act() as unit:
         with pytest.raises(Conflict, match="not kept any more"):
             await webhooks.replay(unit, waiting)
@@ -344,8 +336,7 @@ async def test_whoever_has_fetched_what_an_erasure_cancels_is_told_to_fetch_anew
 
     await erase()
 
-    changed = await pool.fetch("SELECT id FROM webhook_subscriptions WHERE revision > 0")
-    assert [row["id"] for row in changed] == [concerned]
+    assert await WEBHOOK_SUBSCRIPTIONS.where_not(revision=0).read(pool, "id") == [concerned]
 
 
 async def test_an_erasure_and_a_dispatch_at_once_leave_no_body(
@@ -355,15 +346,14 @@ async def test_an_erasure_and_a_dispatch_at_once_leave_no_body(
     await text("A secret")
     dispatcher = open_dispatcher(services)
 
-    async with pool.acquire() as other, other.transaction():
-        await other.execute("LOCK TABLE webhook_deliveries IN SHARE MODE")
+    async with table_locked(pool, "webhook_deliveries", "SHARE"):
         dispatching = asyncio.create_task(dispatcher.run())
         await until_blocked(pool)
         erasing = asyncio.create_task(erase())
         await until_blocked(pool, 2)
     await asyncio.gather(dispatching, erasing)
 
-    [delivery] = await pool.fetch("SELECT status, body FROM webhook_deliveries")
+    [delivery] = await WEBHOOK_DELIVERIES.read(pool, "status", "body")
     assert tuple(delivery) == ("canceled", None)
 
 
@@ -375,18 +365,16 @@ async def test_a_text_that_the_carrier_brings_again_after_the_erasure_is_not_kep
 
     await text("A secret", id="in-x")
 
-    assert (await count(pool, "contacts"), await count(pool, "messages")) == (0, 0)
-    assert [tuple(row) for row in await pool.fetch("SELECT carrier, provider_message_id FROM erased_texts")] == [
-        ("sandbox", "in-x")
-    ]
+    assert (await CONTACTS.count(pool), await MESSAGES.count(pool)) == (0, 0)
+    assert await ERASED_TEXTS.read(pool, "carrier", "provider_message_id") == [("sandbox", "in-x")]
     await text("Something new", id="in-y")
-    assert await count(pool, "messages") == 1
+    assert await MESSAGES.count(pool) == 1
 
 
 async def test_a_text_of_long_ago_is_not_noted(text: Callable[..., Any], erase: Callable[..., Any], pool: Pool) -> None:
     await text("A secret", id="in-x")
-    await pool.execute("UPDATE messages SET created_at = now() - interval '8 days'")
+    await MESSAGES.change(pool, created_at=ago(days=8))
 
     await erase()
 
-    assert await count(pool, "erased_texts") == 0
+    assert await ERASED_TEXTS.count(pool) == 0

@@ -13,6 +13,7 @@ from app.domain.kernel.idempotency import IdempotencyKeyReused, Once, OwnKey, fi
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.events import IDEMPOTENCY_KEYS
 
 DIGEST = fingerprint("paint", colour="red")
 
@@ -73,7 +74,7 @@ async def test_an_act_that_fails_leaves_its_key_free(services: Services, account
     with pytest.raises(Conflict):
         await ask(refuse)
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM idempotency_keys") == 0
+    assert await IDEMPOTENCY_KEYS.count(services) == 0
     assert (await ask(Act())).replayed is False
 
 

@@ -13,6 +13,8 @@ from app.domain.contacts.events import ANN, AT, ContactDndChanged, ContactTagAdd
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.numbers.models import PhoneNumber
 from app.domain.onboarding.service import Opened
+from tests.factories.events import EVENTS
+from tests.factories.numbers import PHONE_NUMBERS
 
 DND = ContactDndChanged(**ANN, dnd_sms=True, changed_at=AT)
 
@@ -147,8 +149,7 @@ async def test_events_stand_in_the_order_in_which_they_were_told(
         for tag in tags[150:]:
             unit.tell(ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
 
-    rows = await services.database.pool.fetch("SELECT payload FROM events ORDER BY id")
-    assert [row["payload"]["tag"] for row in rows] == tags
+    assert [payload["tag"] for payload in await EVENTS.read(services, "payload")] == tags
 
 
 async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
@@ -157,7 +158,7 @@ async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
     async with bells.unit(services, account) as unit:
         unit.tell(DND, contact_id=4821)
 
-    row = await services.database.pool.fetchrow("SELECT * FROM events")
+    row = await EVENTS.only(services)
     assert (row["account_id"], row["contact_id"], row["request_id"]) == (account.account_id, 4821, "request-7")
     assert (row["name"], row["payload"]) == ("contact_dnd_changed", {**ANN, "dnd_sms": True, "changed_at": AT})
     assert row["dispatched_at"] is None
@@ -170,4 +171,4 @@ def _number(account: Opened) -> PhoneNumber:
 async def _counts(services: Services) -> tuple[int, int]:
     """Return how many numbers and events are committed."""
     pool = services.database.pool
-    return await pool.fetchval("SELECT count(*) FROM phone_numbers"), await pool.fetchval("SELECT count(*) FROM events")
+    return await PHONE_NUMBERS.count(pool), await EVENTS.count(pool)

@@ -17,7 +17,10 @@ from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit import Actor
 from app.domain.messages import acceptance
 from app.domain.messages.desk import Send
-from tests.domain.books import audit, entries, states, until_blocked
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import audit, balance_of, entries
+from tests.factories.messages import states
+from tests.factories.traps import locked, until_blocked
 
 TO = "+12025550143"
 
@@ -29,8 +32,7 @@ def hello(**wishes: Any) -> Send:
 @asynccontextmanager
 async def held(pool: Pool, account_id: int) -> AsyncGenerator[None]:
     """Hold an account's row, as an erasure does."""
-    async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE", account_id)
+    async with locked(pool, ACCOUNTS.where(id=account_id), "FOR NO KEY UPDATE"):
         yield
 
 
@@ -115,7 +117,7 @@ async def test_a_key_that_another_request_is_using_holds_up_the_sends_of_its_acc
     with pytest.raises(IdempotencyKeyReused):
         await waiting
     assert ([each.credits_remaining for each in beside], was_done) == ([999, 998, 997], False)
-    assert await pool.fetchval("SELECT balance FROM accounts WHERE id = $1", actor.account_id) == 1000
+    assert await balance_of(pool, actor.account_id) == 1000
     assert len(await states(pool)) == 3
     await audit(pool)
 

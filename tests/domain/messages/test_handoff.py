@@ -3,38 +3,24 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
 
 from app.db.engine import Pool
-from app.domain.contacts import consent
-from app.domain.contacts import service as contacts
 from app.domain.messages import outcome
 from app.domain.messages.carrier import Accepted, Answer, Capabilities, FailureCode, OutboundMessage, Rejected
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.models import Purpose
 from app.domain.messages.outcome import Report
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.books import Later, audit, calls, entries, payloads, states, told, until_blocked
+from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, through
+from tests.factories.billing import audit, entries
+from tests.factories.events import payloads, told
+from tests.factories.messages import MESSAGES, calls, states
+from tests.factories.tables import ago
+from tests.factories.traps import until_blocked
 
-TO = "+12025550143"
-INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
 UNANSWERED, UNHEARD = "+15005550301", "+15005550302"
-
-
-class Absorbed(SandboxCarrier):
-    """A carrier that thinks until it is told its answer; asked later, it has nothing."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, b"secret", 0, 10)
-        self.asked = asyncio.Event()
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-
-    async def send(self, message: OutboundMessage) -> Answer:
-        self.asked.set()
-        return await self.answer
 
 
 class Unreachable(SandboxCarrier):
@@ -45,14 +31,6 @@ class Unreachable(SandboxCarrier):
 
     async def find(self, reference: int) -> Any:
         raise ConnectionError("no route to the carrier")
-
-
-def after(handoff: Handoff, **ahead: float) -> Handoff:
-    return replace(handoff, clock=Later(timedelta(**ahead)))
-
-
-def through(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
-    return replace(handoff, carriers={"sandbox": carrier})
 
 
 async def test_an_accepted_text_is_sent_and_told_once(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
@@ -154,7 +132,7 @@ async def test_a_text_whose_worker_died_before_the_call_is_sent_exactly_once(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send()
-    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second', attempts = 1")
+    await MESSAGES.change(pool, claimed_until=ago(seconds=1), attempts=1)
     again = after(handoff, seconds=3)
 
     await asyncio.gather(handoff.reconcile(), handoff.reconcile())
@@ -173,7 +151,7 @@ async def test_a_text_that_the_carrier_refused_before_its_worker_died_fails_and_
     accepted = await send(INVALID)
     carrier = handoff.carriers["sandbox"]
     await carrier.send(OutboundMessage(accepted.message_id, "+15002000001", INVALID, "Hello", 1))
-    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second'")
+    await MESSAGES.change(pool, claimed_until=ago(seconds=1))
 
     await handoff.reconcile()
 
@@ -218,7 +196,7 @@ async def test_a_carrier_that_cannot_be_asked_is_asked_later(
     send: Callable[..., Any], handoff: Handoff, pool: Pool, gone: bool
 ) -> None:
     await send()
-    await pool.execute("UPDATE messages SET claimed_until = now() - interval '1 second'")
+    await MESSAGES.change(pool, claimed_until=ago(seconds=1))
     carriers = {} if gone else {"sandbox": Unreachable(pool, b"", 0, 10)}
     deaf = replace(handoff, carriers=carriers, pace=replace(handoff.pace, ambiguous_wait=5))
 
@@ -293,115 +271,6 @@ async def test_a_full_batch_says_that_there_may_be_more(send: Callable[..., Any]
     assert [await pairs.run(), await pairs.run(), await pairs.run()] == [True, False, False]
 
 
-async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
-    async with act() as unit:
-        await consent.record_opt_out(unit, contact_id, "mail", "Please stop.")
-
-
-async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:
-    async with act() as unit:
-        await contacts.update(unit, contact_id, {"dnd_sms": True})
-
-
-async def hold(act: Callable[..., Any], contact_id: int) -> None:
-    async with act() as unit:
-        await consent.hold(unit, await contacts.find_or_create(unit, TO, ""))
-
-
-@pytest.mark.parametrize(
-    ("stop", "code"),
-    [(opt_out, "contact_opted_out"), (disturb_not, "contact_dnd"), (hold, "contact_held")],
-    ids=["opted out", "do not disturb", "held"],
-)
-async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_never_reaches_the_carrier(
-    send: Callable[..., Any],
-    act: Callable[..., Any],
-    handoff: Handoff,
-    pool: Pool,
-    stop: Callable[..., Any],
-    code: str,
-) -> None:
-    await send()
-    await send("+12025550144", "To another")
-    await stop(act, await pool.fetchval("SELECT id FROM contacts WHERE phone = $1", TO))
-
-    await handoff.run()
-
-    assert await states(pool) == [("failed", code), ("sent", None)]
-    assert await calls(pool) == [("To another", 1)]
-    assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
-    assert await told(pool, "message_failed") == ["message_failed"]
-    await audit(pool)
-
-
-async def test_a_hold_lets_the_answer_of_a_person_through(
-    send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send(purpose=Purpose.conversational)
-    await hold(act, 0)
-
-    await handoff.run()
-
-    assert await states(pool) == [("sent", None)]
-
-
-async def test_a_text_to_a_phone_that_its_contact_no_longer_has_is_stopped_by_that_phones_opt_out(
-    send: Callable[..., Any], act: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send()
-    async with act() as unit:
-        await contacts.update(unit, await pool.fetchval("SELECT id FROM contacts"), {"phone": "+12025550144"})
-    await text("STOP", sender=TO)
-
-    await handoff.run()
-
-    assert ("failed", "contact_opted_out") in await states(pool)
-    assert [body for body, _ in await calls(pool) if body == "Hello"] == []
-    await audit(pool)
-
-
-async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
-    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send()
-    carrier = Absorbed(pool)
-    calling = asyncio.create_task(through(handoff, carrier).run())
-    await carrier.asked.wait()
-    await text("STOP")
-    before = (await states(pool))[0]
-
-    carrier.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True))
-    await calling
-    await after(handoff, seconds=3).run()
-
-    assert before == ("pending", None)
-    assert (await states(pool))[0] == ("failed", "contact_opted_out")
-    assert await pool.fetchval("SELECT count(*) FROM sandbox_messages WHERE body = 'Hello'") == 0
-    await audit(pool)
-
-
-async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(
-    send: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send(OPTED_OUT)
-    await send(OPTED_OUT, "Again")
-    one_by_one = replace(handoff, pace=replace(handoff.pace, batch=1))
-
-    await one_by_one.run()
-    await one_by_one.run()
-
-    assert await states(pool) == [("failed", "opted_out"), ("failed", "contact_opted_out")]
-    assert await calls(pool) == [("Hello", 1)]
-    assert [tuple(row) for row in await pool.fetch("SELECT phone, reason FROM suppressions")] == [
-        (OPTED_OUT, "carrier")
-    ]
-    assert [tuple(row) for row in await pool.fetch("SELECT kind, method FROM consents ORDER BY id DESC LIMIT 1")] == [
-        ("revoked_other", "carrier")
-    ]
-    assert await told(pool, "new_opt_out") == ["new_opt_out"]
-    await audit(pool)
-
-
 async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone(
     send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
@@ -418,7 +287,7 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
 
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
-    assert await pool.fetchval("SELECT carrier_status FROM messages WHERE claimed_until IS NULL") == "delivered"
+    assert await MESSAGES.where(claimed_until=None).only(pool, "carrier_status") == "delivered"
 
 
 class Broken(SandboxCarrier):
@@ -465,8 +334,6 @@ async def test_a_message_whose_id_the_carrier_gave_before_is_recorded_without_it
     await through(handoff, Repeating(pool, b"secret", 0, 10)).run()
 
     assert await states(pool) == [("sent", None), ("sent", None)]
-    ids = [
-        row["provider_message_id"] for row in await pool.fetch("SELECT provider_message_id FROM messages ORDER BY id")
-    ]
+    ids = await MESSAGES.read(pool, "provider_message_id")
     assert sorted(ids, key=str) == [None, "once"]
     assert await told(pool, "message_sent") == ["message_sent"] * 2

@@ -12,43 +12,26 @@ from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import service as people
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
-from app.domain.conversations import review
-from app.domain.erasure import service as erasure
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor, Unit
-from app.domain.messages import outcome
+from app.domain.kernel.unit import Actor
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import FailureCode, InboundMessage
+from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.outcome import Report
 from app.domain.onboarding.service import Opened
-from tests.domain.books import Later, audit, calls, entries, payloads, states, told, until_blocked
 from tests.domain.conftest import SetClock
+from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import audit, entries
+from tests.factories.clocks import Later
+from tests.factories.contacts import CONTACT_TOTALS, CONTACTS, SUPPRESSIONS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import payloads, told
+from tests.factories.messages import INBOUND, MESSAGES, UNMATCHED_CALLBACKS, calls, states
+from tests.factories.traps import locked, until_blocked
 
-TO, OTHER = "+12025550143", "+12025550144"
-STOPPED = "Blue Door: you are unsubscribed and will get no more messages. Reply START to resubscribe."
 STARTED = "Blue Door: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 HELP = "Blue Door: for help contact Blue Door. Msg&data rates may apply. Reply STOP to unsubscribe."
-UNCLEAR = "STOP what time is the showing"
-
-
-async def replies(pool: Pool) -> list[str]:
-    rows = await pool.fetch("SELECT body FROM messages WHERE purpose = 'compliance' ORDER BY id")
-    return [row["body"] for row in rows]
-
-
-async def consents(pool: Pool) -> list[tuple[str, str, str]]:
-    rows = await pool.fetch("SELECT kind, method, text FROM consents WHERE kind <> 'attested' ORDER BY id")
-    return [tuple(row) for row in rows]
-
-
-async def contact(pool: Pool) -> Any:
-    return await pool.fetchrow("SELECT * FROM contacts WHERE phone = $1", TO)
-
-
-async def conversation(pool: Pool) -> Any:
-    return await pool.fetchrow("SELECT * FROM conversations")
 
 
 async def may_be_texted(send: Callable[..., Any]) -> bool:
@@ -61,7 +44,7 @@ async def test_a_text_is_kept_and_told_with_its_contact_and_conversation(
 ) -> None:
     await text("Do you have a table for two tonight?")
 
-    [message] = await pool.fetch("SELECT direction, from_number, to_number, status, credits, segments FROM messages")
+    [message] = await MESSAGES.read(pool, "direction", "from_number", "to_number", "status", "credits", "segments")
     assert tuple(message) == ("inbound", TO, account.phone_number, "received", 0, 1)
     assert await told(pool, "new_contact", "new_conversation", "new_message", "new_opt_out") == [
         "new_contact",
@@ -77,7 +60,7 @@ async def test_a_text_is_kept_and_told_with_its_contact_and_conversation(
 
 async def test_a_text_opens_its_conversation_again(text: Callable[..., Any], pool: Pool) -> None:
     await text("Hello")
-    await pool.execute("UPDATE conversations SET status = 'closed'")
+    await CONVERSATIONS.change(pool, status="closed")
 
     await text("Are you there?")
 
@@ -103,7 +86,7 @@ async def test_a_text_that_is_brought_again_makes_no_second_contact_when_the_fir
 
     await text("Hello", id="in-x")
 
-    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM contacts")] == [OTHER]
+    assert await CONTACTS.read(pool, "phone") == [OTHER]
     assert await told(pool, "new_contact", "new_message") == ["new_contact", "new_message"]
 
 
@@ -117,7 +100,7 @@ async def test_the_log_and_the_event_say_the_same_of_when_a_text_was_sent(
     await inbox.receive("sandbox", InboundMessage("in-1", TO, account.phone_number, "Hello", at))
 
     [new_message] = await payloads(pool, "new_message")
-    assert await pool.fetchval("SELECT sent_at FROM messages") == (at or noon)
+    assert await MESSAGES.only(pool, "sent_at") == (at or noon)
     assert new_message["sent_at"] == timestamp(at or noon)
 
 
@@ -134,15 +117,15 @@ async def test_a_reply_dates_the_contact(services: Services, account: Opened, po
 async def test_a_text_to_a_number_that_nobody_holds_is_kept_as_unmatched(services: Services, pool: Pool) -> None:
     await services.inbox.receive("sandbox", InboundMessage("in-1", TO, "+15009999999", "STOP"))
 
-    [kept] = await pool.fetch("SELECT carrier, kind, problem, payload FROM unmatched_callbacks")
-    assert tuple(kept) == (
+    [kept] = await UNMATCHED_CALLBACKS.read(pool, "carrier", "kind", "problem", "payload")
+    assert kept == (
         "sandbox",
         "inbound",
         "no account holds the number",
         {"provider_message_id": "in-1", "from_number": TO, "to_number": "+15009999999", "body": "STOP"},
     )
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 0
-    assert await contact(pool) is None
+    assert await MESSAGES.count(pool) == 0
+    assert await CONTACTS.count(pool) == 0
 
 
 async def test_a_text_from_a_short_code_is_kept_as_it_came_and_never_answered(
@@ -150,7 +133,7 @@ async def test_a_text_from_a_short_code_is_kept_as_it_came_and_never_answered(
 ) -> None:
     await text("STOP", sender="72345")
 
-    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM suppressions")] == ["72345"]
+    assert await SUPPRESSIONS.read(pool, "phone") == ["72345"]
     assert await replies(pool) == []
 
 
@@ -161,7 +144,7 @@ async def test_stop_opts_out_and_is_confirmed_once(
     await text("STOP")
     await handoff.run()
 
-    [suppression] = await pool.fetch("SELECT phone, scope_type, reason, keyword FROM suppressions")
+    [suppression] = await SUPPRESSIONS.read(pool, "phone", "scope_type", "reason", "keyword")
     [opted_out] = await payloads(pool, "new_opt_out")
     assert tuple(suppression) == (TO, "account", "keyword", "STOP")
     assert opted_out["keyword"] == "STOP"
@@ -212,8 +195,7 @@ async def test_a_stop_waits_for_a_send_under_way_and_stops_it(
     services: Services, account: Opened, text: Callable[..., Any], pool: Pool
 ) -> None:
     actor = Actor(account.account_id, frozenset())
-    async with pool.acquire() as other, other.transaction():
-        await other.execute("SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE", account.account_id)
+    async with locked(pool, ACCOUNTS.where(id=account.account_id), "FOR NO KEY UPDATE"):
         sending = asyncio.create_task(services.desk.accept(actor, Send(TO, "Hello", consent_attested=True)))
         await until_blocked(pool)
         stopping = asyncio.create_task(text("STOP"))
@@ -234,7 +216,7 @@ async def test_start_restores_what_stop_stopped_and_is_answered_once(
     await text("START")
 
     assert await replies(pool) == [STOPPED, STARTED]
-    assert await pool.fetchval("SELECT count(*) FROM suppressions") == 0
+    assert await SUPPRESSIONS.count(pool) == 0
     assert await consents(pool) == [
         ("opt_out", "keyword", "STOP"),
         ("re_opt_in", "keyword", word),
@@ -279,7 +261,7 @@ async def test_help_is_answered_at_most_once_in_24_hours(
 async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
     text: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
-    await pool.execute("UPDATE accounts SET support_contact = 'help@bluedoor.example'")
+    await ACCOUNTS.change(pool, support_contact="help@bluedoor.example")
     await text("STOP")
 
     await text("HELP")
@@ -291,129 +273,11 @@ async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
 
 async def test_help_is_not_answered_again_because_the_account_has_changed(text: Callable[..., Any], pool: Pool) -> None:
     await text("HELP")
-    await pool.execute("UPDATE accounts SET support_contact = 'help@bluedoor.example', company_name = 'Red Door'")
+    await ACCOUNTS.change(pool, support_contact="help@bluedoor.example", company_name="Red Door")
 
     await text("HELP")
 
     assert await replies(pool) == [HELP]
-
-
-async def test_an_unclear_reply_is_held_and_flagged_for_a_person(text: Callable[..., Any], pool: Pool) -> None:
-    await text(UNCLEAR)
-    until = (await contact(pool))["held_until"]
-    await text(UNCLEAR)
-
-    received = await pool.fetchval("SELECT min(created_at) FROM messages")
-    assert timedelta(hours=23, minutes=59) < until - received < timedelta(hours=24, minutes=1)
-    assert (await contact(pool))["held_until"] == until
-    assert (await contact(pool))["status"] == "active"
-    assert (await conversation(pool))["possible_opt_out"]
-    assert (await consents(pool), await replies(pool), await told(pool, "new_opt_out")) == ([], [], [])
-
-
-@pytest.mark.parametrize(("word", "status"), [("STOP", "opted_out"), ("START", "active")])
-async def test_a_clear_word_settles_an_unclear_one(
-    text: Callable[..., Any], pool: Pool, word: str, status: str
-) -> None:
-    await text(UNCLEAR)
-
-    await text(word)
-
-    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, status)
-    assert not (await conversation(pool))["possible_opt_out"]
-
-
-async def test_an_unclear_reply_of_who_opted_out_changes_nothing(text: Callable[..., Any], pool: Pool) -> None:
-    await text("STOP")
-
-    await text(UNCLEAR)
-
-    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
-    assert not (await conversation(pool))["possible_opt_out"]
-
-
-@pytest.mark.parametrize(
-    ("end", "method"),
-    [
-        (lambda unit, held: review.decide(unit, held["conversation_id"], opted_out=True), "review"),
-        (lambda unit, _: expire(unit), "review_expired"),
-        (lambda unit, held: erasure.erase(unit, held["contact_id"]), "contact_deleted"),
-        (lambda unit, held: review.update_contact(unit, held["contact_id"], {"phone": OTHER}), "phone_changed"),
-    ],
-    ids=["a decision", "the end of the hold", "the deletion of the contact", "another phone"],
-)
-async def test_an_unclear_reply_that_becomes_an_opt_out_is_kept_as_its_evidence(
-    text: Callable[..., Any], act: Callable[..., Any], pool: Pool, end: Callable[..., Any], method: str
-) -> None:
-    for body in ("STOP by at noon?", UNCLEAR, "Hello?", "QUIT asking"):
-        await text(body)
-    await text(UNCLEAR, sender=OTHER)
-    held = await pool.fetchrow("SELECT * FROM messages WHERE body = $1 AND from_number = $2", UNCLEAR, TO)
-    await pool.execute("DELETE FROM contacts WHERE phone = $1", OTHER)
-
-    async with act() as unit:
-        await end(unit, held)
-
-    [recorded] = await pool.fetch("SELECT phone, kind, method, text, message_id FROM consents")
-    assert tuple(recorded) == (TO, "revoked_other", method, UNCLEAR, held["id"])
-
-
-async def expire(unit: Unit) -> None:
-    unit.clock = Later(timedelta(hours=24, minutes=1))
-    assert await review.expire(unit) == 1
-
-
-async def test_an_opt_out_after_a_hold_that_was_lifted_has_the_later_reply_as_its_evidence(
-    text: Callable[..., Any], act: Callable[..., Any], pool: Pool
-) -> None:
-    for opted_out in (False, True):
-        await text(UNCLEAR)
-        async with act() as unit:
-            await review.decide(unit, (await conversation(pool))["id"], opted_out=opted_out)
-
-    newest = await pool.fetchval("SELECT max(id) FROM messages WHERE direction = 'inbound'")
-    assert [row["message_id"] for row in await pool.fetch("SELECT message_id FROM consents")] == [newest]
-
-
-async def test_a_demand_beside_a_wrong_number_opts_out(text: Callable[..., Any], pool: Pool) -> None:
-    await text("STOP you have the wrong number")
-
-    assert ((await contact(pool))["status"], (await contact(pool))["dnd_sms"]) == ("opted_out", False)
-    assert await replies(pool) == [STOPPED]
-    assert await consents(pool) == [("opt_out", "keyword", "STOP you have the wrong number")]
-
-
-async def test_an_opt_out_that_the_carrier_knew_of_settles_an_unclear_one(
-    text: Callable[..., Any], send: Callable[..., Any], act: Callable[..., Any], pool: Pool
-) -> None:
-    id = (await send()).message_id
-    await text(UNCLEAR)
-
-    async with act() as unit:
-        await outcome.fail(unit, id, FailureCode.opted_out, Report())
-
-    assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
-    assert not (await conversation(pool))["possible_opt_out"]
-    assert [changed["possible_opt_out"] for changed in await payloads(pool, "conversation_changed")] == [False]
-
-
-async def test_a_wrong_number_is_disturbed_no_more(
-    text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send()
-
-    await text("You have the wrong number")
-    await handoff.run()
-
-    [changed] = await payloads(pool, "contact_dnd_changed")
-    assert changed["dnd_sms"] is True
-    assert ((await contact(pool))["dnd_sms"], (await contact(pool))["status"]) == (True, "active")
-    assert (await contact(pool))["replies"] == 1
-    assert (await conversation(pool))["wrong_number"]
-    assert await states(pool) == [("failed", "contact_dnd")]
-    assert await calls(pool) == []
-    assert (await consents(pool), await replies(pool)) == ([], [])
-    await audit(pool)
 
 
 async def test_texts_of_many_people_at_once_are_all_kept(
@@ -430,9 +294,9 @@ async def test_texts_of_many_people_at_once_are_all_kept(
 
     refusals = ContactOptedOut | ContactHeld | ContactDnd
     assert [answer for answer in answers if not isinstance(answer, Acceptance | refusals | None)] == []
-    assert await pool.fetchval("SELECT count(*) FROM messages WHERE direction = 'inbound'") == 12
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 12
-    assert await pool.fetchval("SELECT total FROM contact_totals") == 12
+    assert await INBOUND.count(pool) == 12
+    assert await CONTACTS.count(pool) == 12
+    assert await CONTACT_TOTALS.only(pool, "total") == 12
     assert len(await told(pool, "new_contact")) == 12
     assert len(await told(pool, "new_conversation")) == 12
     await audit(pool)

@@ -13,7 +13,12 @@ from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.outcome import Report
 from app.domain.onboarding.service import Opened
-from tests.domain.books import audit, entries, payloads, states, told, until_blocked
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import LEDGER_ENTRIES, audit, balance_of, entries
+from tests.factories.contacts import CONTACTS, SUPPRESSIONS, id_of_contact
+from tests.factories.events import payloads, told
+from tests.factories.messages import MESSAGES, states
+from tests.factories.traps import locked, until_blocked
 
 TO, OTHER = "+12025550143", "+12025550144"
 FINAL = "message_delivered", "message_failed"
@@ -45,9 +50,7 @@ async def test_a_delivered_text_keeps_its_cost_and_is_told_as_sent_and_as_delive
     async with act() as unit:
         assert await deliver(unit, id)
 
-    [message] = await pool.fetch(
-        "SELECT status, provider_message_id, carrier_status, sent_at, delivered_at FROM messages"
-    )
+    [message] = await MESSAGES.read(pool, "status", "provider_message_id", "carrier_status", "sent_at", "delivered_at")
     assert tuple(message)[:3] == ("delivered", "sbx_1", "delivered")
     assert message["sent_at"] == message["delivered_at"]
     assert await told(pool, "message_sent", *FINAL) == ["message_sent", "message_delivered"]
@@ -63,15 +66,13 @@ async def test_a_failed_text_costs_nothing_and_says_why(
     async with act() as unit:
         assert await fail(unit, id)
 
-    [message] = await pool.fetch("SELECT status, error_code, carrier_error, cost FROM messages")
+    [message] = await MESSAGES.read(pool, "status", "error_code", "carrier_error", "cost")
     assert tuple(message) == ("failed", "filtered", "30007", 0)
     [failed] = await payloads(pool, "message_failed")
     assert (failed["cost"], failed["segments"]) == (0.0, 2)
     assert failed["status_description"].startswith("The carrier filtered the text as unwanted.")
     assert await entries(pool) == [("debit", -2, 998), ("refund", 2, 1000)]
-    assert await pool.fetchval("SELECT description FROM ledger_entries WHERE type = 'refund'") == (
-        "Message failed: filtered"
-    )
+    assert await LEDGER_ENTRIES.where(type="refund").only(pool, "description") == ("Message failed: filtered")
     await audit(pool)
 
 
@@ -83,13 +84,13 @@ async def test_a_final_state_absorbs_whatever_comes_later(
     id = (await send()).message_id
     async with act() as unit:
         await final(unit, id)
-    before = await pool.fetch("SELECT * FROM messages"), await entries(pool), await told(pool, "message_sent", *FINAL)
+    before = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *FINAL)
 
     async with act() as unit:
         assert not await late(unit, id)
 
     assert before == (
-        await pool.fetch("SELECT * FROM messages"),
+        await MESSAGES.read(pool),
         await entries(pool),
         await told(pool, "message_sent", *FINAL),
     )
@@ -132,11 +133,10 @@ async def test_a_failure_waits_for_the_balance_before_it_holds_its_message(
         async with act() as unit:
             return await fail(unit, id)
 
-    async with pool.acquire() as other, other.transaction():
-        await other.execute("SELECT FROM accounts FOR NO KEY UPDATE")
+    async with locked(pool, ACCOUNTS, "FOR NO KEY UPDATE") as other:
         failing = asyncio.create_task(fail_it())
         await until_blocked(pool)
-        await other.execute("SELECT FROM messages FOR UPDATE NOWAIT")
+        await MESSAGES.lock(other, "FOR UPDATE NOWAIT")
 
     assert await failing
 
@@ -164,13 +164,13 @@ async def test_a_text_of_another_account_cannot_be_changed(
 ) -> None:
     other = await new_account()
     id = (await send()).message_id
-    await pool.execute("UPDATE messages SET account_id = $1", other.account_id)
+    await MESSAGES.change(pool, account_id=other.account_id)
 
     async with act() as unit:
         assert not await fail(unit, id)
 
     assert await states(pool) == [("pending", None)]
-    assert await pool.fetchval("SELECT balance FROM accounts WHERE id = $1", account.account_id) == 999
+    assert await balance_of(pool, account.account_id) == 999
 
 
 async def test_an_opt_out_known_to_the_carrier_belongs_to_the_phone_that_was_texted(
@@ -178,12 +178,12 @@ async def test_an_opt_out_known_to_the_carrier_belongs_to_the_phone_that_was_tex
 ) -> None:
     id = (await send()).message_id
     async with act() as unit:
-        await contacts.update(unit, await pool.fetchval("SELECT id FROM contacts"), {"phone": OTHER})
+        await contacts.update(unit, await id_of_contact(pool), {"phone": OTHER})
 
     async with act() as unit:
         await outcome.fail(unit, id, FailureCode.opted_out, Report())
 
-    assert [row["phone"] for row in await pool.fetch("SELECT phone FROM suppressions")] == [TO]
-    assert dict(await pool.fetch("SELECT phone, status FROM contacts")) == {OTHER: "active", TO: "opted_out"}
+    assert await SUPPRESSIONS.read(pool, "phone") == [TO]
+    assert dict(await CONTACTS.read(pool, "phone", "status")) == {OTHER: "active", TO: "opted_out"}
     assert [opted["phone"] for opted in await payloads(pool, "new_opt_out")] == [TO]
     await audit(pool)

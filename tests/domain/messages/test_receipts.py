@@ -16,7 +16,10 @@ from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
 from app.jobs import retention
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.books import Later, audit, entries, states, told
+from tests.factories.billing import audit, entries
+from tests.factories.clocks import Later
+from tests.factories.events import EVENTS, told
+from tests.factories.messages import MESSAGES, RECEIPTS, states
 
 ANSWER = "answer"
 MONTH = timedelta(days=30)
@@ -67,17 +70,19 @@ async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_one
     for reference, body in references.items():
         order = plans[body]
         [first, second] = sorted(FINAL, key=order.index)
-        message = await pool.fetchrow("SELECT * FROM messages WHERE id = $1", reference)
-        journal = await pool.fetch("SELECT status, contradicts FROM receipts WHERE message_id = $1", reference)
-        events = await pool.fetch(
-            "SELECT name FROM events WHERE payload ->> 'message_id' = $1 ORDER BY id", str(reference)
-        )
+        message = await MESSAGES.where(id=reference).only(pool)
+        journal = await RECEIPTS.where(message_id=reference).read(pool, "status", "contradicts")
+        events = [
+            name
+            for name, payload in await EVENTS.read(pool, "name", "payload")
+            if payload.get("message_id") == reference
+        ]
         left = [name for name in ("answer", "sent", "delivered") if order.index(name) <= order.index(first)]
         assert (message["status"], message["carrier_status"], message["unconfirmed"]) == (first, first, False)
         assert (message["provider_message_id"], message["claimed_until"]) == (f"sbx_{reference}", None)
         assert {row["status"]: row["contradicts"] for row in journal} == {name: name == second for name in REPORTS}
-        assert [row["name"] for row in events] == ["message_sent"] * bool(left) + [f"message_{first}"]
-    assert len(await pool.fetch("SELECT FROM receipts")) == len(plans) * len(REPORTS)
+        assert events == ["message_sent"] * bool(left) + [f"message_{first}"]
+    assert await RECEIPTS.count(pool) == len(plans) * len(REPORTS)
     await audit(pool)
 
 
@@ -90,8 +95,7 @@ async def reference(send: Callable[..., Any], handoff: Handoff) -> int:
 
 
 async def journal(pool: Pool) -> list[tuple[str, bool]]:
-    rows = await pool.fetch("SELECT raw_status, contradicts FROM receipts ORDER BY id")
-    return [tuple(row) for row in rows]
+    return await RECEIPTS.read(pool, "raw_status", "contradicts")
 
 
 async def test_a_report_many_times_at_once_is_applied_once(services: Services, reference: int, pool: Pool) -> None:
@@ -119,7 +123,7 @@ async def test_failures_that_name_two_reasons_are_one_failure(services: Services
         await services.receipts.receive("sandbox", report(f"sbx_{reference}", "failed", carrier_error=error))
 
     assert await journal(pool) == [("failed", False), ("failed", False)]
-    assert await pool.fetchval("SELECT carrier_error FROM messages") == "30003"
+    assert await MESSAGES.only(pool, "carrier_error") == "30003"
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
 
 
@@ -138,13 +142,13 @@ async def test_a_text_that_the_network_cannot_confirm_stays_sent_and_may_still_b
     services: Services, reference: int, pool: Pool
 ) -> None:
     await services.receipts.receive("sandbox", report(f"sbx_{reference}", "unconfirmed"))
-    unsure = await states(pool), await pool.fetchval("SELECT unconfirmed FROM messages")
+    unsure = await states(pool), await MESSAGES.only(pool, "unconfirmed")
 
     await services.receipts.receive("sandbox", report(f"sbx_{reference}", "delivered"))
 
     assert unsure == ([("sent", None)], True)
     assert await states(pool) == [("delivered", None)]
-    assert not await pool.fetchval("SELECT unconfirmed FROM messages")
+    assert not await MESSAGES.only(pool, "unconfirmed")
 
 
 async def test_a_report_on_a_text_without_an_answer_is_parked_and_matched_once_the_answer_is_there(
@@ -166,7 +170,7 @@ async def test_a_report_on_a_text_without_an_answer_is_parked_and_matched_once_t
     assert not await services.receipts.due()
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
-    assert await pool.fetch("SELECT message_id, contradicts FROM receipts") == [(id, False)]
+    assert await RECEIPTS.read(pool, "message_id", "contradicts") == [(id, False)]
 
 
 async def test_a_parked_failure_is_refunded_once_when_it_is_matched(

@@ -23,7 +23,11 @@ from app.domain.messages.outcome import Report
 from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.books import Later, audit, calls, entries, states, told
+from tests.factories.billing import audit, entries
+from tests.factories.clocks import Later
+from tests.factories.events import told
+from tests.factories.messages import calls, id_of_message, states
+from tests.factories.traps import open_transactions
 
 TO, INVALID, RATE_LIMITED = "+12025550143", "+15005550001", "+15005550007"
 UNANSWERED = "+15005550301"
@@ -83,7 +87,7 @@ async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
 ) -> None:
     taken = await send()
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert taken == Taken(id, account.phone_number, TO, 1, replayed=False)
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
@@ -114,8 +118,7 @@ async def test_no_transaction_is_open_while_the_carrier_thinks(
     sending = asyncio.create_task(send(through=replace(handoff, carriers={"sandbox": carrier})))
     await carrier.asked.wait()
 
-    open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%' AND datname = current_database()"
-    count = await pool.fetchval(open)
+    count = await open_transactions(pool)
     carrier.told.set()
     await sending
 
@@ -126,7 +129,7 @@ async def test_a_refused_text_is_refunded_and_the_sender_is_told_why(send: Calla
     with pytest.raises(CarrierRefused) as refused:
         await send(INVALID)
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert str(refused.value) == (
         f"Message {id} was not sent (invalid_number). The number does not exist or is no longer in service. Correct "
         "the contact's phone, or delete the contact. Its credits were refunded."
@@ -157,7 +160,7 @@ async def test_an_unanswered_text_is_neither_refunded_nor_sent_again_before_the_
         await send(through=hasty(handoff, carrier))
     await carrier.rest()
 
-    id = await pool.fetchval("SELECT id FROM messages")
+    id = await id_of_message(pool)
     assert str(unanswered.value).startswith(f"The carrier has not confirmed message {id} yet. Do not send it again")
     assert await states(pool) == [("pending", None)]
     assert await entries(pool) == [("debit", -1, 999)]

@@ -11,6 +11,7 @@ from app.domain.kernel.sealing import Seal
 from app.domain.oauth import access_tokens
 from app.domain.oauth.access_tokens import AccessToken, BadToken
 from app.domain.oauth.signing import OUTLASTS, KeyRing
+from tests.factories.oauth import OAUTH_SIGNING_KEYS
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +44,7 @@ async def published(ring: KeyRing) -> list[str]:
 
 
 async def test_a_key_is_made_when_it_is_first_needed(services: Services, clock: SetClock):
-    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_signing_keys") == 0
+    assert await OAUTH_SIGNING_KEYS.count(services) == 0
 
     key = await ring_of(services, clock).current()
 
@@ -57,7 +58,7 @@ async def test_processes_that_start_at_once_make_one_key(services: Services, clo
     keys = await asyncio.gather(*(ring.current() for ring in rings))
 
     assert len({key.id for key in keys}) == 1
-    assert await services.database.pool.fetchval("SELECT count(*) FROM oauth_signing_keys") == 1
+    assert await OAUTH_SIGNING_KEYS.count(services) == 1
 
 
 async def test_the_next_key_is_published_before_it_signs(services: Services, clock: SetClock):
@@ -127,7 +128,7 @@ async def test_names_of_keys_that_nobody_made_do_not_keep_the_database_busy(serv
 async def test_a_key_that_is_deleted_stops_verifying_within_a_minute(services: Services, clock: SetClock):
     ring = ring_of(services, clock)
     key = await ring.current()
-    await services.database.pool.execute("DELETE FROM oauth_signing_keys")
+    await OAUTH_SIGNING_KEYS.delete(services)
 
     clock.moment = NOW + timedelta(seconds=59)
     assert await ring.find(key.id)
@@ -139,7 +140,7 @@ async def test_a_key_that_is_deleted_stops_verifying_within_a_minute(services: S
 async def test_a_key_is_stored_sealed(services: Services, clock: SetClock):
     await ring_of(services, clock).current()
 
-    stored = await services.database.pool.fetchval("SELECT private_key FROM oauth_signing_keys")
+    stored = await OAUTH_SIGNING_KEYS.only(services, "private_key")
     assert b"PRIVATE KEY" not in stored
     assert "PRIVATE KEY" in Seal(b"s" * 32).open(stored)
 

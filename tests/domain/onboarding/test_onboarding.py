@@ -14,6 +14,9 @@ from app.domain.kernel.unit import Actor, Unit
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened, Opening, open_account
 from tests.conftest import unit_of
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import LEDGER_ENTRIES, balance_of
+from tests.factories.numbers import PHONE_NUMBERS
 
 OPENING = Opening(" Blue Door ", "Owner@Example.com", Decimal("0.0125"), 500, b"secret", "GB")
 
@@ -52,7 +55,7 @@ async def test_starter_credits_stand_in_the_ledger(services: Services) -> None:
     async with _unit(services) as unit:
         opened = await open_account(unit, OPENING)
 
-    rows = await services.database.pool.fetch("SELECT * FROM ledger_entries")
+    rows = await LEDGER_ENTRIES.read(services)
     entries = [(row["account_id"], row["type"], row["amount"], row["balance_after"], row["actor"]) for row in rows]
     assert entries == [(opened.account_id, "adjustment", 500, 500, "setup")]
 
@@ -61,8 +64,8 @@ async def test_an_account_without_starter_credits_has_an_empty_ledger(services: 
     async with _unit(services) as unit:
         await open_account(unit, Opening("Blue Door", "owner@example.com", Decimal("0.01"), 0, b"secret"))
 
-    assert await services.database.pool.fetchval("SELECT count(*) FROM ledger_entries") == 0
-    assert await services.database.pool.fetchval("SELECT balance FROM accounts") == 0
+    assert await LEDGER_ENTRIES.count(services) == 0
+    assert await balance_of(services) == 0
 
 
 async def test_the_region_of_an_account_reads_its_national_phones(services: Services) -> None:
@@ -81,8 +84,8 @@ async def test_an_account_whose_owner_is_known_is_not_opened_at_all(services: Se
         await open_another()
 
     pool = services.database.pool
-    assert [row["id"] for row in await pool.fetch("SELECT id FROM accounts")] == [account.account_id]
-    assert await pool.fetchval("SELECT count(*) FROM phone_numbers") == 1
+    assert await ACCOUNTS.read(pool, "id") == [account.account_id]
+    assert await PHONE_NUMBERS.count(pool) == 1
 
 
 async def test_the_actor_of_the_unit_becomes_the_account(unit: Unit, account: Opened) -> None:

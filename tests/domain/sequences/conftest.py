@@ -18,7 +18,10 @@ from app.domain.sequences import service
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from tests.conftest import unit_of
-from tests.domain.books import Later
+from tests.factories.clocks import Later
+from tests.factories.messages import OUTBOUND
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
+from tests.factories.tables import ago
 
 PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
@@ -104,17 +107,15 @@ def after(drip: Drip, **ahead: float) -> Drip:
 
 async def standing(pool: Pool) -> list[tuple[str, str, int]]:
     """Return status, reason and next step of every enrollment, in order."""
-    rows = await pool.fetch("SELECT status, exit_reason, position FROM sequence_enrollments ORDER BY id")
-    return [tuple(row) for row in rows]
+    return await SEQUENCE_ENROLLMENTS.read(pool, "status", "exit_reason", "position")
 
 
 async def bodies(pool: Pool) -> list[str]:
     """Return the texts that were accepted, in order."""
-    rows = await pool.fetch("SELECT body FROM messages WHERE direction = 'outbound' ORDER BY id")
-    return [row["body"] for row in rows]
+    return await OUTBOUND.read(pool, "body")
 
 
 async def wait(pool: Pool) -> timedelta:
     """Return how long the only enrollment waits for its next step, counted from now, to the second."""
-    until = await pool.fetchval("SELECT next_send_at - now() FROM sequence_enrollments")
+    until = await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at") - ago()
     return timedelta(seconds=round(until.total_seconds()))

@@ -18,6 +18,8 @@ from app.domain.sequences import queries, service
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep
 from tests.domain.sequences.conftest import ANN, PHONE, TWO, standing
+from tests.factories.contacts import CONSENTS, CONTACTS
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCE_STEPS, SEQUENCES
 
 ONE = NewStep(0, "Hi")
 
@@ -56,7 +58,7 @@ async def test_a_sequence_that_could_not_be_sent_is_refused(
             await service.create(unit, name, steps)
 
     assert str(refused.value).startswith(sentence)
-    assert await pool.fetchval("SELECT count(*) FROM sequences") == 0
+    assert await SEQUENCES.count(pool) == 0
 
 
 async def test_enrolling_says_when_the_first_step_is_due_and_records_who_attested(
@@ -69,11 +71,11 @@ async def test_enrolling_says_when_the_first_step_is_due_and_records_who_atteste
 
     due = timedelta(minutes=90)
     assert before + due <= enrolled.next_send_at <= datetime.now(UTC) + due
-    [row] = await pool.fetch("SELECT * FROM sequence_enrollments")
+    [row] = await SEQUENCE_ENROLLMENTS.read(pool)
     assert (enrolled.enrollment_id, enrolled.contact_id, enrolled.sequence_id) == (row["id"], contact_id, sequence_id)
     assert (enrolled.sequence_name, enrolled.already) == ("Welcome", False)
     assert (row["status"], row["position"], row["enrolled_by"]) == ("active", 1, "key:7")
-    [attested] = await pool.fetch("SELECT phone, kind, method, text, actor FROM consents")
+    [attested] = await CONSENTS.read(pool, "phone", "kind", "method", "text", "actor")
     text = "Enrolled in the drip sequence Welcome."
     assert tuple(attested) == (PHONE, "attested", "enrollment", text, "key:7")
 
@@ -88,7 +90,7 @@ async def test_a_contact_that_is_under_way_stays_where_it_is(
 
     assert (second.enrollment_id, second.next_send_at) == (first.enrollment_id, first.next_send_at)
     assert (first.already, second.already) == (False, True)
-    assert await pool.fetchval("SELECT count(*) FROM consents") == 1
+    assert await CONSENTS.count(pool) == 1
 
 
 async def test_of_many_that_enroll_a_contact_at_once_one_does(
@@ -125,7 +127,7 @@ async def test_ending_an_enrollment_again_changes_nothing(
     for _ in range(2):
         async with act() as unit:
             await service.unenroll(unit, enrolled.enrollment_id)
-        rows.append(await pool.fetchrow("SELECT * FROM sequence_enrollments"))
+        rows.append(await SEQUENCE_ENROLLMENTS.only(pool))
 
     assert rows[0] == rows[1]
     assert (rows[0]["next_send_at"], rows[0]["ended_at"] is None) == (None, False)
@@ -173,7 +175,7 @@ async def test_a_sequence_without_steps_takes_nobody(
     make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool
 ) -> None:
     sequence_id = await make()
-    await pool.execute("DELETE FROM sequence_steps")
+    await SEQUENCE_STEPS.delete(pool)
 
     with pytest.raises(Conflict, match="has no steps"):
         await enroll(sequence_id)
@@ -205,6 +207,6 @@ async def test_a_contact_that_is_erased_is_enrolled_no_more(
 ) -> None:
     await enroll(await make())
 
-    await pool.execute("DELETE FROM contacts WHERE id = $1", contact_id)
+    await CONTACTS.where(id=contact_id).delete(pool)
 
     assert await standing(pool) == []

@@ -10,6 +10,8 @@ from app.domain.contacts import consent
 from app.domain.contacts import service as contacts
 from app.domain.sequences.steps import Drip
 from tests.domain.sequences.conftest import after, bodies, standing
+from tests.factories.contacts import id_of_contact
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCES
 
 EXITS = {
     "STOP": "contact_opted_out",
@@ -46,7 +48,7 @@ async def test_what_a_person_texts_ends_their_enrollment(
     await dispatch()
 
     assert await standing(pool) == [("exited", reason, 2)]
-    row = await pool.fetchrow("SELECT next_send_at, ended_at FROM sequence_enrollments")
+    row = await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at", "ended_at")
     assert (row["next_send_at"], row["ended_at"] is None) == (None, False)
     assert not await after(drip, days=1).due()
 
@@ -90,7 +92,7 @@ async def test_do_not_disturb_ends_enrollments_and_lifting_it_does_not(
 ) -> None:
     for dnd in (True, False):
         async with act() as unit:
-            await contacts.update(unit, await pool.fetchval("SELECT id FROM contacts"), {"dnd_sms": dnd})
+            await contacts.update(unit, await id_of_contact(pool), {"dnd_sms": dnd})
     again = await enroll(await make(name="Other"))
     await dispatch()
 
@@ -147,7 +149,7 @@ async def test_only_the_contact_who_replied_is_taken_out(
     dispatch: Callable[..., Any],
     pool: Pool,
 ) -> None:
-    sequence_id = await pool.fetchval("SELECT id FROM sequences")
+    sequence_id = await SEQUENCES.only(pool, "id")
     async with act() as unit:
         other = await contacts.create(unit, {"phone": "+12025550144"})
     await enroll(sequence_id, other.id)

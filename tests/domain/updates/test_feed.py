@@ -9,14 +9,9 @@ from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.domain.updates.feed import MAX_MISSED, PAGE, Feed, UpdateKind, UpdatesMissed
 from app.domain.webhooks.dispatcher import Dispatcher
+from tests.factories.events import EVENTS, record, record_many
 
 pytestmark = pytest.mark.anyio
-
-TELL = "INSERT INTO events (account_id, name, contact_id, payload) VALUES ($1, $2, $3, $4) RETURNING id"
-TELL_MANY = """
-INSERT INTO events (account_id, name, contact_id, payload)
-SELECT $1, 'conversation_changed', n, '{}' FROM generate_series(1, $2) n
-"""
 
 
 async def dispatch(services: Services) -> None:
@@ -37,7 +32,7 @@ async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services:
     names = ["new_message", "message_sent", "message_delivered", "message_failed", "new_conversation"]
     for number, name in enumerate([*names, "conversation_changed", "new_contact"], 1):
         payload = {"id": number} if name == "new_message" else {"message_id": number}
-        await services.database.pool.execute(TELL, account.account_id, name, 7, payload)
+        await record(services, account.account_id, name, 7, payload)
 
     await dispatch(services)
 
@@ -49,12 +44,11 @@ async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services:
     ]
     assert [update.message_id for update in updates][:4] == [1, 2, 3, 4]
     assert {update.contact_id for update in updates} == {7}
-    count = "SELECT count(*) FROM events WHERE position IS NULL AND name = 'new_contact'"
-    assert await services.database.pool.fetchval(count) == 1
+    assert await EVENTS.where(position=None, name="new_contact").count(services) == 1
 
 
 async def test_what_is_not_dispatched_is_not_shown(services: Services, account: Opened):
-    await services.database.pool.execute(TELL_MANY, account.account_id, 1)
+    await record_many(services, account.account_id, 1)
 
     before = await read_all(services.feed, account.account_id)
     await dispatch(services)
@@ -63,7 +57,7 @@ async def test_what_is_not_dispatched_is_not_shown(services: Services, account: 
 
 
 async def test_a_page_is_followed_by_the_next(services: Services, account: Opened):
-    await services.database.pool.execute(TELL_MANY, account.account_id, 2 * PAGE + 1)
+    await record_many(services, account.account_id, 2 * PAGE + 1)
     await dispatch(services)
 
     updates = await read_all(services.feed, account.account_id)
@@ -75,7 +69,7 @@ async def test_a_page_is_followed_by_the_next(services: Services, account: Opene
 async def test_reading_begins_behind_all_there_is_or_where_it_is_told(services: Services, account: Opened):
     feed = services.feed
     empty = await feed.start(account.account_id, None)
-    await services.database.pool.execute(TELL_MANY, account.account_id, 3)
+    await record_many(services, account.account_id, 3)
     await dispatch(services)
     ids = [update.id for update in await read_all(feed, account.account_id)]
 
@@ -87,7 +81,7 @@ async def test_reading_begins_behind_all_there_is_or_where_it_is_told(services: 
 
 @pytest.mark.parametrize("missed", [MAX_MISSED, MAX_MISSED + 1])
 async def test_a_thousand_can_be_replayed_and_not_one_more(services: Services, account: Opened, missed: int):
-    await services.database.pool.execute(TELL_MANY, account.account_id, missed)
+    await record_many(services, account.account_id, missed)
     await dispatch(services)
 
     try:
@@ -100,7 +94,7 @@ async def test_a_thousand_can_be_replayed_and_not_one_more(services: Services, a
 
 @pytest.mark.parametrize("ahead", [1, 2**62])
 async def test_an_id_ahead_of_all_is_refused(services: Services, account: Opened, ahead: int):
-    await services.database.pool.execute(TELL_MANY, account.account_id, 1)
+    await record_many(services, account.account_id, 1)
     await dispatch(services)
     newest = await services.feed.start(account.account_id, None)
 
@@ -120,7 +114,7 @@ async def test_readers_see_everything_once_however_transactions_end(services: Se
                 begun[connection] = connection.transaction()
                 await begun[connection].start()
             told.add(number)
-            await connection.execute(TELL, account.account_id, "conversation_changed", number, {})
+            await record(connection, account.account_id, "conversation_changed", number)
             if chance.random() < 0.4:
                 await begun.pop(connection).commit()
             if chance.random() < 0.3:

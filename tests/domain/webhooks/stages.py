@@ -21,6 +21,7 @@ from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 
 EVENT = "pipeline_stage_changed"
 
@@ -94,8 +95,7 @@ class Stage:
 
     async def states(self) -> list[tuple[str, int]]:
         """Return the status of every delivery and how often it was tried, in their order."""
-        rows = await self.pool.fetch("SELECT status, attempts FROM webhook_deliveries ORDER BY id")
-        return [tuple(row) for row in rows]
+        return await WEBHOOK_DELIVERIES.read(self.pool, "status", "attempts")
 
     async def are_all(self, status: str) -> bool:
         """Tell whether everything was dispatched, and every delivery has a status."""
@@ -103,16 +103,15 @@ class Stage:
 
     async def is_at_rest(self) -> bool:
         """Tell whether no process works for a subscription."""
-        leased = "SELECT count(*) FROM webhook_subscriptions WHERE leased_until IS NOT NULL"
-        return await self.pool.fetchval(leased) == 0
+        return await WEBHOOK_SUBSCRIPTIONS.where_not(leased_until=None).count(self.pool) == 0
 
     async def subscription(self, id: int) -> Any:
         """Return a subscription as it stands in the table."""
-        return await self.pool.fetchrow("SELECT * FROM webhook_subscriptions WHERE id = $1", id)
+        return await WEBHOOK_SUBSCRIPTIONS.where(id=id).only(self.pool)
 
     async def notices(self) -> list[tuple[str, str]]:
         """Return what the account was told: kind and text, in order."""
-        return [tuple(row) for row in await self.pool.fetch("SELECT kind, text FROM webhook_notices ORDER BY id")]
+        return await WEBHOOK_NOTICES.read(self.pool, "kind", "text")
 
 
 def stages(posts: list[Post]) -> list[str]:

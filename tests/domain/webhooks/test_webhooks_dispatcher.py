@@ -15,8 +15,12 @@ from app.domain.onboarding.service import Opened
 from app.domain.webhooks import dispatcher as dispatching
 from app.domain.webhooks import service
 from tests.conftest import unit_of
-from tests.domain.books import until_blocked
 from tests.domain.webhooks.stages import EVENT, Stage
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.events import EVENTS
+from tests.factories.numbers import PHONE_NUMBERS
+from tests.factories.traps import until_blocked
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 
 DELIVERIES = """
 SELECT subscription_id, payload ->> 'new_stage', status FROM webhook_deliveries d JOIN events e ON e.id = event_id
@@ -25,11 +29,13 @@ ORDER BY d.id
 
 
 async def deliveries(pool: Pool) -> list[tuple[int, str, str]]:
-    return [tuple(row) for row in await pool.fetch(DELIVERIES)]
+    stages = {id: payload["new_stage"] for id, payload in await EVENTS.read(pool, "id", "payload")}
+    made = await WEBHOOK_DELIVERIES.read(pool, "subscription_id", "event_id", "status")
+    return [(subscription, stages[event], status) for subscription, event, status in made if event in stages]
 
 
 async def wake_at(pool: Pool, id: int) -> datetime | None:
-    return await pool.fetchval("SELECT wake_at FROM webhook_subscriptions WHERE id = $1", id)
+    return await WEBHOOK_SUBSCRIPTIONS.where(id=id).only(pool, "wake_at")
 
 
 async def test_each_event_becomes_one_delivery_for_each_subscription_in_order(stage: Stage) -> None:
@@ -94,7 +100,7 @@ async def test_what_comes_for_a_disabled_webhook_is_kept_and_does_not_wake_the_e
     async with stage.act() as unit:
         webhook = await service.create_webhook(unit, stage.services.webhooks, stage.receiver.url, ["contact.created"])
         await service.update_webhook(unit, stage.services.webhooks, webhook.id, {"active": False})
-    await stage.pool.execute("UPDATE webhook_subscriptions SET events = $1", [EVENT])
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, events=[EVENT])
     await stage.tell("won")
 
     await stage.dispatcher.run()
@@ -105,7 +111,7 @@ async def test_what_comes_for_a_disabled_webhook_is_kept_and_does_not_wake_the_e
 async def test_the_engine_is_woken_at_once_or_when_the_breaker_closes(stage: Stage) -> None:
     healthy, open = await stage.subscribe(), await stage.subscribe()
     until = datetime.fromisoformat("2099-01-01T00:00:00Z")
-    await stage.pool.execute("UPDATE webhook_subscriptions SET open_until = $1 WHERE id = $2", until, open.id)
+    await WEBHOOK_SUBSCRIPTIONS.where(id=open.id).change(stage.pool, open_until=until)
     rung: list[str] = []
     await stage.tell("won")
 
@@ -123,7 +129,7 @@ async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> Non
 
     async def watch(events: Any) -> None:
         for event in events:
-            done = await stage.pool.fetchval("SELECT dispatched_at IS NOT NULL FROM events WHERE id = $1", event["id"])
+            done = await EVENTS.where(id=event["id"]).only(stage.pool, "dispatched_at") is not None
             heard.append((event["payload"]["new_stage"], done))
 
     await stage.tell("contacted", "won")
@@ -134,7 +140,7 @@ async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> Non
 
 
 async def rename(connection: Connection, events: Any) -> None:
-    await connection.execute("UPDATE accounts SET company_name = $1", events[0]["payload"]["new_stage"])
+    await ACCOUNTS.change(connection, company_name=events[0]["payload"]["new_stage"])
 
 
 async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(stage: Stage) -> None:
@@ -144,16 +150,16 @@ async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(stage: Stage)
     await stage.tell("won")
     with pytest.raises(OSError, match="the connection is gone"):
         await replace(stage.dispatcher, reactions=[rename, die]).run()
-    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "Blue Door"
+    assert await ACCOUNTS.only(stage.pool, "company_name") == "Blue Door"
 
     await replace(stage.dispatcher, reactions=[rename]).run()
 
-    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "won"
+    assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
 
 
 async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_nothing(stage: Stage) -> None:
     async def fail(connection: Connection, events: Any) -> None:
-        await connection.execute("DELETE FROM phone_numbers")
+        await PHONE_NUMBERS.delete(connection)
         raise LookupError("a defect")
 
     reported: list[Any] = []
@@ -164,8 +170,8 @@ async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_noth
     await replace(stage.dispatcher, reactions=[fail, rename]).run()
 
     assert [type(error) for error in reported] == [LookupError]
-    assert await stage.pool.fetchval("SELECT company_name FROM accounts") == "won"
-    assert await stage.pool.fetchval("SELECT count(*) FROM phone_numbers") == 1
+    assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
+    assert await PHONE_NUMBERS.count(stage.pool) == 1
     assert await wake_at(stage.pool, subscription.id)
 
 

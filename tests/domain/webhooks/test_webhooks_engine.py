@@ -15,6 +15,7 @@ from app.providers.outbound.client import WebhookPoster
 from tests.domain.webhooks.faults import with_parts
 from tests.domain.webhooks.receivers import Held, Post, status, until
 from tests.domain.webhooks.stages import Stage, stages
+from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 
 
 async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: Stage) -> None:
@@ -44,7 +45,7 @@ async def test_an_attempt_is_kept_with_what_was_answered(working: Stage) -> None
 
     await until(lambda: working.are_all("delivered"))
 
-    [attempt] = await working.pool.fetch("SELECT * FROM webhook_attempts")
+    [attempt] = await WEBHOOK_ATTEMPTS.read(working.pool)
     assert (attempt["number"], attempt["status"], attempt["error"], attempt["address"]) == (1, 200, "", "127.0.0.1")
     assert attempt["headers"]["x-trace"] == "7"
     assert attempt["body"] == "x" * 1024
@@ -183,8 +184,9 @@ async def test_what_was_delivered_while_its_subscription_was_disabled_is_not_kep
     await stage.tell("contacted", "won")
     async with stage.at_work():
         await stage.receiver.expect(1)
-        await stage.pool.execute("UPDATE webhook_subscriptions SET status = 'disabled', revision = revision + 1")
-        await stage.pool.execute("UPDATE webhook_deliveries SET status = 'skipped', next_attempt_at = NULL")
+        revision = await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "revision") + 1
+        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, status="disabled", revision=revision)
+        await WEBHOOK_DELIVERIES.change(stage.pool, status="skipped", next_attempt_at=None)
         held.go.set()
         await until(lambda: stage.is_at_rest())
 

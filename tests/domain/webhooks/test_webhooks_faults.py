@@ -10,10 +10,11 @@ from aiohttp import web
 from app.domain.kernel.sealing import Seal
 from app.domain.webhooks import records
 from app.domain.webhooks.records import Recorder
-from tests.domain.books import until_blocked
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, HeldFor, until
 from tests.domain.webhooks.stages import Stage, stages
+from tests.factories.traps import until_blocked
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 
 
 async def test_a_result_waits_for_no_other_that_is_being_written(stage: Stage) -> None:
@@ -77,7 +78,7 @@ async def test_the_result_of_a_post_is_recorded_even_when_the_stop_is_cut_short(
     await stage.tell("won")
     async with stage.pool.acquire() as connection, connection.transaction():
         await stage.dispatcher.run()
-        await connection.execute("SELECT FROM webhook_deliveries FOR UPDATE")
+        await WEBHOOK_DELIVERIES.lock(connection, "FOR UPDATE")
         await stage.engine.run()
         await stage.receiver.expect(1)
         await until_blocked(stage.pool)
@@ -114,7 +115,7 @@ async def test_what_cannot_be_recorded_for_a_defect_of_ours_opens_the_breaker_an
     async with stage.at_work(with_parts(stage.engine, recorder=Recorder(broken))):
         await stage.receiver.expect(1)
         await until(lambda: stage.is_at_rest())
-        open_until = await stage.pool.fetchval("SELECT open_until FROM webhook_subscriptions")
+        open_until = await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "open_until")
 
     assert open_until is not None
     assert await stage.states() == [("pending", 0)]
@@ -127,7 +128,7 @@ async def test_a_secret_that_cannot_be_opened_stops_its_own_subscription_only(st
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
     locked, readable = await stage.subscribe("/locked"), await stage.subscribe("/readable")
     sealed = Seal(b"another key of 32 bytes, as long").close("whsec_AAAA")
-    await stage.pool.execute("UPDATE webhook_subscriptions SET secret = $1 WHERE id = $2", sealed, locked.id)
+    await WEBHOOK_SUBSCRIPTIONS.where(id=locked.id).change(stage.pool, secret=sealed)
     await stage.tell("won")
     async with stage.at_work():
         await stage.receiver.expect(1)

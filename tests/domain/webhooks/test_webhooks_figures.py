@@ -7,15 +7,7 @@ import httpx2
 from app.domain.webhooks import figures
 from tests.domain.webhooks.receivers import status, until
 from tests.domain.webhooks.stages import Stage
-
-COPY = """
-INSERT INTO webhook_subscriptions (account_id, kind, target_url, events, secret)
-SELECT account_id, kind, target_url, events, secret FROM webhook_subscriptions, generate_series(2, $1::int)
-"""
-DELIVER = """
-INSERT INTO webhook_deliveries (account_id, subscription_id, event, webhook_id, status, attempts)
-SELECT account_id, id, '', '', 'delivered', 1 FROM webhook_subscriptions
-"""
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery, multiply_subscription
 
 
 async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Stage) -> None:
@@ -31,9 +23,7 @@ async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Sta
         await stage.pool.execute(statement, now)
 
     mixed = await figures.count_pending(stage.pool, now), await figures.age_pending(stage.pool, now)
-    await stage.pool.execute(
-        "UPDATE webhook_subscriptions SET open_until = $1 WHERE id = $2", now + timedelta(hours=1), first.id
-    )
+    await WEBHOOK_SUBSCRIPTIONS.where(id=first.id).change(stage.pool, open_until=now + timedelta(hours=1))
     broken = await figures.count_pending(stage.pool, now)
     await stage.unsubscribe(second.id)
     await stage.unsubscribe(first.id)
@@ -55,8 +45,9 @@ async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhook
     now = stage.services.clock.now()
 
     rates = await figures.rate_success(stage.pool, now)
-    await stage.pool.execute(COPY, 150)
-    await stage.pool.execute(DELIVER)
+    await multiply_subscription(stage.pool, 150)
+    for id in await WEBHOOK_SUBSCRIPTIONS.read(stage.pool, "id"):
+        await add_delivery(stage.pool, stage.account.account_id, id, status="delivered", attempts=1)
     many = await figures.rate_success(stage.pool, now)
 
     assert rates == {str(subscription.id): 0.75}
@@ -73,10 +64,8 @@ async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient) -> None
     subscription = await stage.subscribe()
     await stage.tell("contacted", "won")
     await stage.dispatcher.run()
-    await stage.pool.execute(
-        "UPDATE webhook_deliveries SET status = 'delivered', attempts = 1"
-        " WHERE id = (SELECT min(id) FROM webhook_deliveries)"
-    )
+    first, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
+    await WEBHOOK_DELIVERIES.where(id=first).change(stage.pool, status="delivered", attempts=1)
 
     text = (await api.get("/metrics")).text
 

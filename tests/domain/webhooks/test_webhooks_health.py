@@ -13,6 +13,8 @@ from app.domain.webhooks.health import Health
 from app.domain.webhooks.schedule import Schedule, spell
 from tests.domain.webhooks.receivers import Post, status, until
 from tests.domain.webhooks.stages import Stage
+from tests.factories.tables import ago
+from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SCHEDULE = Schedule()
@@ -148,7 +150,7 @@ async def test_while_the_breaker_is_open_no_attempt_is_burnt_and_one_probe_close
         await until(lambda: has_deliveries(stage, 21))
         due = await stage.engine.due()
         stage.receiver.respond = held = Once()
-        await stage.pool.execute("UPDATE webhook_subscriptions SET open_until = now(), wake_at = now()")
+        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, open_until=ago(), wake_at=ago())
         await stage.receiver.expect(tried + 1)
         await asyncio.sleep(0.05)
         probes = len(stage.receiver.posts) - tried
@@ -261,6 +263,5 @@ async def test_as_many_notices_are_given_as_the_settings_say(stage: Stage) -> No
 
 async def is_told(stage: Stage, count: int) -> bool:
     """Have it fail for long enough, as often as a pump that works at this moment writes what it knew before."""
-    since = "UPDATE webhook_subscriptions SET failing_since = now() - make_interval(secs => $1)"
-    await stage.pool.execute(since, 100.0 * count + 50)
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, failing_since=ago(seconds=100 * count + 50))
     return len(await stage.notices()) == count

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 from aiohttp import web
@@ -10,10 +10,12 @@ from aiohttp import web
 from app.db.engine import Pool
 from app.domain.webhooks import leases, pump
 from app.domain.webhooks.dispatcher import FIND_EVENTS
-from tests.domain.books import until_blocked
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, Post, until
 from tests.domain.webhooks.stages import Stage, stages
+from tests.factories.tables import ago
+from tests.factories.traps import until_blocked
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 
 
 async def test_a_subscription_at_rest_is_free_and_wakes_for_the_next_event(working: Stage) -> None:
@@ -34,7 +36,7 @@ async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forg
     await stage.tell("contacted")
     await stage.dispatcher.run()
     [taken] = await stage.engine.desk.leases.take(1, [])
-    await stage.pool.execute("UPDATE webhook_deliveries SET status = 'delivered'")
+    await WEBHOOK_DELIVERIES.change(stage.pool, status="delivered")
     await stage.tell("won")
 
     async with stage.pool.acquire() as connection, connection.transaction():
@@ -95,7 +97,7 @@ async def test_who_takes_over_from_one_that_died_begins_with_two_lanes_and_opens
         await stage.tell("won", contact_id=contact)
     await stage.dispatcher.run()
     await stage.engine.desk.leases.take(1, [])
-    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = now() - interval '1 second'")
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=ago(seconds=1))
 
     async with stage.at_work():
         await stage.receiver.expect(2)
@@ -116,7 +118,7 @@ async def test_a_lease_is_renewed_while_a_post_takes_long(stage: Stage) -> None:
     stage.pace(lease=0.3)
     async with stage.at_work():
         await stage.receiver.expect(1)
-        before = await stage.pool.fetchval("SELECT leased_until FROM webhook_subscriptions")
+        before = await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "leased_until")
         await until(lambda: is_later(stage.pool, before))
         taken = await stage.another().desk.leases.take(1, [])
         held.go.set()
@@ -127,7 +129,7 @@ async def test_a_lease_is_renewed_while_a_post_takes_long(stage: Stage) -> None:
 
 
 async def is_later(pool: Pool, than: datetime) -> bool:
-    return await pool.fetchval("SELECT leased_until FROM webhook_subscriptions") > than + timedelta(seconds=0.3)
+    return await WEBHOOK_SUBSCRIPTIONS.only(pool, "leased_until") > than + timedelta(seconds=0.3)
 
 
 async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(stage: Stage) -> None:
@@ -138,7 +140,8 @@ async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(st
     await stage.dispatcher.run()
     await stage.engine.run()
     await stage.receiver.expect(1)
-    await stage.pool.execute("UPDATE webhook_subscriptions SET lease = lease + 1")
+    lease = (await stage.subscription(subscription.id))["lease"]
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, lease=lease + 1)
     before = await stage.subscription(subscription.id)
 
     held.go.set()
@@ -156,7 +159,7 @@ async def test_an_engine_does_not_take_again_what_it_works_for(stage: Stage) -> 
     await stage.tell("won")
     async with stage.at_work():
         await stage.receiver.expect(1)
-        await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = '2000-01-01'")
+        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=datetime(2000, 1, 1, tzinfo=UTC))
         await stage.engine.run()
         held.go.set()
         await until(lambda: stage.are_all("delivered"))
@@ -172,7 +175,7 @@ async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: S
     slow = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
     lanes = [asyncio.create_task(slow.run())]
     await gate.kept.wait()
-    await stage.pool.execute("UPDATE webhook_subscriptions SET leased_until = '2000-01-01'")
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=datetime(2000, 1, 1, tzinfo=UTC))
     lanes.append(asyncio.create_task(slow.run()))
     asyncio.get_running_loop().call_later(0.2, gate.go.set)
 

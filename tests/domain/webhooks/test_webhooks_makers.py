@@ -18,8 +18,13 @@ from app.domain.oauth.models import Client, Grant
 from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import Subscription, SubscriptionKind
 from tests.conftest import unit_of
-from tests.domain.books import until_blocked
 from tests.domain.webhooks.stages import Stage
+from tests.factories.accounts import id_of_user
+from tests.factories.contacts import CONTACTS
+from tests.factories.oauth import OAUTH_GRANTS
+from tests.factories.tables import ago
+from tests.factories.traps import until_blocked
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 
 URL = "https://example.com/hook"
 MANAGE = frozenset({"webhooks:manage"})
@@ -41,7 +46,7 @@ async def make_key(stage: Stage) -> int:
 
 
 async def make_grant(stage: Stage) -> int:
-    user_id = await stage.pool.fetchval("SELECT id FROM users")
+    user_id = await id_of_user(stage.pool)
     async with stage.act() as unit:
         client = Client(client_id="c", kind="managed", name="Zaps", redirect_uris=[], scopes=[], auth_method="none")
         client.created_by = "test"
@@ -56,15 +61,13 @@ async def make_grant(stage: Stage) -> int:
 async def standing(stage: Stage) -> list[tuple[str, list[str]]]:
     """Have a contact told; return the status of each subscription, and of its deliveries."""
     async with stage.act() as unit:
-        number = await stage.pool.fetchval("SELECT count(*) FROM contacts")
+        number = await CONTACTS.count(stage.pool)
         await contacts.create(unit, {"phone": f"+1202555{1000 + number}"})
     await stage.dispatcher.run()
-    rows = await stage.pool.fetch(
-        "SELECT s.status, array_agg(d.status ORDER BY d.id) FILTER (WHERE d.id IS NOT NULL) AS told"
-        " FROM webhook_subscriptions s LEFT JOIN webhook_deliveries d ON d.subscription_id = s.id"
-        " GROUP BY s.id ORDER BY s.id"
-    )
-    return [(row["status"], row["told"] or []) for row in rows]
+    return [
+        (status, await WEBHOOK_DELIVERIES.where(subscription_id=id).read(stage.pool, "status"))
+        for id, status in await WEBHOOK_SUBSCRIPTIONS.read(stage.pool, "id", "status")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,11 +86,11 @@ async def standing(stage: Stage) -> list[tuple[str, list[str]]]:
 async def test_subscribing_needs_the_scope_to_read_what_is_told(stage: Stage, event: str, scope: str) -> None:
     with pytest.raises(InsufficientScope) as refused:
         await subscribe(stage, event, scopes=ALL - {scope})
-    unchanged = await stage.pool.fetchval("SELECT count(*) FROM webhook_subscriptions")
+    unchanged = await WEBHOOK_SUBSCRIPTIONS.count(stage.pool)
     await subscribe(stage, event, scopes=MANAGE | {scope})
 
     assert (refused.value.facts, unchanged) == ({"scope": scope}, 0)
-    assert await stage.pool.fetchval("SELECT count(*) FROM webhook_subscriptions") == 1
+    assert await WEBHOOK_SUBSCRIPTIONS.count(stage.pool) == 1
 
 
 async def test_a_webhook_needs_the_scopes_of_all_its_events_and_so_does_turning_it_elsewhere(stage: Stage) -> None:
@@ -119,7 +122,7 @@ async def test_a_subscription_ends_with_the_key_that_made_it(stage: Stage) -> No
 
     assert before == [("active", ["pending"]), ("active", ["pending"])]
     assert await standing(stage) == [("removed", ["canceled"]), ("active", ["pending", "pending"])]
-    notices = await stage.pool.fetch("SELECT kind, text FROM webhook_notices")
+    notices = await WEBHOOK_NOTICES.read(stage.pool, "kind", "text")
     assert [tuple(notice) for notice in notices] == [
         (
             "removed",
@@ -158,7 +161,7 @@ async def test_a_subscription_of_an_application_ends_when_its_connection_has_las
     grant_id = await make_grant(stage)
     await subscribe(stage, grant_id=grant_id)
     before = await standing(stage)
-    await stage.pool.execute("UPDATE oauth_grants SET expires_at = now() - interval '1 second'")
+    await OAUTH_GRANTS.change(stage.pool, expires_at=ago(seconds=1))
 
     assert before == [("active", ["pending"])]
     assert await standing(stage) == [("removed", ["canceled"])]
@@ -169,7 +172,7 @@ async def test_a_subscription_of_an_application_ends_when_the_user_who_allowed_i
     await subscribe(stage, grant_id=grant_id)
     async with stage.act() as unit:
         bob = await accounts.add_user(unit, "bob@example.com", "secret")
-    await stage.pool.execute("UPDATE oauth_grants SET user_id = $1", bob.id)
+    await OAUTH_GRANTS.change(stage.pool, user_id=bob.id)
     before = await standing(stage)
     async with stage.act() as unit:
         await users.remove(unit, bob.id)

@@ -16,6 +16,9 @@ from app.domain.accounts.sessions import Visitor
 from tests.domain.mailrooms import Room, open_room
 from tests.domain.webhooks.receivers import status, until
 from tests.domain.webhooks.stages import Stage
+from tests.factories.accounts import USERS, WAITING_LETTERS
+from tests.factories.tables import ago
+from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 
 CANCELED = "What waited for it is canceled. If its events are still wanted, subscribe again."
 
@@ -38,7 +41,7 @@ async def leave_out(stage: Stage) -> None:
     await add_user(stage, "member", Role.member)
     await add_user(stage, "service", Role.service)
     gone = await add_user(stage, "gone")
-    await stage.pool.execute("UPDATE users SET removed_at = now() WHERE email = $1", gone)
+    await USERS.where(email=gone).change(stage.pool, removed_at=ago())
 
 
 async def is_gone(stage: Stage) -> str:
@@ -58,7 +61,7 @@ async def work(stage: Stage) -> list[Letter]:
 
 
 async def letters_left(stage: Stage) -> int:
-    return await stage.pool.fetchval("SELECT count(*) FROM waiting_letters")
+    return await WAITING_LETTERS.count(stage.pool)
 
 
 async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_else(
@@ -141,7 +144,7 @@ async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> Non
     async with stage.act() as unit:
         key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Zaps"))
         await api_keys.revoke_key(unit, key.id)
-    await stage.pool.execute("UPDATE webhook_subscriptions SET made_by_key_id = $1", key.id)
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, made_by_key_id=key.id)
     await stage.tell("won")
     await stage.dispatcher.run()
 
@@ -154,7 +157,7 @@ async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> Non
 
 
 async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stage) -> None:
-    await stage.pool.execute("UPDATE users SET role = 'member'")
+    await USERS.change(stage.pool, role="member")
     await is_gone(stage)
 
     assert (len(await stage.notices()), await letters_left(stage), await work(stage)) == (1, 0, [])
@@ -163,7 +166,7 @@ async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stag
 async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(stage: Stage) -> None:
     second = await add_user(stage, "second")
     await is_gone(stage)
-    await stage.pool.execute("UPDATE users SET removed_at = now() WHERE email = $1", stage.account.email)
+    await USERS.where(email=stage.account.email).change(stage.pool, removed_at=ago())
 
     assert [letter.to for letter in await work(stage)] == [second]
 

@@ -8,14 +8,15 @@ from aiohttp import web
 
 from tests.domain.webhooks.receivers import Post, status, until
 from tests.domain.webhooks.stages import Stage
+from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 
 
 async def next_attempt_at(stage: Stage) -> datetime:
-    return await stage.pool.fetchval("SELECT next_attempt_at FROM webhook_deliveries")
+    return await WEBHOOK_DELIVERIES.only(stage.pool, "next_attempt_at")
 
 
 async def has_attempts(stage: Stage, count: int) -> bool:
-    return await stage.pool.fetchval("SELECT count(*) FROM webhook_attempts") == count and await stage.is_at_rest()
+    return await WEBHOOK_ATTEMPTS.count(stage.pool) == count and await stage.is_at_rest()
 
 
 async def test_a_delivery_fails_when_its_schedule_is_used_up(stage: Stage) -> None:
@@ -31,7 +32,7 @@ async def test_a_delivery_fails_when_its_schedule_is_used_up(stage: Stage) -> No
     assert [post.attempt for post in stage.receiver.posts] == [1, 2, 3]
     row = await stage.subscription(subscription.id)
     assert (row["wake_at"], row["failures"]) == (None, 3)
-    numbers = await stage.pool.fetch("SELECT number, status, error FROM webhook_attempts ORDER BY id")
+    numbers = await WEBHOOK_ATTEMPTS.read(stage.pool, "number", "status", "error")
     assert [tuple(each) for each in numbers] == [(1, 500, ""), (2, 500, ""), (3, 500, "")]
 
 
@@ -43,7 +44,7 @@ async def test_a_retry_waits_as_long_as_the_schedule_says_and_up_to_a_fifth_long
     async with stage.at_work():
         await until(lambda: has_attempts(stage, 1))
 
-    [at] = [row["attempted_at"] for row in await stage.pool.fetch("SELECT attempted_at FROM webhook_attempts")]
+    [at] = await WEBHOOK_ATTEMPTS.read(stage.pool, "attempted_at")
     assert 100 <= (await next_attempt_at(stage) - at).total_seconds() <= 125
 
 
@@ -127,16 +128,16 @@ async def test_410_of_an_address_that_was_changed_meanwhile_removes_nothing(stag
 async def test_a_subscriber_that_cannot_be_reached_is_tried_again(stage: Stage) -> None:
     stage.pace(breaker_failures=100)
     subscription = await stage.subscribe()
-    await stage.pool.execute("UPDATE webhook_subscriptions SET target_url = 'http://127.0.0.1:1/'")
+    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, target_url="http://127.0.0.1:1/")
     await stage.tell("won")
     async with stage.at_work():
         await until(lambda: has_some_attempts(stage, 2))
         await stage.update(subscription.id, target_url=f"{stage.receiver.url}/hook")
         await until(lambda: stage.are_all("delivered"))
 
-    rows = await stage.pool.fetch("SELECT status, error FROM webhook_attempts ORDER BY id LIMIT 2")
-    assert [tuple(row) for row in rows] == [(None, "connect"), (None, "connect")]
+    first, second, *_ = await WEBHOOK_ATTEMPTS.read(stage.pool, "status", "error")
+    assert first == second == (None, "connect")
 
 
 async def has_some_attempts(stage: Stage, least: int) -> bool:
-    return await stage.pool.fetchval("SELECT count(*) FROM webhook_attempts") >= least
+    return await WEBHOOK_ATTEMPTS.count(stage.pool) >= least

@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-import orjson
 import pytest
 from aiohttp import web
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -16,31 +14,14 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks import payloads, queries, service
-from app.domain.webhooks.models import DeliveryStatus, Subscription
+from app.domain.webhooks import queries, service
+from app.domain.webhooks.models import DeliveryStatus
 from tests.conftest import unit_of
-from tests.domain.books import until_blocked
-from tests.domain.webhooks.receivers import Post, status, until
+from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
+from tests.domain.webhooks.receivers import Post, until
 from tests.domain.webhooks.stages import Stage
-
-
-async def endpoint(stage: Stage, *topics: str, path: str = "/hook") -> Subscription:
-    async with stage.act() as unit:
-        return await service.create_webhook(unit, stage.services.webhooks, stage.receiver.url + path, topics)
-
-
-async def secret(stage: Stage, id: int) -> str:
-    return stage.services.webhooks.seal.open((await stage.subscription(id))["secret"])
-
-
-async def delivery_ids(stage: Stage) -> list[int]:
-    return [row["id"] for row in await stage.pool.fetch("SELECT id FROM webhook_deliveries ORDER BY id")]
-
-
-AGE = """
-UPDATE webhook_deliveries SET created_at = now() - interval '1 day'
-WHERE event_id = (SELECT min(event_id) FROM webhook_deliveries)
-"""
+from tests.factories.tables import ago
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, multiply_subscription
 
 
 class Holding:
@@ -113,11 +94,6 @@ async def test_what_fails_at_the_old_address_is_not_held_against_the_new_one(sta
     assert [state for state, _ in await stage.states()].count("delivered") == 4
 
 
-async def is_open(stage: Stage, id: int) -> bool:
-    row = await stage.subscription(id)
-    return row["open_until"] is not None and row["leased_until"] is None
-
-
 async def test_a_disabled_webhook_receives_nothing_and_its_events_can_be_replayed(stage: Stage) -> None:
     stage.receiver.respond = held = Holding()
     subscription = await stage.subscribe()
@@ -138,10 +114,6 @@ async def test_a_disabled_webhook_receives_nothing_and_its_events_can_be_replaye
 
     assert (before, replayed) == (1, 2)
     assert [post.body["new_stage"] for post in stage.receiver.posts] == ["contacted", "qualified", "won"]
-
-
-async def has(stage: Stage, state: str, count: int) -> bool:
-    return [each for each, _ in await stage.states()].count(state) == count
 
 
 async def test_after_unsubscribing_nothing_more_is_begun(stage: Stage) -> None:
@@ -173,7 +145,7 @@ async def test_after_a_rotation_both_secrets_sign_until_the_old_one_runs_out(sta
     async with stage.at_work():
         await stage.receiver.expect(1)
         await until(stage.is_at_rest)
-        await stage.pool.execute("UPDATE webhook_subscriptions SET old_secret_until = now()")
+        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, old_secret_until=ago())
         await stage.tell("won")
         both, one = await stage.receiver.expect(2)
 
@@ -208,157 +180,6 @@ async def test_an_overlap_of_other_than_0_to_72_hours_is_refused(stage: Stage, h
     with pytest.raises(InvalidInput, match="overlap_hours must be from 0 to 72"):
         async with stage.act() as unit:
             await service.rotate_secret(unit, stage.services.webhooks, subscription.id, hours)
-
-
-async def test_a_test_is_the_sample_marked_as_such_and_tried_once(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    stage.receiver.respond = status(500)
-    async with stage.at_work():
-        async with stage.act() as unit:
-            delivery = await service.send_test(unit, subscription.id)
-        [post] = await stage.receiver.expect(1)
-        await until(lambda: stage.are_all("failed"))
-
-    expected = orjson.loads(payloads.sample("hook", "pipeline_stage_changed", stage.services.clock.now()))
-    assert post.body == expected
-    assert post.headers["webhook-test"] == "true"
-    assert post.id == delivery.webhook_id
-    assert Webhook(await secret(stage, subscription.id)).verify(post.raw, post.headers) == expected
-    assert len(stage.receiver.posts) == 1
-
-
-async def test_a_test_goes_before_what_waits_even_while_the_breaker_is_open(stage: Stage) -> None:
-    stage.pace(breaker_waits=(60,), waits=(60,))
-    stage.receiver.respond = status(500)
-    webhook = await endpoint(stage, "contact.created", "message.inbound")
-    await stage.pool.execute("UPDATE webhook_subscriptions SET events = events || '{pipeline_stage_changed}'")
-    await stage.tell(*["won"] * 20)
-    async with stage.at_work():
-        await until(lambda: is_open(stage, webhook.id))
-        tried = len(stage.receiver.posts)
-        async with stage.act() as unit:
-            await service.send_test(unit, webhook.id, "message.inbound")
-        await stage.receiver.expect(tried + 1)
-        await until(lambda: is_open(stage, webhook.id))
-
-    assert [post.headers.get("webhook-test") for post in stage.receiver.posts] == [None] * tried + ["true"]
-    assert stage.receiver.posts[-1].body["type"] == "message.inbound"
-
-
-async def test_a_test_of_an_event_that_is_not_subscribed_to_is_refused(stage: Stage) -> None:
-    webhook = await endpoint(stage, "contact.created")
-
-    with pytest.raises(InvalidInput, match=r"does not subscribe to message\.sent"):
-        async with stage.act() as unit:
-            await service.send_test(unit, webhook.id, "message.sent")
-
-
-async def test_a_replay_has_the_same_id_and_body_and_a_new_timestamp(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    async with stage.at_work():
-        [first] = await stage.receiver.expect(1)
-        await until(lambda: stage.are_all("delivered"))
-        await asyncio.sleep(1 - stage.services.clock.now().timestamp() % 1)
-        async with stage.act() as unit:
-            await service.replay(unit, (await delivery_ids(stage))[0])
-        second = (await stage.receiver.expect(2))[1]
-        await until(lambda: stage.are_all("delivered"))
-
-    assert (second.id, second.raw, second.attempt) == (first.id, first.raw, 1)
-    assert int(second.headers["webhook-timestamp"]) > int(first.headers["webhook-timestamp"])
-    assert Webhook(await secret(stage, subscription.id)).verify(second.raw, second.headers) == first.body
-    assert await stage.pool.fetchval("SELECT count(*) FROM webhook_attempts") == 2
-
-
-async def test_a_replay_and_the_erasure_of_its_contact_wait_for_one_another_in_one_order(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    async with stage.act() as unit:
-        contact = await contacts.create(unit, {"phone": "+12025550143"})
-    await stage.tell("won", "lost", contact_id=contact.id)
-    await stage.dispatcher.run()
-    failed, _ = await delivery_ids(stage)
-    await stage.pool.execute("UPDATE webhook_deliveries SET status = 'failed' WHERE id = $1", failed)
-
-    async def erase() -> None:
-        async with stage.act() as unit:
-            await erasure.erase(unit, contact.id)
-
-    async def replay() -> None:
-        async with stage.act() as unit:
-            with suppress(Conflict):
-                await service.replay(unit, failed)
-
-    async with stage.act() as unit:
-        await queries.get_subscription(unit, subscription.id, lock=True)
-        erasing = asyncio.create_task(erase())
-        await until_blocked(stage.pool)
-        replaying = asyncio.create_task(replay())
-        await until_blocked(stage.pool, 2)
-    await asyncio.gather(erasing, replaying)
-
-    kept = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending' OR body IS NOT NULL"
-    assert await stage.pool.fetchval(kept) == 0
-
-
-async def test_all_that_failed_since_an_instant_is_replayed_in_order_and_tests_are_not(stage: Stage) -> None:
-    stage.pace(waits=(), breaker_failures=100)
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
-    async with stage.at_work():
-        await stage.tell("contacted", "qualified", "won")
-        async with stage.act() as unit:
-            await service.send_test(unit, subscription.id)
-        await until(lambda: has(stage, "failed", 4))
-        await stage.pool.execute(AGE)
-        stage.receiver.respond = status(200)
-        stage.receiver.posts.clear()
-        since = stage.services.clock.now() - timedelta(hours=1)
-        async with stage.act() as unit:
-            replayed = await service.replay_since(unit, subscription.id, DeliveryStatus.failed, since)
-        await until(lambda: has(stage, "delivered", replayed))
-        await until(stage.is_at_rest)
-
-    assert replayed == 2
-    assert [post.body["new_stage"] for post in stage.receiver.posts] == ["qualified", "won"]
-
-
-async def test_what_waits_or_is_not_kept_any_more_is_not_replayed(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    await stage.tell("contacted", "won")
-    await stage.dispatcher.run()
-    waiting, forgotten = await delivery_ids(stage)
-    await stage.pool.execute("UPDATE webhook_deliveries SET body = NULL, status = 'failed' WHERE id = $1", forgotten)
-
-    with pytest.raises(Conflict, match="is pending, so there is nothing to replay"):
-        async with stage.act() as unit:
-            await service.replay(unit, waiting)
-    with pytest.raises(Conflict, match="not kept any more"):
-        async with stage.act() as unit:
-            await service.replay(unit, forgotten)
-    async with stage.act() as unit:
-        replayed = await service.replay_since(
-            unit, subscription.id, DeliveryStatus.failed, unit.clock.now() - timedelta(days=1)
-        )
-
-    assert replayed == 0
-
-
-async def test_nothing_is_tested_or_replayed_while_a_webhook_is_disabled(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    await stage.update(subscription.id, active=False)
-    await stage.tell("won")
-    await stage.dispatcher.run()
-    [skipped] = await delivery_ids(stage)
-
-    for ask in (
-        lambda unit: service.send_test(unit, subscription.id),
-        lambda unit: service.replay(unit, skipped),
-        lambda unit: service.replay_since(unit, subscription.id, DeliveryStatus.skipped, unit.clock.now()),
-    ):
-        with pytest.raises(Conflict, match="Set it active first"):
-            async with stage.act() as unit:
-                await ask(unit)
 
 
 async def test_a_webhook_keeps_at_least_one_event_and_a_subscription_its_only_one(stage: Stage) -> None:
@@ -401,11 +222,7 @@ async def test_nobody_reaches_the_webhooks_of_another_account(stage: Stage, new_
 
 async def test_an_account_has_at_most_200_subscriptions(stage: Stage) -> None:
     first = await stage.subscribe()
-    copy = (
-        "INSERT INTO webhook_subscriptions (account_id, kind, target_url, events, secret)"
-        " SELECT account_id, kind, target_url, events, secret FROM webhook_subscriptions, generate_series(2, 200)"
-    )
-    await stage.pool.execute(copy)
+    await multiply_subscription(stage.pool, 200)
 
     with pytest.raises(Conflict, match="at most 200"):
         await stage.subscribe()
@@ -429,5 +246,8 @@ async def test_what_was_told_of_a_contact_is_not_delivered_after_the_contact_was
         [post] = await stage.receiver.expect(1)
 
     assert (post.body["id"], post.body["first_name"]) == (bob.id, "Bob")
-    rows = await stage.pool.fetch("SELECT contact_id, status, body IS NULL FROM webhook_deliveries ORDER BY id")
-    assert [tuple(row) for row in rows] == [(ann.id, "canceled", True), (bob.id, "delivered", False)]
+    left = await WEBHOOK_DELIVERIES.read(stage.pool, "contact_id", "status", "body")
+    assert [(contact, status, body is None) for contact, status, body in left] == [
+        (ann.id, "canceled", True),
+        (bob.id, "delivered", False),
+    ]

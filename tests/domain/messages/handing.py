@@ -1,0 +1,37 @@
+"""Handing over as tests need it: at another time, to another carrier, to numbers that the sandbox refuses."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from app.db.engine import Pool
+from app.domain.messages.carrier import Answer, OutboundMessage
+from app.domain.messages.handoff import Handoff
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.factories.clocks import Later
+
+TO = "+12025550143"
+INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
+
+
+class Absorbed(SandboxCarrier):
+    """A carrier that thinks until it is told its answer; asked later, it has nothing."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.asked = asyncio.Event()
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        self.asked.set()
+        return await self.answer
+
+
+def after(handoff: Handoff, **ahead: float) -> Handoff:
+    """Return what hands over as it does some time from now."""
+    return replace(handoff, clock=Later(timedelta(**ahead)))
+
+
+def through(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
+    """Return what hands over to another carrier."""
+    return replace(handoff, carriers={"sandbox": carrier})

@@ -1,0 +1,125 @@
+"""Texts that must not be handed over any more, and what a carrier knows of opt-outs."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.contacts import consent
+from app.domain.contacts import service as contacts
+from app.domain.messages.carrier import FailureCode, Rejected
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.models import Purpose
+from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, through
+from tests.factories.billing import audit, entries
+from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
+from tests.factories.events import told
+from tests.factories.messages import SANDBOX_MESSAGES, calls, states
+
+
+async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await consent.record_opt_out(unit, contact_id, "mail", "Please stop.")
+
+
+async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await contacts.update(unit, contact_id, {"dnd_sms": True})
+
+
+async def hold(act: Callable[..., Any], contact_id: int) -> None:
+    async with act() as unit:
+        await consent.hold(unit, await contacts.find_or_create(unit, TO, ""))
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"),
+    [(opt_out, "contact_opted_out"), (disturb_not, "contact_dnd"), (hold, "contact_held")],
+    ids=["opted out", "do not disturb", "held"],
+)
+async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_never_reaches_the_carrier(
+    send: Callable[..., Any],
+    act: Callable[..., Any],
+    handoff: Handoff,
+    pool: Pool,
+    stop: Callable[..., Any],
+    code: str,
+) -> None:
+    await send()
+    await send("+12025550144", "To another")
+    await stop(act, await id_of_contact(pool, TO))
+
+    await handoff.run()
+
+    assert await states(pool) == [("failed", code), ("sent", None)]
+    assert await calls(pool) == [("To another", 1)]
+    assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
+    assert await told(pool, "message_failed") == ["message_failed"]
+    await audit(pool)
+
+
+async def test_a_hold_lets_the_answer_of_a_person_through(
+    send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(purpose=Purpose.conversational)
+    await hold(act, 0)
+
+    await handoff.run()
+
+    assert await states(pool) == [("sent", None)]
+
+
+async def test_a_text_to_a_phone_that_its_contact_no_longer_has_is_stopped_by_that_phones_opt_out(
+    send: Callable[..., Any], act: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    async with act() as unit:
+        await contacts.update(unit, await id_of_contact(pool), {"phone": "+12025550144"})
+    await text("STOP", sender=TO)
+
+    await handoff.run()
+
+    assert ("failed", "contact_opted_out") in await states(pool)
+    assert [body for body, _ in await calls(pool) if body == "Hello"] == []
+    await audit(pool)
+
+
+async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
+    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    carrier = Absorbed(pool)
+    calling = asyncio.create_task(through(handoff, carrier).run())
+    await carrier.asked.wait()
+    await text("STOP")
+    before = (await states(pool))[0]
+
+    carrier.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True))
+    await calling
+    await after(handoff, seconds=3).run()
+
+    assert before == ("pending", None)
+    assert (await states(pool))[0] == ("failed", "contact_opted_out")
+    assert await SANDBOX_MESSAGES.where(body="Hello").count(pool) == 0
+    await audit(pool)
+
+
+async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(OPTED_OUT)
+    await send(OPTED_OUT, "Again")
+    one_by_one = replace(handoff, pace=replace(handoff.pace, batch=1))
+
+    await one_by_one.run()
+    await one_by_one.run()
+
+    assert await states(pool) == [("failed", "opted_out"), ("failed", "contact_opted_out")]
+    assert await calls(pool) == [("Hello", 1)]
+    assert await SUPPRESSIONS.read(pool, "phone", "reason") == [(OPTED_OUT, "carrier")]
+    assert await CONSENTS.last(pool, "kind", "method") == ("revoked_other", "carrier")
+    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    await audit(pool)

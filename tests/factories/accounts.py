@@ -1,0 +1,45 @@
+"""Accounts, their users, keys and sessions, as tests find and set them up."""
+
+from datetime import datetime
+from typing import Any
+
+from tests.factories.tables import Rows, Source
+
+ACCOUNTS = Rows("accounts")
+API_KEYS = Rows("api_keys")
+AUDIT_ENTRIES = Rows("audit_entries")
+PASSWORD_LINKS = Rows("password_links")
+SESSIONS = Rows("sessions")
+USERS = Rows("users")
+WAITING_LETTERS = Rows("waiting_letters")
+
+
+async def id_of_user(source: Source, **which: Any) -> int:
+    """Return the id of the only user there is, or of the only one like that."""
+    return await USERS.where(**which).only(source, "id")
+
+
+async def add_user(source: Source, account_id: int, email: str, role: str = "member", **values: Any) -> int:
+    """Add a user without a password, and return its id."""
+    return await USERS.insert(source, account_id=account_id, email=email, role=role, **values)
+
+
+async def add_session(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:
+    """Open a session that ends at an instant, and return its id."""
+    return await SESSIONS.insert(
+        source,
+        account_id=account_id,
+        user_id=user_id,
+        hash=hash,
+        address="",
+        user_agent="",
+        last_used_at=until,
+        expires_at=until,
+    )
+
+
+async def add_link(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:
+    """Add a link to set a new password that ends at an instant, and return its id."""
+    return await PASSWORD_LINKS.insert(
+        source, account_id=account_id, user_id=user_id, purpose="reset", hash=hash, expires_at=until
+    )

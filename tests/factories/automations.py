@@ -1,0 +1,10 @@
+"""Watched keywords, as tests make them."""
+
+from tests.factories.tables import Rows, Source
+
+WATCHED_KEYWORDS = Rows("watched_keywords")
+
+
+async def watch(source: Source, account_id: int, keyword: str) -> int:
+    """Watch a keyword."""
+    return await WATCHED_KEYWORDS.insert(source, account_id=account_id, keyword=keyword, created_by="test")

@@ -1,0 +1,69 @@
+"""The ledger and the balances, as tests read them."""
+
+from collections import Counter
+from datetime import datetime
+
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.messages import OUTBOUND
+from tests.factories.tables import Rows, Source, open_pool
+
+LEDGER_ENTRIES = Rows("ledger_entries")
+
+
+async def balance_of(source: Source, account_id: int | None = None) -> int:
+    """Return the balance of an account, by default of the only one."""
+    which = ACCOUNTS if account_id is None else ACCOUNTS.where(id=account_id)
+    return await which.only(source, "balance")
+
+
+async def entries(source: Source) -> list[tuple[str, int, int]]:
+    """Return what was debited and refunded for messages: the type, the amount and the balance it left."""
+    return await LEDGER_ENTRIES.where_not(message_id=None).read(source, "type", "amount", "balance_after")
+
+
+async def debit_at(source: Source, account_id: int, credits: int, at: datetime, message_id: int | None) -> None:
+    """Enter a debit of the past."""
+    await LEDGER_ENTRIES.insert(
+        source,
+        account_id=account_id,
+        type="debit",
+        amount=-credits,
+        balance_after=0,
+        description="",
+        actor="",
+        created_at=at,
+        message_id=message_id,
+    )
+
+
+async def refund_debits(source: Source, credits: int) -> None:
+    """Refund each debit of so many credits, at the instant of the debit."""
+    refunded = (
+        "INSERT INTO ledger_entries"
+        " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
+        " SELECT account_id, 'refund', $1::bigint, 0, '', '', created_at, message_id"
+        " FROM ledger_entries WHERE amount = -$1::bigint"
+    )
+    await open_pool(source).execute(refunded, credits)
+
+
+async def audit(source: Source) -> None:
+    """Fail unless every credit is accounted for: the chain, the balances, one debit a text, one refund a failure."""
+    chain = await LEDGER_ENTRIES.read(source, "account_id", "type", "amount", "balance_after", "message_id")
+    balances = Counter[int]()
+    for entry in chain:
+        balances[entry["account_id"]] += entry["amount"]
+        assert entry["balance_after"] == balances[entry["account_id"]] >= 0
+    accounts = await ACCOUNTS.read(source, "id", "balance")
+    assert {row["id"]: row["balance"] for row in accounts} == {row["id"]: balances[row["id"]] for row in accounts}
+
+    debits = {row["message_id"]: -row["amount"] for row in chain if row["type"] == "debit" and row["message_id"]}
+    refunds = {row["message_id"]: row["amount"] for row in chain if row["type"] == "refund"}
+    assert len(debits) + len(refunds) == sum(row["message_id"] is not None for row in chain)
+    assert refunds.items() <= debits.items()
+
+    messages = {row["id"]: row for row in await OUTBOUND.read(source, "id", "status", "credits", "cost")}
+    paid = {id for id, row in messages.items() if row["credits"]}
+    assert {id: messages[id]["credits"] for id in paid} == {id: debits[id] for id in paid}
+    assert paid & refunds.keys() == {id for id in paid if messages[id]["status"] == "failed"}
+    assert {id for id in paid if messages[id]["cost"] == 0} == paid & refunds.keys()

@@ -1,0 +1,24 @@
+"""Contacts and what they consented to, as tests find and set them up."""
+
+from tests.factories.tables import Rows, Source, open_pool
+
+CONSENTS = Rows("consents")
+CONTACTS = Rows("contacts")
+CONTACT_TOTALS = Rows("contact_totals")
+SUPPRESSIONS = Rows("suppressions")
+
+
+async def id_of_contact(source: Source, phone: str | None = None) -> int:
+    """Return the id of the contact with a phone, by default of the only contact."""
+    return await (CONTACTS.where(phone=phone) if phone else CONTACTS).only(source, "id")
+
+
+async def suppress(source: Source, account_id: int, phone: str) -> int:
+    """Suppress a phone for an account, as its opt-out keyword does; no contact is needed."""
+    return await SUPPRESSIONS.insert(source, account_id=account_id, phone=phone, reason="keyword")
+
+
+async def add_contacts(source: Source, account_id: int, phones: list[str]) -> None:
+    """Add contacts of which nothing but the phone is known."""
+    added = "INSERT INTO contacts (account_id, phone) SELECT $1, unnest($2::text[])"
+    await open_pool(source).execute(added, account_id, phones)

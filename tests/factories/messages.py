@@ -1,0 +1,52 @@
+"""Messages, their receipts and what the sandbox carrier was given, as tests read and change them."""
+
+from datetime import datetime
+from typing import Any
+
+from tests.factories.tables import Rows, Source, ago
+
+ERASED_TEXTS = Rows("erased_texts")
+MESSAGES = Rows("messages")
+RECEIPTS = Rows("receipts")
+SANDBOX_CALLBACKS = Rows("sandbox_callbacks")
+SANDBOX_MESSAGES = Rows("sandbox_messages")
+UNMATCHED_CALLBACKS = Rows("unmatched_callbacks")
+
+INBOUND = MESSAGES.where(direction="inbound")
+OUTBOUND = MESSAGES.where(direction="outbound")
+
+
+async def id_of_message(source: Source) -> int:
+    """Return the id of the only message."""
+    return await MESSAGES.only(source, "id")
+
+
+async def bodies(source: Source, **which: Any) -> list[str]:
+    """Return the text of each message, in the order in which they were accepted."""
+    return await MESSAGES.where(**which).read(source, "body")
+
+
+async def states(source: Source) -> list[tuple[str, str | None]]:
+    """Return the status and the error code of every outbound message, in the order in which they were accepted."""
+    return await OUTBOUND.read(source, "status", "error_code")
+
+
+async def calls(source: Source) -> list[tuple[str, int]]:
+    """Return what reached the carrier: each text, and how often it was handed over."""
+    handed_over = await SANDBOX_MESSAGES.read(source, "reference", "body", "calls")
+    return [(body, times) for _, body, times in sorted(handed_over)]
+
+
+async def add_receipt(source: Source, provider_message_id: str, **values: Any) -> int:
+    """Enter a report that a text was sent, of which no message is known; return its id."""
+    defaults = {"carrier": "sandbox", "status": "sent", "raw_status": "sent", "carrier_error": "", "part": 1}
+    return await RECEIPTS.insert(source, provider_message_id=provider_message_id, **(defaults | values))
+
+
+async def add_handed_over(source: Source, reference: int, at: datetime | None) -> None:
+    """Note in the sandbox that a text was accepted at an instant and the report of it was delivered; None: not yet."""
+    texts = {"provider_message_id": "", "from_number": "", "to_number": "", "body": "", "outcome": "accepted"}
+    await SANDBOX_MESSAGES.insert(source, reference=reference, accepted_at=at, **texts)
+    await SANDBOX_CALLBACKS.insert(
+        source, reference=reference, kind="status", payload={}, due_at=at or ago(), done_at=at
+    )

@@ -1,0 +1,134 @@
+"""Rows of one table as tests make, read, count and change them: the only place that spells such statements."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from app.bootstrap import METADATA, Services
+from app.db.engine import Connection, Database, Pool
+
+Source = Services | Database | Pool | Connection
+"""Where rows are read: the service's database, or a connection with a transaction in progress."""
+
+Change = Callable[[Services], Awaitable[None]]
+"""Changes rows: a case of a test that is parametrized."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table, or those of them that satisfy conditions; in the order of the primary key."""
+
+    table: str
+    equal: tuple[tuple[str, Any], ...] = ()
+    unequal: tuple[tuple[str, Any], ...] = ()
+
+    def where(self, **values: Any) -> "Rows":
+        """Narrow to the rows with these values; `None` stands for a value that is absent."""
+        return replace(self, equal=(*self.equal, *values.items()))
+
+    def where_not(self, **values: Any) -> "Rows":
+        """Narrow to the rows without these values; `None` leaves those that have one."""
+        return replace(self, unequal=(*self.unequal, *values.items()))
+
+    async def read(self, source: Source, *columns: str) -> list[Any]:
+        """Return each row, all of it unless columns are named; a row equals the tuple of its values.
+
+        Of one column the bare values are returned.
+        """
+        condition, parameters = self._condition(0)
+        found = f"SELECT {self._listed(columns)} FROM {self.table}{condition} ORDER BY {', '.join(self._key())}"
+        rows = await open_pool(source).fetch(found, *parameters)
+        return [row[0] for row in rows] if len(columns) == 1 else rows
+
+    async def only(self, source: Source, *columns: str) -> Any:
+        """Return the one row, as `read` does; fail if there are none or several."""
+        found = await self.read(source, *columns)
+        assert len(found) == 1, f"{len(found)} rows of {self} instead of one"
+        return found[0]
+
+    async def last(self, source: Source, *columns: str) -> Any:
+        """Return the row that was inserted last, as `read` does; fail if there is none."""
+        return (await self.read(source, *columns))[-1]
+
+    async def count(self, source: Source) -> int:
+        """Return how many there are."""
+        condition, parameters = self._condition(0)
+        return await open_pool(source).fetchval(f"SELECT count(*) FROM {self.table}{condition}", *parameters)
+
+    async def insert(self, source: Source, **values: Any) -> Any:
+        """Insert one row, and return the first column of its primary key."""
+        places = ", ".join(f"${number + 1}" for number in range(len(values)))
+        columns = self._listed(values)
+        added = f"INSERT INTO {self.table} ({columns}) VALUES ({places}) RETURNING {self._key()[0]}"
+        return await open_pool(source).fetchval(added, *values.values())
+
+    async def change(self, source: Source, **values: Any) -> None:
+        """Set columns of each row."""
+        assignments = ", ".join(f"{self._known(column)} = ${number}" for number, column in enumerate(values, 1))
+        condition, parameters = self._condition(len(values))
+        changed = f"UPDATE {self.table} SET {assignments}{condition}"
+        await open_pool(source).execute(changed, *values.values(), *parameters)
+
+    async def lock(self, source: Source, mode: str) -> None:
+        """Lock each row, such as `FOR UPDATE NOWAIT`, until the transaction ends."""
+        condition, parameters = self._condition(0)
+        await open_pool(source).execute(f"SELECT FROM {self.table}{condition} {mode}", *parameters)
+
+    async def age(self, source: Source, column: str, **duration: float) -> None:
+        """Move an instant of each row so far back."""
+        condition, parameters = self._condition(1)
+        aged = f"UPDATE {self.table} SET {self._known(column)} = {column} - $1::interval{condition}"
+        await open_pool(source).execute(aged, timedelta(**duration), *parameters)
+
+    async def texts(self, source: Source) -> list[str]:
+        """Return each row as PostgreSQL writes it, to search in it for what must not be stored."""
+        condition, parameters = self._condition(0)
+        rows = await open_pool(source).fetch(f"SELECT t::text FROM {self.table} t{condition}", *parameters)
+        return [row["t"] for row in rows]
+
+    async def delete(self, source: Source) -> None:
+        """Delete each row."""
+        condition, parameters = self._condition(0)
+        await open_pool(source).execute(f"DELETE FROM {self.table}{condition}", *parameters)
+
+    def _condition(self, number: int) -> tuple[str, list[Any]]:
+        """Return the condition with its parameters, of which `number` stand before them."""
+        parts: list[str] = []
+        parameters: list[Any] = []
+        for operator, pairs in (("IS NOT DISTINCT FROM", self.equal), ("IS DISTINCT FROM", self.unequal)):
+            for column, value in pairs:
+                parameters.append(value)
+                parts.append(f"{self._known(column)} {operator} ${number + len(parameters)}")
+        return (" WHERE " + " AND ".join(parts) if parts else ""), parameters
+
+    def _listed(self, columns: Iterable[str]) -> str:
+        return ", ".join(self._known(column) for column in columns) or "*"
+
+    def _known(self, column: str) -> str:
+        assert column in METADATA.tables[self.table].columns, f"{self.table} has no column {column}"
+        return column
+
+    def _key(self) -> list[str]:
+        return [column.name for column in METADATA.tables[self.table].primary_key]
+
+
+def open_pool(source: Source) -> Pool | Connection:
+    """Return what runs statements."""
+    match source:
+        case Services():
+            return source.database.pool
+        case Database():
+            return source.pool
+        case _:
+            return source
+
+
+def ago(**duration: float) -> datetime:
+    """Return the instant that lies so far back: `ago(days=8)`; the present without a duration."""
+    return datetime.now(UTC) - timedelta(**duration)
+
+
+def ahead(**duration: float) -> datetime:
+    """Return the instant that is so far ahead."""
+    return datetime.now(UTC) + timedelta(**duration)

@@ -1,0 +1,63 @@
+"""What goes wrong in the database on purpose: rows that are locked, columns that are gone, writes that are refused."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from app.db.engine import Connection, Pool
+from tests.factories.tables import Rows
+
+BLOCKED = """
+SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
+"""
+OPEN_TRANSACTIONS = """
+SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%' AND datname = current_database()
+"""
+
+
+@asynccontextmanager
+async def locked(pool: Pool, rows: Rows, mode: str = "FOR UPDATE") -> AsyncGenerator[Connection]:
+    """Lock rows within a block; give the connection whose transaction has them."""
+    async with pool.acquire() as connection, connection.transaction():
+        await rows.lock(connection, mode)
+        yield connection
+
+
+@asynccontextmanager
+async def table_locked(pool: Pool, table: str, mode: str = "ACCESS EXCLUSIVE") -> AsyncGenerator[None]:
+    """Lock a whole table within a block."""
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(f"LOCK TABLE {table} IN {mode} MODE")
+        yield
+
+
+@asynccontextmanager
+async def column_gone(pool: Pool, table: str, column: str) -> AsyncGenerator[None]:
+    """Rename a column within a block, so that no statement of the service finds it."""
+    await pool.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO secret_detail")
+    try:
+        yield
+    finally:
+        await pool.execute(f"ALTER TABLE {table} RENAME COLUMN secret_detail TO {column}")
+
+
+@asynccontextmanager
+async def writes_refused(pool: Pool, table: str, unless: str) -> AsyncGenerator[None]:
+    """Have the database refuse, within a block, to write rows of which a condition does not hold."""
+    await pool.execute(f"ALTER TABLE {table} ADD CONSTRAINT trap CHECK ({unless})")
+    try:
+        yield
+    finally:
+        await pool.execute(f"ALTER TABLE {table} DROP CONSTRAINT trap")
+
+
+async def until_blocked(pool: Pool, statements: int = 1) -> None:
+    """Return once so many statements wait for locks of others."""
+    async with asyncio.timeout(20):
+        while await pool.fetchval(BLOCKED) < statements:  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
+            await asyncio.sleep(0.005)
+
+
+async def open_transactions(pool: Pool) -> int:
+    """Count the transactions that are open while nothing is asked of the database."""
+    return await pool.fetchval(OPEN_TRANSACTIONS)

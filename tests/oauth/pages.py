@@ -1,0 +1,22 @@
+"""What the pages of signing in show and leave behind."""
+
+import re
+
+import httpx2
+
+from app.bootstrap import Services
+from tests.factories.accounts import AUDIT_ENTRIES, SESSIONS
+
+
+def alert(answer: httpx2.Response) -> str:
+    [text] = re.findall(r'role="alert"[^>]*>([^<]*)<', answer.text)
+    return text
+
+
+async def actions(services: Services) -> list[tuple[str, str, str]]:
+    rows = await AUDIT_ENTRIES.read(services, "action", "actor", "subject")
+    return [row for row in rows if not row["action"].startswith("key_")]
+
+
+async def count_sessions(services: Services) -> int:
+    return await SESSIONS.count(services)

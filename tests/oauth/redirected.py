@@ -1,0 +1,18 @@
+"""What an application is told by a redirect."""
+
+import httpx2
+
+from tests.oauth.applications import (
+    REDIRECT,
+    query_of,
+)
+
+ANSWERED = "This page was answered, or is too old. Go back to the application and connect it again."
+WRONG = "The e-mail address or the password is wrong."
+
+
+def faults(answer: httpx2.Response) -> dict[str, str]:
+    """Return what a redirect tells the application; it must go to the application's own address."""
+    assert answer.status_code == 302, answer.text
+    assert answer.headers["location"].startswith(f"{REDIRECT}?")
+    return query_of(answer)
