@@ -6,17 +6,19 @@ from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from app.urls import plain, split
 
 PREFIX = "MESSAGING_"
 LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_seconds", "webhook_notice_seconds")
 MOST_DAYS, MOST_CREDITS = 36_500, 10**12
 Wait = Annotated[float, Field(ge=0, le=MOST_DAYS * 86_400)]
 Time = Annotated[float, Field(gt=0, le=MOST_DAYS * 86_400)]
+Url = Annotated[str, AfterValidator(plain)]
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -37,11 +39,11 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")
 
-    database_url: str | None = Field(None, validation_alias="DATABASE_URL", pattern="^postgres(ql)?://")
-    redis_url: str | None = Field(None, validation_alias="REDIS_URL", pattern="^(rediss?|unix)://")
+    database_url: Url | None = Field(None, validation_alias="DATABASE_URL", pattern="^postgres(ql)?://")
+    redis_url: Url | None = Field(None, validation_alias="REDIS_URL", pattern="^(rediss?|unix)://")
     port: int = Field(8000, validation_alias="PORT", ge=1, le=65535)
     host: str = "127.0.0.1"
-    base_url: str = ""
+    base_url: Url = ""
     secret_key: SecretStr | None = None
     data: Path = Path("data")
 
@@ -108,7 +110,7 @@ class Settings(BaseSettings):
     @property
     def in_development(self) -> bool:
         """Tell whether the service is reachable from this machine only."""
-        return urlsplit(self.public_url).hostname in LOOPBACK
+        return split(self.public_url).hostname in LOOPBACK
 
     def check_secret_key(self) -> None:
         """Raise `MissingSecretKey` where the service needs one of its operator's and has none."""

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
@@ -27,6 +26,7 @@ from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.settings import Settings
+from app.urls import split
 
 NOBODY = Actor(0, ALL, "cli")
 FIRST_EMAIL = "owner@example.com"
@@ -156,7 +156,7 @@ def _reaching(url: str) -> Iterator[None]:
         cause = problem.orig.__cause__ if isinstance(problem, DBAPIError) and problem.orig else problem
         if not isinstance(cause, UNREACHABLE):
             raise
-        place = urlsplit(url)
+        place = split(url)
         address = place._replace(netloc=place.netloc.rpartition("@")[2], query="").geturl()
         fault = "used" if isinstance(cause, REFUSED) else "reached"
         reason = str(cause) or "it does not answer."

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
@@ -12,6 +11,7 @@ from app.domain.kernel.errors import Unauthenticated
 from app.domain.kernel.unit import Actor
 from app.graphql.identity import Identify, request_id
 from app.settings import Settings
+from app.urls import split
 
 SAME_SITES = ("same-origin", "none")
 
@@ -26,7 +26,7 @@ class Origin:
     @classmethod
     def of(cls, settings: Settings) -> "Origin":
         """Return the service's origin. In development it may be plain http; elsewhere cookies need https."""
-        parts = urlsplit(settings.public_url)
+        parts = split(settings.public_url)
         return cls(f"{parts.scheme}://{parts.netloc}", parts.scheme == "https" or not settings.in_development)
 
     def cookie(self, name: str) -> str:
@@ -48,7 +48,7 @@ class Origin:
 
 def _is_at(origin: str, host: str | None) -> bool:
     try:
-        return bool(host) and urlsplit(origin).netloc == host
+        return bool(host) and split(origin).netloc == host
     except ValueError:
         return False
 

@@ -1,7 +1,6 @@
 """What clients find out before they ask: the server (RFC 8414), its keys (RFC 7517), what it guards (RFC 9728)."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 from starlette.requests import Request
@@ -14,6 +13,7 @@ from app.domain.oauth.clients import AUTH_METHODS
 from app.domain.oauth.resources import Resources
 from app.graphql.challenges import metadata_url
 from app.oauth.cors import shared
+from app.urls import split
 
 AUTHORIZE_PATH = "/automation/oauth/authorize"
 TOKEN_PATH = "/automation/oauth/token"
@@ -37,7 +37,7 @@ def routes(authority: Authority) -> list[Route]:
     resources = authority.resources
     described = [(path, describe_server(resources.api)) for path in SERVER_PATHS]
     for each in (resources.api, resources.tools):
-        described.append((urlsplit(metadata_url(resources, each)).path, _describe_resource(each, resources)))
+        described.append((split(metadata_url(resources, each)).path, _describe_resource(each, resources)))
 
     async def keys(_: Request) -> Response:
         return _json(await authority.ring.published())

@@ -6,7 +6,7 @@ for a client, a code or a token, `wait` has the loop run our own coroutine: one 
 """
 
 from typing import Any, cast
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 import orjson
 from authlib.oauth2.rfc6749 import (
@@ -34,6 +34,7 @@ from app.domain.oauth.resources import join
 from app.domain.oauth.signing import KnownKey
 from app.oauth.asked import Asked
 from app.oauth.views import ClientView, FoundView, GrantView
+from app.urls import split
 
 AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 S256 = "S256"
@@ -305,7 +306,7 @@ class Server(AuthorizationServer):
 
 
 def _query(uri: str) -> list[tuple[str, str]]:
-    return parse_qsl(urlsplit(uri).query, keep_blank_values=True)
+    return parse_qsl(split(uri).query, keep_blank_values=True)
 
 
 def described(body: Any) -> Any:

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from app.domain.kernel.errors import InvalidInput
 from app.domain.oauth import redirects
+from app.urls import UnsafeUrl, split
 
 MAX_BYTES = 10 * 1024
 SHORTEST = timedelta(minutes=1)
@@ -55,16 +55,23 @@ class Description:
     kept: timedelta
 
 
-def is_address(client_id: str, *, allow_http: bool) -> bool:
+def is_address(client_id: str, *, allow_http: bool, needs_path: bool = True) -> bool:
     """Tell whether a client's id is the address of a document: https, with a path; for development, http too."""
+    if not redirects.is_uri(client_id):
+        return False
     try:
-        parts = urlsplit(client_id)
-    except ValueError:
+        parts = split(client_id)
+    except UnsafeUrl:
         return False
     is_local = allow_http and parts.scheme == "http" and parts.hostname in redirects.LOOPBACK
     segments = parts.path.split("/")
     is_plain = "@" not in parts.netloc and "#" not in client_id and not {".", ".."} & set(segments)
-    return (parts.scheme == "https" or is_local) and bool(parts.hostname) and len(parts.path) > 1 and is_plain
+    return (
+        (parts.scheme == "https" or is_local)
+        and redirects.has_plain_host(parts)
+        and is_plain
+        and (len(parts.path) > 1 or not needs_path)
+    )
 
 
 async def fetch(fetch: Fetch, client_id: str) -> Description:
@@ -97,7 +104,7 @@ def _read(client_id: str, fetched: Fetched) -> Description:
     seconds = USUAL.total_seconds() if fetched.max_age is None else fetched.max_age
     return Description(
         client_id,
-        name_of(described) or urlsplit(client_id).hostname or client_id,
+        name_of(described) or split(client_id).hostname or client_id,
         page_of(described),
         uris,
         timedelta(seconds=min(max(seconds, SHORTEST.total_seconds()), LONGEST.total_seconds())),
@@ -113,7 +120,7 @@ def texts(value: Any) -> list[str]:
 def page_of(described: dict[str, Any]) -> str:
     """Return the address of the page about a client; empty where it gives none that can be shown."""
     uri = described.get("client_uri")
-    return uri if isinstance(uri, str) and uri.startswith("https://") and redirects.is_uri(uri) else ""
+    return uri if isinstance(uri, str) and is_address(uri, allow_http=False, needs_path=False) else ""
 
 
 def name_of(described: dict[str, Any]) -> str:

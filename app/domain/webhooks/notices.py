@@ -1,11 +1,11 @@
 """Telling an account of a subscription in trouble: in its list of notices, and by mail to its owners."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.db.engine import Connection
 from app.domain.accounts import outbox
 from app.domain.webhooks.models import SubscriptionStatus
+from app.urls import split
 
 FAILING = "failing"
 STATES = {
@@ -35,5 +35,5 @@ async def notify(connection: Connection, subscription: Any, kind: str, what: str
     state, advice = STATES[kind]
     text = f"{url} {what}."
     await connection.execute(ADD, account_id, id, kind, text)
-    subject = f"Webhook {id} to {urlsplit(url).netloc} {state}"
+    subject = f"Webhook {id} to {split(url).netloc} {state}"
     await outbox.post_notice(connection, account_id, subject=subject, opening=f"{text} {advice}")

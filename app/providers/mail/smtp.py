@@ -1,11 +1,12 @@
 """Mail over SMTP."""
 
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import aiosmtplib
 
 from app.domain.accounts.mail import Letter, MailNotSent
 from app.providers.mail.envelope import enclose
+from app.urls import UnsafeUrl, split
 
 PORTS = {"smtp": 587, "smtps": 465}
 TIMEOUT_SECONDS = 20.0
@@ -23,9 +24,7 @@ class Smtp:
     """
 
     def __init__(self, url: str, sender: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in PORTS or not parts.hostname:
-            raise InvalidMailServer("MESSAGING_SMTP_URL must look like smtp://user:password@mail.example.com:587.")
+        parts = _split(url)
         self._sender = sender
         self._host = parts.hostname
         self._port = parts.port or PORTS[parts.scheme]
@@ -53,3 +52,13 @@ class Smtp:
         )
         async with client:
             await client.send_message(mail)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = split(url)
+    except UnsafeUrl:
+        parts = None
+    if parts is None or parts.scheme not in PORTS or not parts.hostname:
+        raise InvalidMailServer("MESSAGING_SMTP_URL must look like smtp://user:password@mail.example.com:587.")
+    return parts

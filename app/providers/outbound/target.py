@@ -9,6 +9,7 @@ from urllib.parse import quote
 import idna
 
 from app.domain.webhooks.errors import InvalidUrl
+from app.urls import UnsafeUrl, check
 
 LENGTH = 2048
 PORTS = {"https": 443, "http": 80}
@@ -56,8 +57,10 @@ def read_url(url: str, allow_http: bool) -> Target:
 
 def _split(url: str) -> dict[str, str]:
     _require(len(url) <= LENGTH, f"The URL has {len(url)} characters; at most {LENGTH} are taken.")
-    clean = url.isprintable() and not {" ", "\\"} & set(url)
-    _require(clean, "The URL must not hold spaces, control characters or backslashes.")
+    try:
+        check(url)
+    except UnsafeUrl as fault:
+        raise InvalidUrl(reason=f"The URL {fault}.") from None
     found = PARTS.fullmatch(url)
     assert found, "every text without line breaks is matched"
     parts = found.groupdict("")
