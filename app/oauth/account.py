@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from app.bootstrap import Services
 from app.domain.accounts import sessions
-from app.domain.accounts.door import SignInRefused, actor_of
+from app.domain.accounts.door import SignInRefused, WrongPassword, actor_of
 from app.domain.accounts.models import Session
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Entry
@@ -20,7 +20,7 @@ from app.domain.oauth import grants, queries
 from app.domain.oauth.queries import ConnectedApplication
 from app.graphql.identity import request_id
 from app.graphql.routing import CountedRoute
-from app.oauth.browser import Browser, SignedIn, visitor
+from app.oauth.browser import Browser, SignedIn
 from app.oauth.devices import describe
 from app.oauth.sign_in import LANDING, login_path
 from app.oauth.wording import seconds_of, wait
@@ -70,9 +70,10 @@ class AccountPage:
         entry = Entry(signed_in.session, signed_in.user, signed_in.account)
         old, new = form.get("old_password", ""), form.get("password", "")
         try:
-            await self._services.door.change_password(entry, old, new, visitor(request))
+            await self._services.door.change_password(entry, old, new, self._browser.visitor(request))
         except InvalidInput as refused:
-            return await self._page(request, signed_in, refused.status, str(refused))
+            field = "old_password" if isinstance(refused, WrongPassword) else "password"
+            return await self._page(request, signed_in, refused.status, str(refused), field)
         except SignInRefused as refused:
             return await self._page(request, signed_in, refused.status, MEANWHILE)
         except RateLimited as refused:
@@ -102,7 +103,7 @@ class AccountPage:
         return self._browser.redirect(f"{LANDING}?notice=disconnected")
 
     async def _page(
-        self, request: Request, signed_in: SignedIn, status: int = 200, error: str | None = None
+        self, request: Request, signed_in: SignedIn, status: int = 200, error: str | None = None, field: str = ""
     ) -> Response:
         async with self._unit(signed_in) as unit:
             found = await sessions.find_all(unit, signed_in.user.id)
@@ -119,6 +120,7 @@ class AccountPage:
             min_length=MIN_LENGTH,
             notice=notice,
             error=error,
+            wrong_field=field,
         )
 
     def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[Unit]:

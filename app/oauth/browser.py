@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,10 @@ PAGES = Path(__file__).parent / "pages"
 STYLE = (PAGES / "style.css").read_bytes()
 STYLE_PATH = f"/assets/sign-in-{sha256(STYLE).hexdigest()[:12]}.css"
 
-SESSION, FORM = "session", "form"
+SESSION, FORM, BROWSER = "session", "form", "browser"
 TOKEN_FIELD = "form_token"
 FORM_SECONDS = 3600
+KNOWN_SECONDS = 365 * 24 * 3600
 RETRY_SECONDS = 5
 MAX_FORM = 64 * 1024
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -56,13 +57,17 @@ class FormRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, in which account and session. `csrf` is what forms of the session must send."""
+    """Who is signed in, in which account and session. `csrf` is what forms of the session must send.
+
+    `browser` is the cookie by which the browser is known from now on, where the user has just signed in.
+    """
 
     user: User
     account: Account
     session: Session
     csrf: str
     token: str = field(repr=False)
+    browser: str = field(default="", repr=False)
 
 
 class Browser:
@@ -84,25 +89,36 @@ class Browser:
 
         Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
         """
-        old_token = self._cookie(request, SESSION) or ""
+        old_token, visiting = self._cookie(request, SESSION) or "", self.visitor(request)
         try:
-            entry, token = await self._door.enter(email, password, visitor(request), old_token)
+            entry, token = await self._door.enter(email, password, visiting, old_token)
         except (SignInRefused, RateLimited) as refused:
             SIGN_INS.labels("refused" if isinstance(refused, SignInRefused) else "held_back").inc()
             raise
         SIGN_INS.labels("signed_in").inc()
-        return self._signed_in(entry, token)
+        return replace(self._signed_in(entry, token), browser=self._door.remember_browser(email, visiting))
 
     def attach(self, response: Response, signed_in: SignedIn) -> None:
         """Give the browser the cookie of its session, and take the one of forms sent before."""
         self._set_cookie(response, SESSION, signed_in.token, int(LONGEST.total_seconds()))
+        self._set_cookie(response, BROWSER, signed_in.browser, KNOWN_SECONDS)
         self._set_cookie(response, FORM, "", 0)
+
+    def recognise(self, request: Request, response: Response, email: str) -> None:
+        """Give a browser the cookie by which it is known, once its user has opened a link that was mailed."""
+        self._set_cookie(response, BROWSER, self._door.remember_browser(email, self.visitor(request)), KNOWN_SECONDS)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Return where a request comes from."""
+        address = request.client.host if request.client else ""
+        known_as = self._cookie(request, BROWSER) or ""
+        return Visitor(address, request.headers.get("user-agent", ""), request_id(), known_as)
 
     async def sign_out(self, request: Request, response: Response) -> None:
         """End the session, and take its cookie."""
         token = self._cookie(request, SESSION)
         if token and (entry := await self._door.find(token)):
-            await self._door.leave(entry, visitor(request))
+            await self._door.leave(entry, self.visitor(request))
         self._set_cookie(response, SESSION, "", 0)
 
     async def read_form(self, request: Request) -> dict[str, str]:
@@ -169,12 +185,6 @@ class Browser:
             httponly=True,
             samesite="lax",
         )
-
-
-def visitor(request: Request) -> Visitor:
-    """Return where a request comes from."""
-    address = request.client.host if request.client else ""
-    return Visitor(address, request.headers.get("user-agent", ""), request_id())
 
 
 async def _read_form(request: Request) -> dict[str, str]:

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from app.bootstrap import Services
 from app.domain.kernel.errors import RateLimited
 from app.domain.kernel.unit import Actor
-from app.providers.networks import network_of
+from app.providers.networks import networks_of
 from app.providers.rates import Policy
 
 REGISTRATIONS = Policy("registrations", 20)
@@ -14,7 +14,7 @@ REGISTRATIONS = Policy("registrations", 20)
 
 async def check_rate(services: Services, request: Request) -> None:
     """Count a client that a stranger brings; raise `RateLimited` where the address brings too many."""
-    address = network_of(request.client.host) if request.client else ""
+    address = networks_of(request.client.host)[0] if request.client else ""
     standing = await services.limits.rates.take(REGISTRATIONS, Actor(0, frozenset(), address))
     if standing and standing.wait:
         raise RateLimited(seconds=standing.wait)

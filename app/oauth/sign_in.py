@@ -15,7 +15,7 @@ from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
 from app.graphql.routing import CountedRoute
-from app.oauth.browser import STYLE, STYLE_PATH, Browser, visitor
+from app.oauth.browser import STYLE, STYLE_PATH, Browser
 from app.oauth.wording import seconds_of, wait
 
 LANDING = "/account"
@@ -85,7 +85,7 @@ class SignInPages:
     async def forgot(self, request: Request) -> Response:
         """Have a link mailed. The answer is the same for every address, and given before anybody looks it up."""
         form = await self._browser.read_form(request)
-        email, who = form.get("email", "").strip(), visitor(request)
+        email, who = form.get("email", "").strip(), self._browser.visitor(request)
         if "@" not in email:
             return self._browser.page(request, "forgot.html", InvalidInput.status, error=NO_ADDRESS, email=email)
         try:
@@ -104,10 +104,13 @@ class SignInPages:
         """Set the password that a link is for."""
         form = await self._browser.read_form(request)
         try:
-            await self._door.set_password(request.path_params["token"], form.get("password", ""), visitor(request))
+            token, who = request.path_params["token"], self._browser.visitor(request)
+            user = await self._door.set_password(token, form.get("password", ""), who)
         except InvalidInput as refused:
             return await self._password(request, refused)
-        return self._browser.redirect("/login?notice=password_set")
+        response = self._browser.redirect("/login?notice=password_set")
+        self._browser.recognise(request, response, user.email)
+        return response
 
     def _login(self, request: Request, onward: str, email: str = "", refused: DomainError | None = None) -> Response:
         shown = {"onward": onward, "email": email}

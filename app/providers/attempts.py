@@ -9,47 +9,74 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from app.domain.accounts.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
-from app.providers.networks import network_of
+from app.providers.networks import GROWTH, networks_of
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
-FREE = {"email": 5, "address": 20}
-"""How many failures cost no wait: people mistype, and whole offices share one address."""
+FREE, FREE_ADDRESS = 5, 20
+"""How many failures cost no wait, with one e-mail address and with all of them: people mistype, and whole offices share
+one network. A wider network has `GROWTH` times as many."""
+
+FREE_EVERYWHERE = 20
+"""How many failures with one e-mail address, from all networks together, cost no delay."""
 
 FIRST_WAIT_MS = 1000
 LONGEST_WAIT_MS = 15 * 60 * 1000
 FORGOTTEN_MS = 60 * 60 * 1000
+DELAY_MS, LONGEST_DELAY_MS = 250, 5000
+TURN_MS = 30_000
+"""While an e-mail address is under attack, networks that have failed with it share one attempt in so long."""
+
 TIMEOUT_SECONDS = 1.0
 
-# KEYS are the counters of one attempt. ARGV: the present instant, the first and the longest wait, when a counter is
-# forgotten, all in milliseconds, then how many failures each counter lets pass.
+# KEYS are the counters of one attempt: those that make it wait, the narrowest first, then, where ARGV[8] is 1, that of
+# the e-mail address from everywhere. ARGV: the present instant, the first and the longest wait, when a counter is
+# forgotten, what each failure beyond `FREE_EVERYWHERE` adds to the delay, the longest delay, and the turn, all in
+# milliseconds; then 1 or 0, `FREE_EVERYWHERE`, and how many failures each counter lets pass.
 _BEGIN = """
-local now, wait = tonumber(ARGV[1]), 0
-for _, key in ipairs(KEYS) do
-  wait = math.max(wait, tonumber(redis.call('hget', key, 'until') or 0) - now)
+local now, wait, delay, waits = tonumber(ARGV[1]), 0, 0, #KEYS - tonumber(ARGV[8])
+for i = 1, waits do
+  wait = math.max(wait, tonumber(redis.call('hget', KEYS[i], 'until') or 0) - now)
 end
 if wait > 0 then
-  return wait
+  return {wait, 0}
+end
+local everywhere = KEYS[waits + 1]
+if everywhere then
+  local beyond = tonumber(redis.call('hget', everywhere, 'count') or 0) + 1 - tonumber(ARGV[9])
+  if beyond > 0 then
+    delay = math.min(beyond * tonumber(ARGV[5]), tonumber(ARGV[6]))
+    if tonumber(redis.call('hget', KEYS[1], 'count') or 0) > 0 then
+      local turn = tonumber(redis.call('hget', everywhere, 'turn') or 0)
+      if turn > now then
+        return {turn - now, 0}
+      end
+      redis.call('hset', everywhere, 'turn', string.format('%.0f', now + tonumber(ARGV[7])))
+    end
+  end
 end
 for i, key in ipairs(KEYS) do
   local count = redis.call('hincrby', key, 'count', 1)
-  local beyond = count - tonumber(ARGV[4 + i])
+  local beyond = i > waits and -1 or count - tonumber(ARGV[9 + i])
   if beyond >= 0 then
-    local delay = math.min(tonumber(ARGV[2]) * 2 ^ beyond, tonumber(ARGV[3]))
-    redis.call('hset', key, 'until', string.format('%.0f', now + delay))
+    local added = math.min(tonumber(ARGV[2]) * 2 ^ beyond, tonumber(ARGV[3]))
+    redis.call('hset', key, 'until', string.format('%.0f', now + added))
   end
   redis.call('pexpire', key, ARGV[4])
 end
-return 0
+return {0, delay}
 """
 
-# KEYS are the counter to forget, and the one to take a single attempt off.
+# KEYS are the counters of the attempt; the first is forgotten, and the attempt is taken off the others.
 _SUCCEED = """
 redis.call('del', KEYS[1])
-if tonumber(redis.call('hget', KEYS[2], 'count') or 0) > 0 then
-  redis.call('hincrby', KEYS[2], 'count', -1)
-  redis.call('hdel', KEYS[2], 'until')
+for i = 2, #KEYS do
+  if tonumber(redis.call('hget', KEYS[i], 'count') or 0) > 0 then
+    redis.call('hincrby', KEYS[i], 'count', -1)
+    redis.call('hdel', KEYS[i], 'until')
+  end
 end
 """
 
@@ -57,7 +84,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisAttempts:
-    """Implements `Attempts`. An address counts as `network_of` says."""
+    """Implements `Attempts`. Networks count as `networks_of` says."""
 
     def __init__(self, redis_url: str, clock: Clock) -> None:
         self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
@@ -66,20 +93,23 @@ class RedisAttempts:
         self._clock = clock
         self._warnings = Throttle()
 
-    async def begin(self, kind: str, email: str, address: str) -> float:
-        """Count an attempt and return 0, or return for how many seconds there may be none."""
+    async def begin(self, attempt: Attempt) -> Verdict:
+        """Count an attempt, unless it is refused."""
+        counters = _counters(attempt)
         now = round(self._clock.now().timestamp() * 1000)
-        limits = [now, FIRST_WAIT_MS, LONGEST_WAIT_MS, FORGOTTEN_MS, *FREE.values()]
+        waits = [now, FIRST_WAIT_MS, LONGEST_WAIT_MS, FORGOTTEN_MS, DELAY_MS, LONGEST_DELAY_MS, TURN_MS]
+        limits = [*waits, int(len(counters) > 1), FREE_EVERYWHERE, *counters.values()]
         try:
-            return await self._begin(_names(kind, email, address), limits) / 1000
+            wait, delay = await self._begin(list(counters), limits)
         except (RedisError, OSError) as error:
             self._warn(error)
-            return 0
+            return Verdict()
+        return Verdict(wait / 1000, delay / 1000)
 
-    async def succeed(self, kind: str, email: str, address: str) -> None:
-        """Forget the failures of the e-mail address, and this attempt of the network's."""
+    async def succeed(self, attempt: Attempt) -> None:
+        """Forget the failures from this network with the e-mail address, and take this attempt off the rest."""
         try:
-            await self._succeed(_names(kind, email, address))
+            await self._succeed(list(_counters(attempt)))
         except (RedisError, OSError) as error:
             self._warn(error)
 
@@ -90,9 +120,18 @@ class RedisAttempts:
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()
         if self._warnings.passes():
-            log.warning("nobody who guesses passwords is held back: Redis cannot be reached", error=repr(error))
+            log.warning("attempts_not_counted: Redis unreachable", error=repr(error))
 
 
-def _names(kind: str, email: str, address: str) -> list[str]:
-    subjects = {"email": email, "address": network_of(address)}
-    return [f"attempts:{kind}:{name}:{sha256(subject.encode()).hexdigest()}" for name, subject in subjects.items()]
+def _counters(attempt: Attempt) -> dict[str, int]:
+    """Return the names of an attempt's counters with what each lets pass; that of the e-mail address comes last."""
+    if attempt.browser:
+        return {_name(attempt.kind, "browser", attempt.browser, attempt.email): FREE}
+    networks = networks_of(attempt.address)
+    pairs = {_name(attempt.kind, "pair", each, attempt.email): FREE * GROWTH**n for n, each in enumerate(networks)}
+    all_of = {_name(attempt.kind, "address", each): FREE_ADDRESS * GROWTH**n for n, each in enumerate(networks)}
+    return {**pairs, **all_of, _name(attempt.kind, "email", attempt.email): 0}
+
+
+def _name(kind: str, counter: str, *subjects: str) -> str:
+    return f"attempts:{kind}:{counter}:{sha256(chr(0).join(subjects).encode()).hexdigest()}"

@@ -108,6 +108,7 @@ async def test_in_development_the_cookie_has_a_plain_name_and_needs_no_https(
 
     assert cookies(answer) == {
         "session": "HttpOnly; Max-Age=7776000; Path=/; SameSite=lax",
+        "browser": "HttpOnly; Max-Age=31536000; Path=/; SameSite=lax",
         "form": "HttpOnly; Max-Age=0; Path=/; SameSite=lax",
     }
 
@@ -119,6 +120,7 @@ async def test_elsewhere_the_cookie_is_for_this_host_and_https_alone(secure: Bro
 
     assert cookies(answer) == {
         "__Host-session": "HttpOnly; Max-Age=7776000; Path=/; SameSite=lax; Secure",
+        "__Host-browser": "HttpOnly; Max-Age=31536000; Path=/; SameSite=lax; Secure",
         "__Host-form": "HttpOnly; Max-Age=0; Path=/; SameSite=lax; Secure",
     }
     assert (await secure.get("/account")).status_code == 200

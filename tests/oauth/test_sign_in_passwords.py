@@ -23,7 +23,7 @@ from tests.oauth.test_sign_in import actions, alert, count_sessions
 pytestmark = pytest.mark.anyio
 
 GOOD = "seven green bicycles"
-OVER = "This link does not work any more: it was used, is too old, or a newer one was sent."
+OVER = "This link does not work any more: it was used, is too old, or the password was set meanwhile."
 
 
 async def ask(browsing: Browsing, email: str) -> str:
@@ -116,12 +116,16 @@ async def test_a_link_is_over_when_its_time_its_user_or_its_account_is(
     assert await USERS.only(services, "password_hash") == before
 
 
-async def test_a_newer_link_is_the_only_one_that_works(browsing: Browsing, services: Services, account: Opened) -> None:
+async def test_a_newer_link_leaves_the_older_one_good_until_one_is_used(
+    browsing: Browsing, services: Services, account: Opened
+) -> None:
     old = await mailed_link(browsing, services, account)
     new = await mailed_link(browsing, services, account)
 
     assert old != new
-    assert [(await browsing.get(path)).status_code for path in (old, new)] == [410, 200]
+    assert [(await browsing.get(path)).status_code for path in (old, new)] == [200, 200]
+    await browsing.send(await browsing.form(old), password=GOOD)
+    assert [(await browsing.get(path)).status_code for path in (old, new)] == [410, 410]
 
 
 async def test_of_two_who_use_a_link_at_once_one_is_refused(

@@ -2,14 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
+from app.domain.accounts.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
-from app.providers.attempts import RedisAttempts
+from app.providers.attempts import RedisAttempts, _name
 from app.settings import Settings
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
@@ -49,48 +50,60 @@ def ann() -> str:
 
 @pytest.fixture
 def office() -> str:
-    """Give an IPv6 network that no test has used."""
-    return ":".join(os.urandom(2).hex() for _ in range(4))
+    """Give an IPv6 network of 64 bits that no test has used."""
+    return f"2001:{os.urandom(2).hex()}:{os.urandom(2).hex()}:1"
 
 
-async def test_five_failures_are_free_and_each_further_one_doubles_the_wait_up_to_15_minutes(
-    attempts: RedisAttempts, clock: SetClock, ann: str
+def strangers() -> Iterator[str]:
+    """Give addresses of which no two are in one network."""
+    start = int.from_bytes(os.urandom(2))
+    return (f"2001:db8:{(start + number) % 65536:x}::1" for number in range(1000))
+
+
+async def fail(attempts: RedisAttempts, email: str, address: str, times: int, browser: str = "") -> list[Verdict]:
+    return [await attempts.begin(Attempt(KIND, email, address, browser)) for _ in range(times)]
+
+
+async def test_five_failures_from_a_network_are_free_and_each_further_one_doubles_the_wait_up_to_15_minutes(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
 ) -> None:
-    answers = []
+    waits = []
     for _ in range(29):
-        answers.append(wait := await attempts.begin(KIND, ann, str(uuid4())))
-        clock.wait(wait)
+        verdict = await attempts.begin(Attempt(KIND, ann, f"{office}::1"))
+        waits.append(verdict.wait)
+        clock.wait(verdict.wait)
 
-    waits = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
-    assert answers == [0] * 5 + [answer for wait in waits for answer in (wait, 0)]
+    expected = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
+    assert waits == [0] * 5 + [answer for wait in expected for answer in (wait, 0)]
 
 
 async def test_asking_while_held_back_costs_nothing_and_counts_nothing(
-    attempts: RedisAttempts, clock: SetClock, ann: str
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
 ) -> None:
-    for _ in range(5):
-        await attempts.begin(KIND, ann, str(uuid4()))
+    await fail(attempts, ann, office + "::1", 5)
 
-    assert [await attempts.begin(KIND, ann, str(uuid4())) for _ in range(3)] == [1, 1, 1]
+    assert await fail(attempts, ann, office + "::1", 3) == [Verdict(1)] * 3
     clock.wait(0.25)
-    assert await attempts.begin(KIND, ann, str(uuid4())) == 0.75
+    assert await fail(attempts, ann, office + "::1", 1) == [Verdict(0.75)]
     clock.wait(0.75)
-    assert await attempts.begin(KIND, ann, str(uuid4())) == 0
-    assert await attempts.begin(KIND, ann, str(uuid4())) == 2
+    assert await fail(attempts, ann, office + "::1", 2) == [Verdict(), Verdict(2)]
 
 
-async def test_success_forgets_the_failures_of_the_account(attempts: RedisAttempts, clock: SetClock, ann: str) -> None:
-    for _ in range(5):
-        await attempts.begin(KIND, ann, str(uuid4()))
-    await attempts.succeed(KIND, ann, str(uuid4()))
+async def test_success_forgets_the_failures_with_the_account_from_that_network(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    await fail(attempts, ann, office + "::1", 4)
+    last = Attempt(KIND, ann, office + "::1")
+    await attempts.begin(last)
+    await attempts.succeed(last)
 
-    assert [await attempts.begin(KIND, ann, str(uuid4())) for _ in range(6)] == [0, 0, 0, 0, 0, 1]
+    assert await fail(attempts, ann, office + "::1", 6) == [Verdict()] * 5 + [Verdict(1)]
 
 
 async def test_one_address_that_tries_many_accounts_is_held_back_after_twenty(
     attempts: RedisAttempts, clock: SetClock, office: str
 ) -> None:
-    waits = [await attempts.begin(KIND, str(uuid4()), f"{office}::{number}") for number in range(1, 23)]
+    waits = [(await attempts.begin(Attempt(KIND, str(uuid4()), f"{office}::{n}"))).wait for n in range(1, 23)]
 
     assert waits == [0] * 20 + [1, 1]
 
@@ -98,57 +111,111 @@ async def test_one_address_that_tries_many_accounts_is_held_back_after_twenty(
 async def test_success_takes_back_only_its_own_attempt_from_the_address(
     attempts: RedisAttempts, clock: SetClock, ann: str, office: str
 ) -> None:
-    address = f"{office}::1"
+    own = Attempt(KIND, ann, f"{office}::1")
     for _ in range(19):
-        await attempts.begin(KIND, str(uuid4()), address)
+        await attempts.begin(Attempt(KIND, str(uuid4()), own.address))
     for _ in range(3):
-        assert await attempts.begin(KIND, ann, address) == 0
-        await attempts.succeed(KIND, ann, address)
+        assert await attempts.begin(own) == Verdict()
+        await attempts.succeed(own)
 
-    assert await attempts.begin(KIND, str(uuid4()), address) == 0
-    assert await attempts.begin(KIND, ann, address) == 1
+    assert await attempts.begin(Attempt(KIND, str(uuid4()), own.address)) == Verdict()
+    assert await attempts.begin(own) == Verdict(1)
 
 
 async def test_guesses_side_by_side_do_not_slip_through_together(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    verdicts = await asyncio.gather(*(attempts.begin(Attempt(KIND, ann, office + "::1")) for _ in range(50)))
+
+    assert sorted(verdict.wait for verdict in verdicts) == [0] * 5 + [1] * 45
+
+
+async def test_kinds_are_counted_apart(attempts: RedisAttempts, clock: SetClock, ann: str, office: str) -> None:
+    await fail(attempts, ann, office + "::1", 6)
+
+    assert await attempts.begin(Attempt("reset", ann, office + "::1")) == Verdict()
+
+
+async def test_strangers_who_fail_only_slow_down_a_network_that_has_not_failed(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    addresses = strangers()
+    first = [(await fail(attempts, ann, next(addresses), 1))[0] for _ in range(50)]
+
+    delays = [0.25 * number for number in range(1, 20)]
+    assert first == [Verdict()] * 20 + [Verdict(delay=delay) for delay in delays] + [Verdict(delay=5)] * 11
+    assert await fail(attempts, ann, office + "::1", 1) == [Verdict(delay=5)]
+
+
+async def test_while_an_account_is_attacked_the_networks_that_failed_share_one_attempt_in_thirty_seconds(
     attempts: RedisAttempts, clock: SetClock, ann: str
 ) -> None:
-    waits = await asyncio.gather(*(attempts.begin(KIND, ann, str(uuid4())) for _ in range(50)))
+    addresses = strangers()
+    used = [next(addresses) for _ in range(25)]
+    for address in used:
+        await fail(attempts, ann, address, 1)
 
-    assert sorted(waits) == [0] * 5 + [1] * 45
+    assert [(await fail(attempts, ann, address, 1))[0].wait for address in used[:3]] == [0, 30, 30]
+    clock.wait(30)
+    assert [(await fail(attempts, ann, address, 1))[0].wait for address in used[:3]] == [0, 30, 30]
 
 
-async def test_kinds_are_counted_apart(attempts: RedisAttempts, clock: SetClock, ann: str) -> None:
-    for _ in range(5):
-        await attempts.begin(KIND, ann, str(uuid4()))
+async def test_success_takes_its_attempt_off_the_account_too(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    own = Attempt(KIND, ann, office + "::1")
+    for _ in range(40):
+        assert await attempts.begin(own) == Verdict()
+        await attempts.succeed(own)
 
-    assert await attempts.begin("reset", ann, str(uuid4())) == 0
+
+async def test_a_browser_that_is_known_has_a_count_of_its_own(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    await fail(attempts, ann, office + "::1", 6)
+    known = Attempt(KIND, ann, office + "::1", "a browser")
+
+    assert [await attempts.begin(known) for _ in range(6)] == [Verdict()] * 5 + [Verdict(1)]
+    clock.wait(1)
+    assert await attempts.begin(known) == Verdict()
+    await attempts.succeed(known)
+    assert await attempts.begin(known) == Verdict()
+    assert await fail(attempts, "bob@example.com", office + "::1", 1, "a browser") == [Verdict()]
 
 
 @pytest.mark.parametrize(
-    ("one", "same"),
-    [("203.0.113.{}", "::ffff:203.0.113.{}"), ("203.0.113.{}", "203.0.113.{}")],
+    ("address", "free"),
+    [
+        ("2001:{0:x}:{1:x}:aa01::{2:x}", 5),
+        ("2001:{0:x}:{1:x}:aa{2:02x}::1", 20),
+        ("2001:{0:x}:{1:x}:{2:02x}00::1", 80),
+        ("10.{0}.{1}.1", 5),
+        ("::ffff:10.{0}.{1}.1", 5),
+        ("10.{0}.{1}.{2}", 20),
+    ],
 )
-async def test_an_address_is_one_however_it_is_written(
-    attempts: RedisAttempts, clock: SetClock, one: str, same: str
+async def test_wider_networks_are_counted_too_and_have_four_times_as_much_each(
+    attempts: RedisAttempts, clock: SetClock, ann: str, address: str, free: int
 ) -> None:
-    number = os.urandom(1)[0]
-    kind = str(uuid4())
-    for _ in range(20):
-        await attempts.begin(kind, str(uuid4()), one.format(number))
+    first, second, kind = os.urandom(1)[0], os.urandom(1)[0], str(uuid4())
 
-    assert await attempts.begin(kind, str(uuid4()), same.format(number)) == 1
-    assert await attempts.begin(kind, str(uuid4()), "203.0.114.1") == 0
+    async def begin(number: int) -> bool:
+        # Each with a fresh count of the e-mail address from everywhere, which is not what is looked at here.
+        await attempts._redis.delete(_name(kind, "email", ann))
+        return (await attempts.begin(Attempt(kind, ann, address.format(first, second, number)))).wait == 0
+
+    assert [await begin(number) for number in range(100)].count(True) == free
 
 
 async def test_while_redis_is_away_nobody_is_held_back_and_it_is_counted(clock: SetClock, ann: str) -> None:
     away = RedisAttempts("redis://127.0.0.1:1", clock)
     before = _unchecked()
 
-    waits = [await away.begin(KIND, ann, "10.0.0.1") for _ in range(7)]
-    await away.succeed(KIND, ann, "10.0.0.1")
+    verdicts = await fail(away, ann, "10.0.0.1", 7)
+    await away.succeed(Attempt(KIND, ann, "10.0.0.1"))
     await away.close()
 
-    assert (waits, _unchecked() - before) == ([0] * 7, 8)
+    assert (verdicts, _unchecked() - before) == ([Verdict()] * 7, 8)
 
 
 def _unchecked() -> float:

@@ -1,18 +1,41 @@
 """Holding back who guesses: the port of what counts attempts."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 
-class Attempts(Protocol):
-    """Counts attempts for each e-mail address and for each address of the network, and delays more and more.
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt with an e-mail address, from an address of the network.
 
-    It counts an attempt when it begins, so that guesses side by side do not slip through together.
+    `browser` is set for a browser that the user of this e-mail address has signed in with before: then it alone counts.
     """
 
-    async def begin(self, kind: str, email: str, address: str) -> float:
-        """Count an attempt and return 0, or return for how many seconds there may be none; raises nothing."""
+    kind: str
+    email: str
+    address: str
+    browser: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an attempt has to wait: refused for `wait` seconds, or let through after a `delay`."""
+
+    wait: float = 0
+    delay: float = 0
+
+
+class Attempts(Protocol):
+    """Counts attempts for each network, for each e-mail address from it, and for each e-mail address from everywhere.
+
+    It counts an attempt when it begins, so that guesses side by side do not slip through together. What is counted for
+    an e-mail address from everywhere refuses no network that has not failed with it: strangers can lock nobody out.
+    """
+
+    async def begin(self, attempt: Attempt) -> Verdict:
+        """Count an attempt, unless it is refused; raises nothing."""
         ...
 
-    async def succeed(self, kind: str, email: str, address: str) -> None:
-        """Forget the failures of the e-mail address, and this attempt of the network's; raises nothing."""
+    async def succeed(self, attempt: Attempt) -> None:
+        """Forget the failures from this network with the e-mail address, and take this attempt off; raises nothing."""
         ...

@@ -2,15 +2,15 @@
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from app.domain.accounts import audit, links, passwords, sessions
-from app.domain.accounts.attempts import Attempts
+from app.domain.accounts import audit, known_browsers, links, passwords, sessions
+from app.domain.accounts.attempts import Attempt, Attempts
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
@@ -22,6 +22,7 @@ from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
 
 SIGN_IN = "sign_in"
 RESET = "reset"
+CHANGE = "change"
 
 
 class SignInRefused(DomainError):
@@ -30,6 +31,13 @@ class SignInRefused(DomainError):
     code = "sign_in_refused"
     status = 403
     message = "The e-mail address or the password is wrong."
+
+
+class WrongPassword(InvalidInput):
+    """The current password, which is asked for to change it, is wrong."""
+
+    code = "wrong_password"
+    message = "The current password is wrong."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Door:
     ring: Ring
     attempts: Attempts
     tokens: Tokens
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
@@ -56,7 +65,8 @@ class Door:
 
         Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
         """
-        await self._count(SIGN_IN, email, visitor)
+        attempt = self._attempt(SIGN_IN, email, visitor)
+        await self._count(attempt)
         known = await self._find_user(email)
         stored = known[0].password_hash if known else None
         is_right, renewed = await passwords.verify(password, stored)
@@ -71,7 +81,7 @@ class Door:
             await sessions.forget(unit, self.tokens.fingerprint(old_token))
             session, token = await sessions.begin(unit, self.tokens, user, visitor)
             await _record(unit, "signed_in", user, visitor)
-        await self.attempts.succeed(SIGN_IN, email, visitor.address)
+        await self.attempts.succeed(attempt)
         return Entry(session, user, account), token
 
     async def find(self, token: str) -> Entry | None:
@@ -91,16 +101,19 @@ class Door:
 
     async def check_reset(self, email: str, visitor: Visitor) -> None:
         """Raise `RateLimited` where too many links were asked for; call it before `ask_reset`."""
-        await self._count(RESET, email, visitor)
+        await self._count(Attempt(RESET, _plain(email), visitor.address))
 
     async def ask_reset(self, email: str, visitor: Visitor) -> None:
-        """Have a link mailed that sets a new password, if there is such a user. The caller is told nothing."""
+        """Have a link mailed that sets a new password, if there is such a user. The caller is told nothing.
+
+        No further link is mailed while the user has `links.MAX_LIVE` that work: strangers cannot fill a mailbox.
+        """
         known = await self._find_user(email)
         if known is None or known[1].status != AccountStatus.active:
             return
         async with self._unit(known[0], visitor) as unit:
-            await links.make(unit, self.tokens, known[0])
-            await _record(unit, "password_reset_asked", known[0], visitor)
+            if await links.make(unit, self.tokens, known[0]):
+                await _record(unit, "password_reset_asked", known[0], visitor)
 
     async def find_link(self, token: str) -> tuple[PasswordLink, User]:
         """Return a mailed link and whose password it sets; raise `LinkNotGood`."""
@@ -120,23 +133,26 @@ class Door:
         stored = await passwords.hash(password)
         async with self._unit(user, visitor) as unit:
             await links.use(unit, link.id)
+            await links.forget(unit, user.id)
             await _store(unit, user, stored)
             await sessions.end_all(unit, user.id)
             await _record(unit, "password_set", user, visitor, by=link.purpose)
-        await self.attempts.succeed(SIGN_IN, user.email, visitor.address)
+        await self.attempts.succeed(self._attempt(SIGN_IN, user.email, visitor))
         return user
 
     async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:
         """Change the password of who is signed in. Every other session of the user's ends.
 
-        Raises `InvalidInput` where the old one is wrong or the new one will not do, or `RateLimited`.
+        Raises `WrongPassword`, `InvalidInput` where the new one will not do, or `RateLimited`: the session has a count
+        of its own.
         """
         user = entry.user
         passwords.check(new, user.email)
-        await self._count(SIGN_IN, user.email, visitor)
+        attempt = Attempt(CHANGE, user.email, visitor.address, f"session:{entry.session.id}")
+        await self._count(attempt)
         is_right, _ = await passwords.verify(old, user.password_hash)
         if not is_right:
-            raise InvalidInput(reason="The current password is wrong.")
+            raise WrongPassword()
         stored = await passwords.hash(new)
         async with self._unit(user, visitor) as unit:
             await _hold(unit, user)
@@ -144,11 +160,22 @@ class Door:
             await links.forget(unit, user.id)
             await sessions.end_all(unit, user.id, keep=entry.session.id)
             await _record(unit, "password_set", user, visitor, by="change")
-        await self.attempts.succeed(SIGN_IN, user.email, visitor.address)
+        await self.attempts.succeed(attempt)
 
-    async def _count(self, kind: str, email: str, visitor: Visitor) -> None:
-        if wait := await self.attempts.begin(kind, _plain(email), visitor.address):
-            raise RateLimited(seconds=math.ceil(wait))
+    def remember_browser(self, email: str, visitor: Visitor) -> str:
+        """Return the cookie by which the browser is known from now on, once the user of the address has proved it."""
+        return known_browsers.remember(self.tokens, visitor.browser, _plain(email))
+
+    def _attempt(self, kind: str, email: str, visitor: Visitor) -> Attempt:
+        plain = _plain(email)
+        return Attempt(kind, plain, visitor.address, known_browsers.recognise(self.tokens, visitor.browser, plain))
+
+    async def _count(self, attempt: Attempt) -> None:
+        verdict = await self.attempts.begin(attempt)
+        if verdict.wait:
+            raise RateLimited(seconds=math.ceil(verdict.wait))
+        if verdict.delay:
+            await self.sleep(verdict.delay)
 
     async def _find_user(self, email: str) -> tuple[User, Account] | None:
         statement = (

@@ -3,35 +3,44 @@
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import outbox
-from app.domain.accounts.models import Account, AccountStatus, LinkPurpose, PasswordLink, User
+from app.domain.accounts.models import Account, AccountStatus, LinkPurpose, PasswordLink, User, WaitingLetter
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit import Unit
 
 SEED_BYTES = 32
+MAX_LIVE = 5
+"""How many links of one user's work at the same time."""
+
 LASTS = {LinkPurpose.invitation: timedelta(days=7), LinkPurpose.reset: timedelta(hours=1)}
 
 
 class LinkNotGood(DomainError):
-    """The link that sets a password was used, is too old, or was followed by a newer one."""
+    """The link that sets a password was used, is too old, or the password was set in another way meanwhile."""
 
     code = "link_not_good"
     status = 410
-    message = "This link does not work any more: it was used, is too old, or a newer one was sent."
+    message = "This link does not work any more: it was used, is too old, or the password was set meanwhile."
 
 
-async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
-    """Make the link that sets a user's password, to be mailed after the commit. Older ones stop working.
+async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink | None:
+    """Make the link that sets a user's password, to be mailed after the commit. Older invitations stop working.
 
-    It is an invitation for who has no password yet.
+    A newer link ends no older one that sets a forgotten password: strangers could end the one that the user is about
+    to open. None is made while one waits to be mailed, or `MAX_LIVE` work already. It is an invitation for who has no
+    password yet.
     """
     purpose = LinkPurpose.reset if user.password_hash else LinkPurpose.invitation
     seed, now = secrets.token_bytes(SEED_BYTES), unit.clock.now()
-    await forget(unit, user.id)
+    await unit.one(select(User.id).where(User.id == user.id).with_for_update())
+    if purpose == LinkPurpose.invitation:
+        await forget(unit, user.id)
+    elif await _has_enough(unit, user.id):
+        return None
     link = PasswordLink(
         account_id=user.account_id,
         user_id=user.id,
@@ -70,3 +79,11 @@ async def use(unit: Unit, id: int) -> None:
 async def forget(unit: Unit, user_id: int) -> None:
     """Make every link of a user's that was not used stop working."""
     await unit.execute(delete(PasswordLink).where(PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None)))
+
+
+async def _has_enough(unit: Unit, user_id: int) -> bool:
+    live = (PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None), PasswordLink.expires_at > unit.clock.now())
+    waiting = select(WaitingLetter.link_id).where(WaitingLetter.link_id == PasswordLink.id).exists()
+    statement = select(func.count(), func.count().filter(waiting)).where(*live)
+    [(working, unsent)] = await unit.rows(statement)
+    return unsent > 0 or working >= MAX_LIVE

@@ -21,11 +21,15 @@ MAX_USER_AGENT = 400
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Where a request comes from: the address of the network, what the browser says it is, and the request's id."""
+    """Where a request comes from: the address of the network, what the browser says it is, and the request's id.
+
+    `browser` is the cookie of `known_browsers`.
+    """
 
     address: str
     user_agent: str = ""
     request_id: str | None = None
+    browser: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,10 @@ class Tokens:
         """Return what a form must send with a cookie; a page of another site can send the cookie, and not know this."""
         return _text(self._digest("form", cookie.encode()))
 
+    def of_browser(self, id: str, email: str) -> str:
+        """Return what shows that a user signed in with a browser before."""
+        return _text(self._digest("browser", f"{id}\0{email}".encode()))
+
     def _digest(self, purpose: str, value: bytes) -> bytes:
         return hmac.digest(self.secret, purpose.encode() + b"\0" + value, "sha256")
 

@@ -1,0 +1,199 @@
+"""Whoever guesses passwords is slowed down, and holds up no user who knows the right one."""
+
+from dataclasses import replace
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.sessions import Visitor
+from app.domain.kernel.errors import RateLimited
+from app.domain.onboarding.service import Opened
+from tests.oauth.browsing import Browsing
+from tests.oauth.mailbox import deliver, link
+from tests.oauth.test_sign_in import alert
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts")]
+
+GOOD = "seven green bicycles"
+HOME = Visitor("198.51.100.7")
+
+
+def at(http: httpx2.AsyncClient, address: str) -> Browsing:
+    """Return a browser without cookies at an address of the network."""
+    transport = httpx2.ASGITransport(http._transport.app, client=(address, 1), raise_app_exceptions=False)
+    return Browsing(httpx2.AsyncClient(transport=transport, base_url=http.base_url))
+
+
+def strangers(count: int) -> list[Visitor]:
+    return [Visitor(f"2001:db8:{number:x}::1") for number in range(count)]
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def door(services: Services, slept: list[float]) -> Door:
+    """Give a door that notes for how long it delays an attempt."""
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    return replace(services.door, sleep=sleep)
+
+
+async def guess(door: Door, email: str, visitors: list[Visitor]) -> list[type[Exception]]:
+    """Try a wrong password from each place; return what each was told."""
+    told: list[type[Exception]] = []
+    for visitor in visitors:
+        try:
+            await door.enter(email, "not it", visitor)
+        except (SignInRefused, RateLimited) as refused:
+            told.append(type(refused))
+    return told
+
+
+async def test_strangers_who_fail_refuse_nobody_who_knows_the_password_and_the_delay_is_bounded(
+    door: Door, slept: list[float], account: Opened
+) -> None:
+    assert await guess(door, account.email, strangers(60)) == [SignInRefused] * 60
+    slept.clear()
+
+    entry, _ = await door.enter(account.email, account.password, HOME)
+
+    assert (entry.user.email, slept) == (account.email, [5.0])
+
+
+async def test_an_unknown_address_is_slowed_down_like_a_known_one(
+    door: Door, slept: list[float], account: Opened
+) -> None:
+    told = []
+    for email in (account.email, "nobody@example.com"):
+        slept.clear()
+        refusals = await guess(door, email, [*strangers(30), *strangers(3), HOME, HOME])
+        told.append((refusals, list(slept)))
+
+    assert told[0] == told[1]
+    assert told[0][0] == [SignInRefused] * 31 + [RateLimited] * 2 + [SignInRefused, RateLimited]
+
+
+async def test_a_browser_that_signed_in_before_is_held_up_by_no_failure_elsewhere_in_its_network(
+    http: httpx2.AsyncClient, account: Opened
+) -> None:
+    known, stranger = at(http, "192.0.2.1"), at(http, "192.0.2.1")
+    await known.enter(account)
+    del known.client.cookies["session"]
+    statuses = [(await stranger.sign_in(account.email, "not it")).status_code for _ in range(6)]
+    assert statuses == [403] * 5 + [429]
+
+    answer = await known.sign_in(account.email, account.password)
+
+    assert answer.status_code == 303
+
+
+async def test_the_guesses_of_a_known_browser_are_counted_apart(http: httpx2.AsyncClient, account: Opened) -> None:
+    known = at(http, "192.0.2.1")
+    await known.enter(account)
+    del known.client.cookies["session"]
+
+    statuses = [(await known.sign_in(account.email, "not it")).status_code for _ in range(6)]
+
+    assert statuses == [403] * 5 + [429]
+    assert (await at(http, "192.0.2.1").sign_in(account.email, account.password)).status_code == 303
+
+
+@pytest.mark.parametrize("forged", ["{id}", "{id}.x", "{id}.{mark}x", "x.{mark}", ".{mark}", "{id}.\u00e9", "." * 3000])
+async def test_the_cookie_of_a_known_browser_cannot_be_made_up_or_used_for_another_user(
+    services: Services, forged: str, account: Opened
+) -> None:
+    door = services.door
+    id, mark = door.remember_browser(account.email, HOME).split(".")
+    cookie = forged.format(id=id, mark=mark)
+
+    assert door._attempt("sign_in", account.email, replace(HOME, browser=f"{id}.{mark}")).browser == id
+    assert door._attempt("sign_in", account.email, replace(HOME, browser=cookie)).browser == ""
+    assert door._attempt("sign_in", "other@example.com", replace(HOME, browser=f"{id}.{mark}")).browser == ""
+
+
+async def test_a_browser_that_five_people_share_is_known_for_each_of_the_last_five(services: Services) -> None:
+    door, cookie = services.door, ""
+    for number in range(6):
+        cookie = door.remember_browser(f"{number}@example.com", replace(HOME, browser=cookie))
+
+    seen = replace(HOME, browser=cookie)
+    known = [bool(door._attempt("sign_in", f"{number}@example.com", seen).browser) for number in range(6)]
+    assert known == [False, True, True, True, True, True]
+    assert len(cookie) < 300
+
+
+async def test_strangers_who_ask_for_links_neither_fill_the_mailbox_nor_end_the_links_in_it(
+    http: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    owner = at(http, "192.0.2.1")
+    await owner.send(await owner.form("/forgot"), email=account.email)
+    for visitor in strangers(8):
+        await deliver(services)
+        stranger = at(http, visitor.address)
+        assert (await stranger.send(await stranger.form("/forgot"), email=account.email)).status_code == 200
+
+    mails = await deliver(services)
+    assert len(mails) == 5
+    paths = [link(mail) for mail in mails]
+    assert [(await owner.get(path)).status_code for path in paths] == [200] * 5
+
+    await owner.send(await owner.form(paths[0]), password=GOOD)
+
+    assert [(await owner.get(path)).status_code for path in paths] == [410] * 5
+    assert (await owner.sign_in(account.email, GOOD)).status_code == 303
+
+
+async def test_who_opens_a_mailed_link_is_let_in_while_the_network_is_held_back(
+    http: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    owner = at(http, "192.0.2.1")
+    await owner.send(await owner.form("/forgot"), email=account.email)
+    [mail] = await deliver(services)
+    await owner.send(await owner.form(link(mail)), password=GOOD)
+    stranger = at(http, "192.0.2.1")
+    assert [(await stranger.sign_in(account.email, "not it")).status_code for _ in range(6)] == [403] * 5 + [429]
+
+    assert (await owner.sign_in(account.email, GOOD)).status_code == 303
+
+
+async def test_who_is_signed_in_changes_the_password_while_others_guess_it(
+    http: httpx2.AsyncClient, account: Opened
+) -> None:
+    owner, stranger = at(http, "192.0.2.1"), at(http, "192.0.2.1")
+    await owner.enter(account)
+    assert [(await stranger.sign_in(account.email, "not it")).status_code for _ in range(6)] == [403] * 5 + [429]
+    form = await owner.form("/account", "/account/password")
+
+    answer = await owner.send(form, old_password=account.password, password=GOOD)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=password_changed")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "told"),
+    [
+        ("not it", GOOD, "old_password", "The current password is wrong."),
+        ("{right}", "short", "password", "Use at least 12 characters. Several words make a good password."),
+    ],
+)
+async def test_the_field_that_is_wrong_is_outlined_described_and_focused_and_no_other(
+    browsing: Browsing, account: Opened, old: str, new: str, field: str, told: str
+) -> None:
+    await browsing.enter(account)
+    form = await browsing.form("/account", "/account/password")
+
+    answer = await browsing.send(form, old_password=old.replace("{right}", account.password), password=new)
+
+    assert alert(answer) == told
+    [wrong] = [tag for tag in answer.text.split("<input ") if 'aria-invalid="true"' in tag]
+    assert wrong.startswith(f'id="{field}"')
+    assert "autofocus" in wrong
+    assert answer.text.count("autofocus") == 1
+    assert 'aria-describedby="error"' in wrong or 'aria-describedby="hint error"' in wrong
