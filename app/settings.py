@@ -15,7 +15,7 @@ from app.urls import plain, split
 
 PREFIX = "MESSAGING_"
 LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_seconds", "webhook_notice_seconds")
-MOST_DAYS, MOST_CREDITS = 36_500, 10**12
+MOST_DAYS, MOST_CREDITS, EMAIL = 36_500, 10**12, r"^[^\s@]+@[^\s@]+$"
 Wait = Annotated[float, Field(ge=0, le=MOST_DAYS * 86_400)]
 Time = Annotated[float, Field(gt=0, le=MOST_DAYS * 86_400)]
 Url = Annotated[str, AfterValidator(plain)]
@@ -50,6 +50,10 @@ class Settings(BaseSettings):
     carrier: str = "sandbox"
     rate: Decimal = Field(Decimal("0.01"), ge=0, max_digits=10, decimal_places=4)
     starter_credits: int = Field(1_000, ge=0, le=MOST_CREDITS)
+    company_name: str | None = Field(None, max_length=100)
+    owner_email: str = Field("owner@example.com", pattern=EMAIL)
+    owner_first_name: str | None = Field(None, max_length=100)
+    owner_last_name: str | None = Field(None, max_length=100)
     smtp_url: SecretStr | None = None
     mail_from: str = "Messaging <messaging@localhost>"
     database_pool: int = Field(8, ge=2, le=1_000)

@@ -13,6 +13,7 @@ import typer
 from app import memory
 from app import settings as configuration
 from app.cli import runtime
+from app.cli.profile import check_email
 from app.settings import MOST_CREDITS, Settings
 
 T = TypeVar("T")
@@ -46,13 +47,26 @@ def serve(
         int | None, typer.Option(help="The port to listen on; 8000 if none is given.", min=1, max=65535)
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The folder that keeps everything.")] = None,
+    company_name: Annotated[str | None, typer.Option(help="First start: the name that recipients are told.")] = None,
+    owner_email: Annotated[
+        str | None, typer.Option(help="First start: the owner's e-mail address.", callback=check_email)
+    ] = None,
+    owner_first_name: Annotated[str | None, typer.Option(help="First start: the owner's first name.")] = None,
+    owner_last_name: Annotated[str | None, typer.Option(help="First start: the owner's last name.")] = None,
 ) -> None:
-    """Run the whole service on this machine: PostgreSQL, Valkey, web and worker."""
+    """Run the whole service on this machine: PostgreSQL, Valkey, web and worker.
+
+    The first start opens an account. In a terminal it asks for what these options do not say.
+    """
     from app.cli.serve import serve as run
 
-    given = {"port": port, "data": data}
+    profile = {"company_name": company_name, "owner_email": owner_email}
+    names = {"owner_first_name": owner_first_name, "owner_last_name": owner_last_name}
+    given = {"port": port, "data": data, **profile, **names}
     settings = configuration.load()
-    raise SystemExit(run(settings.model_copy(update={name: value for name, value in given.items() if value})))
+    raise SystemExit(
+        run(settings.model_copy(update={name: value for name, value in given.items() if value is not None}))
+    )
 
 
 @app.command()

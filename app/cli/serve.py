@@ -16,6 +16,7 @@ import typer
 
 from app import memory
 from app.cli import runtime
+from app.cli.profile import ask_profile
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
@@ -42,6 +43,7 @@ def serve(settings: Settings) -> int:
         stack.callback(servers.stop)
         addresses = {"database_url": servers.database_url, "redis_url": servers.redis_url}
         settings = settings.model_copy(update=addresses)
+        settings = ask_profile(settings, lambda: not asyncio.run(_is_set_up(servers.database_url)))
         stack.callback(runtime.remember(settings).unlink, missing_ok=True)
         env = _environment(settings)
         children = [Child(role, [sys.executable, "-m", "app", role], env) for role in ("web", "worker")]

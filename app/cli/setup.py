@@ -29,7 +29,6 @@ from app.settings import Settings
 from app.urls import split
 
 NOBODY = Actor(0, ALL, "cli")
-FIRST_EMAIL = "owner@example.com"
 
 
 FIND_NUMBER = """
@@ -61,7 +60,9 @@ async def open_first_account(settings: Settings) -> dict[str, Any] | None:
     async with _unit(settings, NOBODY) as unit:
         if await unit.one(select(Account.id).limit(1)):
             return None
-        return asdict(await open_account(unit, _opening(settings, "My company", FIRST_EMAIL, settings.starter_credits)))
+        opening = _opening(settings, settings.company_name or "", settings.owner_email, settings.starter_credits)
+        names = {"first_name": settings.owner_first_name or "", "last_name": settings.owner_last_name or ""}
+        return asdict(await open_account(unit, replace(opening, **names)))
 
 
 async def create_account(

@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from app.domain.accounts import audit, models, queries, service, sessions, users
 from app.domain.accounts.models import Role
 from app.domain.accounts.service import AccountFields
+from app.domain.accounts.users import UserFields
 from app.domain.kernel.paging import Page, Window
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
@@ -54,7 +55,7 @@ class Account:
     """An account."""
 
     id: BigInt = strawberry.field(description="The account's id.")
-    company_name: str = strawberry.field(description="The name that recipients are told.")
+    company_name: str = strawberry.field(description="The name that recipients are told; empty until it is set.")
     region: str = strawberry.field(
         description="The country whose national phone numbers are understood, and where a text costs least."
     )
@@ -68,11 +69,26 @@ class Account:
 class AccountChanges:
     """What of the account is to change."""
 
+    company_name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The name that recipients are told, one line of 1 to 100 characters. Not null."
+    )
     region: strawberry.Maybe[str | None] = strawberry.field(
         description="The two letters of the country (ISO 3166), such as US or GB, in any case."
     )
     support_contact: strawberry.Maybe[str | None] = strawberry.field(
         description="One line of at most 100 characters, such as an e-mail address; null or empty for none."
+    )
+
+
+@strawberry.input(description="The fields to change; what is left out stays as it is, and null empties it.")
+class UserChanges:
+    """The fields of a user to change."""
+
+    first_name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The first name, one line of at most 100 characters."
+    )
+    last_name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The last name, one line of at most 100 characters."
     )
 
 
@@ -180,7 +196,8 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Account,
-        description="Change the account: where its national phone numbers are, and what a HELP reply names.",
+        description="Change the account: its company name, the country of its national phone numbers, "
+        "and the contact that a HELP reply names. Replies from then on say so.",
         directives=guarded("account:write"),
     )
     async def update_account(
@@ -204,6 +221,20 @@ class AccountMutation:
     ) -> models.User:
         """Invite somebody."""
         return await users.invite(info.context.unit, info.context.services.door.tokens, email, role)
+
+    @strawberry.mutation(
+        graphql_type=User,
+        description="Change the first and last name of a user.",
+        directives=guarded("account:write", "not_found"),
+    )
+    async def update_user(
+        self,
+        info: Info,
+        id: UserId,
+        changes: Annotated[UserChanges, strawberry.argument(description="What to change.")],
+    ) -> models.User:
+        """Change a user's name."""
+        return await users.update(info.context.unit, id, given(vars(changes), UserFields))
 
     @strawberry.mutation(
         graphql_type=User,

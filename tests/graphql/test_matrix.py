@@ -95,6 +95,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "update_account": lambda _: {"changes": {"support_contact": "help@example.com"}},
     "create_api_key": lambda _: {"name": "Another", "scopes": ["account:write"]},
     "invite_user": lambda _: {"email": "new@example.com", "role": "service"},
+    "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
     "remove_user": lambda ids: {"id": ids["user"]},
     "end_session": lambda ids: {"id": ids["session"]},

@@ -4,6 +4,8 @@ from html import escape
 
 from app.domain.accounts.mail import Letter
 
+SERVICE = "Messaging"
+
 HTML = """\
 <!doctype html>
 <html lang="en">
@@ -36,9 +38,9 @@ def invitation(to: str, company: str, url: str) -> Letter:
     """Invite somebody to an account."""
     return _letter(
         to,
-        f"You are invited to {_line(company)}",
-        title=f"Join {_line(company)} on Messaging",
-        opening=f"You were invited to work in the account of {_line(company)}. Choose a password to get in.",
+        f"You are invited to {_line(company) or SERVICE}",
+        title=f"Join {_line(company)} on {SERVICE}" if _line(company) else f"Join {SERVICE}",
+        opening=f"You were invited to work in {_account(company)}. Choose a password to get in.",
         button="Choose a password",
         closing="The link works once, for 7 days. If you do not expect an invitation, ignore this mail.",
         url=url,
@@ -51,7 +53,7 @@ def reset(to: str, company: str, url: str) -> Letter:
         to,
         "Choose a new password",
         title="Choose a new password",
-        opening=f"Somebody, most likely you, asked for a new password for {to} in the account of {_line(company)}.",
+        opening=f"Somebody, most likely you, asked for a new password for {to} in {_account(company)}.",
         button="Choose a new password",
         closing="The link works once, for one hour. If it was not you, ignore this mail: your password stays as it is.",
         url=url,
@@ -65,8 +67,8 @@ def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Le
         _line(subject),
         title=_line(subject),
         opening=opening,
-        button="Open Messaging",
-        closing=f"You get this mail because you are an owner of the account of {_line(company)}.",
+        button=f"Open {SERVICE}",
+        closing=f"You get this mail because you are an owner of {_account(company)}.",
         url=url,
     )
 
@@ -74,6 +76,11 @@ def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Le
 def _letter(to: str, subject: str, **parts: str) -> Letter:
     html = HTML.format(**{name: escape(part) for name, part in parts.items()})
     return Letter(to=to, subject=subject, text=TEXT.format(**parts), html=html)
+
+
+def _account(company: str) -> str:
+    """Return what an account is called within a sentence."""
+    return f"the account of {_line(company)}" if _line(company) else f"a {SERVICE} account"
 
 
 def _line(text: str) -> str:

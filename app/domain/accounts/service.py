@@ -1,6 +1,5 @@
-"""Opening and changing accounts, and adding people."""
+"""Open and change accounts, and add users."""
 
-import re
 from decimal import Decimal
 from typing import Any, TypedDict
 
@@ -9,18 +8,15 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit, passwords, queries
 from app.domain.accounts.models import Account, User
-from app.domain.accounts.users import plain_email
+from app.domain.accounts.users import plain_email, plain_line
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit import Unit
-
-MAX_SUPPORT_CONTACT = 100
-NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Line breaks and control characters, and halves of characters."""
 
 
 class AccountFields(TypedDict, total=False):
     """What of an account may be changed; a field that is left out stays as it is."""
 
+    company_name: str
     region: str
     support_contact: str | None
 
@@ -28,11 +24,12 @@ class AccountFields(TypedDict, total=False):
 async def open_account(
     unit: Unit, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
 ) -> Account:
-    """Open an account; `rate` is the price of one credit. Raises `InvalidInput`."""
-    if not company_name.strip():
-        raise InvalidInput(reason="The company name must not be empty.")
+    """Open an account; `rate` is the price of one credit, and the name may be empty until it is set.
+
+    Raises `InvalidInput`.
+    """
     fields = _checked({"region": region, "support_contact": support_contact})
-    account = Account(company_name=company_name.strip(), rate=rate, **fields)
+    account = Account(company_name=plain_line("company_name", company_name), rate=rate, **fields)
     await unit.save(account)
     return account
 
@@ -60,8 +57,8 @@ async def add_user(unit: Unit, email: str, password: str, first_name: str = "", 
     row = {
         "account_id": unit.actor.account_id,
         "email": plain_email(email),
-        "first_name": first_name,
-        "last_name": last_name,
+        "first_name": plain_line("first_name", first_name),
+        "last_name": plain_line("last_name", last_name),
         "password_hash": await passwords.hash(password),
     }
     added = await unit.execute(insert(User).values(row).on_conflict_do_nothing().returning(User))
@@ -74,11 +71,20 @@ async def add_user(unit: Unit, email: str, password: str, first_name: str = "", 
 def _checked(fields: AccountFields) -> dict[str, Any]:
     """Return the fields as they are stored; raise `InvalidInput`."""
     values: dict[str, Any] = {}
+    if "company_name" in fields:
+        values["company_name"] = _company_name(fields["company_name"])
     if "region" in fields:
         values["region"] = _region(fields["region"])
     if "support_contact" in fields:
-        values["support_contact"] = _support_contact(fields["support_contact"] or "")
+        values["support_contact"] = plain_line("support_contact", fields["support_contact"] or "")
     return values
+
+
+def _company_name(text: str) -> str:
+    name = plain_line("company_name", text)
+    if not name:
+        raise InvalidInput(reason="company_name must not be empty.")
+    return name
 
 
 def _region(text: str) -> str:
@@ -86,10 +92,3 @@ def _region(text: str) -> str:
     if not region.isascii() or region.upper() not in phonenumbers.SUPPORTED_REGIONS:
         raise InvalidInput(reason="region must be the two letters of a country (ISO 3166), such as US or GB.")
     return region.upper()
-
-
-def _support_contact(text: str) -> str:
-    contact = text.strip()
-    if len(contact) > MAX_SUPPORT_CONTACT or NOT_OF_A_LINE.search(contact):
-        raise InvalidInput(reason=f"support_contact must be one line of at most {MAX_SUPPORT_CONTACT} characters.")
-    return contact

@@ -1,6 +1,7 @@
 """The people of an account: invited, given roles, removed. An account never loses its last owner."""
 
 import re
+from typing import TypedDict
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -18,6 +19,17 @@ ENCODED_WORD = "=?"
 EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+@[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+")
 MAX_EMAIL = 254
 """RFC 5321, 4.5.3.1.3, less the angle brackets."""
+
+MAX_LINE = 100
+NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Line breaks and control characters, and halves of characters."""
+
+
+class UserFields(TypedDict, total=False):
+    """The fields of a user that may be changed; a field that is left out stays as it is, and null empties it."""
+
+    first_name: str | None
+    last_name: str | None
 
 
 async def get(unit: Unit, id: int) -> User:
@@ -64,6 +76,20 @@ async def change_role(unit: Unit, id: int, role: Role) -> User:
     return user
 
 
+async def update(unit: Unit, id: int, fields: UserFields) -> User:
+    """Change a user's name. Raises `NotFound` and `InvalidInput`."""
+    values = {name: plain_line(name, str(value or "")) for name, value in fields.items()}
+    user = await get(unit, id)
+    former = {name: getattr(user, name) for name, value in values.items() if getattr(user, name) != value}
+    if not former:
+        return user
+    for name in former:
+        setattr(user, name, values[name])
+    await unit.save(user)
+    await audit.record(unit, "user_changed", user.email, user_id=user.id, former=former)
+    return user
+
+
 async def remove(unit: Unit, id: int) -> User:
     """Remove a user: every session ends, and the e-mail address is free again. Raises `Conflict` for the last owner."""
     await _lock(unit)
@@ -89,6 +115,14 @@ def plain_email(text: str) -> str:
     if ENCODED_WORD in email:
         raise InvalidInput(reason="email must not have =? in it. Write the address plainly.")
     return email
+
+
+def plain_line(field: str, text: str) -> str:
+    """Return a text without spaces at its ends; raise `InvalidInput` for a long one, or one with control characters."""
+    line = text.strip()
+    if len(line) > MAX_LINE or NOT_OF_A_LINE.search(line):
+        raise InvalidInput(reason=f"{field} must be one line of at most {MAX_LINE} characters.")
+    return line
 
 
 async def _find_invited(unit: Unit, email: str) -> User:

@@ -30,11 +30,13 @@ from app.domain.messages.outcome import Report
 
 SOURCE = "inbound_sms"
 HELP_EVERY = timedelta(hours=24)
-STOPPED = "{company}: you are unsubscribed and will get no more messages. Reply START to resubscribe."
-STARTED = "{company}: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
-HELP = "{company}: for help contact {support}. Msg&data rates may apply. Reply STOP to unsubscribe."
-END_OF_HELP = HELP.rpartition("{support}")[2]
+STOPPED = "you are unsubscribed and will get no more messages. Reply START to resubscribe."
+STARTED = "you are subscribed again. Reply HELP for help, STOP to unsubscribe."
+END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
 """By it an answer to HELP is known, whatever name and contact the account had when it was given."""
+
+HELP_WITH_SUPPORT = "for help contact {support}. "
+HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
 FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
 
@@ -220,8 +222,11 @@ async def _reply(unit: Unit, arrival: Arrival, template: str) -> None:
 
 
 async def _compliance_text(unit: Unit, template: str) -> str:
+    """Return a reply in the account's name; one without a name, and without a contact, is worded without them."""
     account = await accounts.get_own(unit)
-    return template.format(company=account.company_name, support=account.support_contact or account.company_name)
+    support = account.support_contact or account.company_name
+    text = template.format(support=support) if support else template.removeprefix(HELP_WITH_SUPPORT)
+    return f"{account.company_name}: {text}" if account.company_name else text[:1].upper() + text[1:]
 
 
 def _payload(inbound: InboundMessage) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Opening an account with all it needs to send: an owner, a key, a number and credits."""
+"""Open an account with everything it needs to send: an owner, keys, a number and credits."""
 
 import secrets
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ from app.domain.numbers import service as numbers
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a new account is to be. `rate` is the price of one credit, `secret` makes the keys' fingerprints."""
+    """The facts of a new account. `rate` is the price of one credit, `secret` makes the keys' fingerprints.
+
+    `company_name` may be empty: the account replies without a name until it is set.
+    """
 
     company_name: str
     email: str
@@ -25,6 +28,8 @@ class Opening:
     secret: bytes
     region: str = "US"
     support_contact: str = ""
+    first_name: str = ""
+    last_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ async def open_account(unit: Unit, opening: Opening) -> Opened:
     )
     unit.actor = Actor(account.id, ALL, "setup")
     password = secrets.token_urlsafe(12)
-    owner = await accounts.add_user(unit, opening.email, password)
+    owner = await accounts.add_user(unit, opening.email, password, opening.first_name, opening.last_name)
     _, svc_key = await api_keys.create_key(unit, opening.secret, NewKey("First key"))
     _, auto_key = await api_keys.create_key(unit, opening.secret, NewKey("Automation", KeyKind.auto))
     number = await numbers.assign_sandbox_number(unit)
