@@ -64,7 +64,13 @@ ContactId = Annotated[BigInt, strawberry.argument(description="The contact's id.
 OptionalId = Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give phone.")]
 PHONE = "In E.164 form, such as +12025550143, or national form of the account's region."
 Phone = Annotated[str | None, strawberry.argument(description=f"The contact's phone. {PHONE}")]
+STATUS = (
+    "opted_out records that the person wants no more texts, and who said so. active changes nothing, and is refused "
+    "(contact_opted_out) where the phone has opted out."
+)
 Tag = Annotated[str, strawberry.argument(description="The tag.")]
+WRITE_REFUSALS = ("conflict", "contact_opted_out", "invalid_phone", "not_found")
+"""Why a contact is not added or changed."""
 MAX_TAGS = 1000
 """How many tags a list of all of them shows."""
 
@@ -138,36 +144,34 @@ class ContactTag:
     name: str = strawberry.field(description="The tag itself.")
 
 
-@strawberry.input(description="A contact to add.")
-class NewContact:
-    """What a contact is made of."""
+@strawberry.input
+class ContactDetails:
+    """What a contact is made of, beside its phone."""
 
-    phone: str = strawberry.field(description=PHONE)
-    first_name: strawberry.Maybe[str | None] = strawberry.field(description="The first name.")
-    last_name: strawberry.Maybe[str | None] = strawberry.field(description="The last name.")
-    email: strawberry.Maybe[str | None] = strawberry.field(description="The e-mail address.")
-    tags: strawberry.Maybe[list[str] | None] = strawberry.field(description="Labels; each once, 64 characters at most.")
-    pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(
-        description="The stage; new_lead if none."
-    )
-    source: strawberry.Maybe[str | None] = strawberry.field(description="Where the contact came from.")
-    dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True to set do-not-disturb.")
-
-
-@strawberry.input(description="The fields to change; what is left out stays as it is, and null empties it.")
-class ContactChanges:
-    """What of a contact is to change."""
-
-    phone: strawberry.Maybe[str | None] = strawberry.field(description=f"{PHONE} Not null: a contact has one.")
     first_name: strawberry.Maybe[str | None] = strawberry.field(description="The first name.")
     last_name: strawberry.Maybe[str | None] = strawberry.field(description="The last name.")
     email: strawberry.Maybe[str | None] = strawberry.field(description="The e-mail address.")
     tags: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description="All labels; they replace those there were."
+        description="All labels, each once, 64 characters at most; they replace those there were."
     )
-    pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage.")
+    pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage; first new_lead.")
     source: strawberry.Maybe[str | None] = strawberry.field(description="Where the contact came from.")
-    dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True to set do-not-disturb.")
+    dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
+    status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)
+
+
+@strawberry.input(description="A contact to add.")
+class NewContact(ContactDetails):
+    """A contact to add."""
+
+    phone: str = strawberry.field(description=PHONE)
+
+
+@strawberry.input(description="The fields to change; what is left out stays as it is, and null empties it.")
+class ContactChanges(ContactDetails):
+    """What of a contact is to change."""
+
+    phone: strawberry.Maybe[str | None] = strawberry.field(description=f"{PHONE} Not null: a contact has one.")
 
 
 @strawberry.type(description="What a deletion removed.")
@@ -250,7 +254,7 @@ class ContactMutation:
     @strawberry.mutation(
         graphql_type=Contact,
         description="Add a contact. A phone that has opted out stays opted out, whoever adds it again.",
-        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused", "not_found"),
+        directives=guarded("contacts:write", *WRITE_REFUSALS, "idempotency_key_reused"),
     )
     async def create_contact(
         self,
@@ -269,7 +273,7 @@ class ContactMutation:
             "Add a contact, or change the given fields of the one with that phone. A field that is null stays as it "
             "is; tags replace those there were."
         ),
-        directives=guarded("contacts:write", "conflict", "invalid_phone", "idempotency_key_reused", "not_found"),
+        directives=guarded("contacts:write", *WRITE_REFUSALS, "idempotency_key_reused"),
     )
     async def upsert_contact(
         self,
@@ -281,12 +285,14 @@ class ContactMutation:
         """Add or change a contact."""
         fields = _fields(contact)
         digest = idempotency.fingerprint("upsert_contact", **fields)
-        return await _once(info, idempotency_key, digest, lambda unit: service.upsert(unit, fields, source_if_new))
+        return await _once(
+            info, idempotency_key, digest, lambda unit: review.upsert_contact(unit, fields, source_if_new)
+        )
 
     @strawberry.mutation(
         graphql_type=Contact,
         description="Change some fields of a contact, named by its id or its phone.",
-        directives=guarded("contacts:write", "not_found", "conflict", "invalid_phone"),
+        directives=guarded("contacts:write", *WRITE_REFUSALS),
     )
     async def update_contact(
         self,

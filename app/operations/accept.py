@@ -1,11 +1,11 @@
 """Turning what a caller sent into the variables of an operation."""
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from app.operations.forms import is_blank, read_text
 from app.operations.json_schema import Json
 from app.operations.variables import Variable
 
@@ -22,17 +22,32 @@ class Unacceptable(ValueError):
     """A value does not fit the operation. The text is a sentence for the caller, and names the value."""
 
 
-class Acceptor:
-    """Checks what was sent against variables, and passes over what is no variable. Made once, at start."""
+class Unattested(ValueError):
+    """What must be attested is not; the text is the code of the error that refuses it."""
 
-    def __init__(self, variables: Iterable[Variable]) -> None:
+
+class Acceptor:
+    """Checks what was sent against variables, and passes over what is no variable. Made once, at start.
+
+    With `forms`, it reads what form tools send as they mean it: see `forms` of the directive `@rest`.
+    """
+
+    def __init__(self, variables: Iterable[Variable], *, forms: bool = False) -> None:
         variables = list(variables)
-        self._rows = [(variable.name, variable.required, _check_variable(variable)) for variable in variables]
+        self._rows = [(variable.name, variable.required, _check(variable.schema)) for variable in variables]
         self._casts = {variable.name: (variable.many is not None, _cast(variable.single)) for variable in variables}
+        self._attested = [(variable.name, variable.attested) for variable in variables if variable.attested]
+        self._forms = {variable.name: variable for variable in variables} if forms else {}
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables among JSON values; what was left out stays out. Raise `Unacceptable`."""
-        return _take(self._rows, given)
+        """Return the variables among JSON values; what was left out stays out.
+
+        Raise `Unacceptable`, and before that `Unattested`.
+        """
+        for name, code in self._attested:
+            if given.get(name) is not True:
+                raise Unattested(code)
+        return _take(self._rows, self._filled_in(given))
 
     def texts(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the variables among texts, of which a list takes all, and any other the last. Raise `Unacceptable`."""
@@ -41,7 +56,22 @@ class Acceptor:
             for name, (many, cast) in self._casts.items()
             if name in given
         }
-        return _take(self._rows, read)
+        return _take(self._rows, self._filled_in(read))
+
+    def _filled_in(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what was filled in of a form; what is no form comes back as it is."""
+        if not self._forms:
+            return given
+        return {
+            name: read_text(variable.single, value.strip(" ")) if _is_spelled(variable, value) else value
+            for name, variable in self._forms.items()
+            if name in given and not (is_blank(value := given[name]) and not variable.required)
+        }
+
+
+def _is_spelled(variable: Variable, value: Any) -> bool:
+    """Tell whether a text stands for a value that is none."""
+    return isinstance(value, str) and variable.single["type"] != "string"
 
 
 def _take(rows: Iterable[Row], given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -52,21 +82,6 @@ def _take(rows: Iterable[Row], given: Mapping[str, Any], prefix: str = "") -> di
         elif required:
             raise Unacceptable(f"{prefix}{name} is required.")
     return taken
-
-
-def _check_variable(variable: Variable) -> Check:
-    check = _check(variable.schema)
-    return _leniently(check) if variable.lenient else check
-
-
-def _leniently(check: Check) -> Check:
-    def lenient(value: Any, name: str) -> Any:
-        try:
-            return check(value, name)
-        except Unacceptable:
-            return None
-
-    return lenient
 
 
 def _check(schema: Json) -> Check:
@@ -239,18 +254,7 @@ _PLURALS = {
     "string": "strings",
 }
 
-_INTEGER = re.compile(r"-?\d{1,40}", re.ASCII)
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-
 
 def _cast(schema: Json) -> Callable[[str], Any]:
-    return _CASTS.get(_kind(schema), str)
-
-
-# A text that cannot be cast stays as it is: the check that follows says what it must be.
-_CASTS: dict[str, Callable[[str], Any]] = {
-    "boolean": lambda text: _BOOLEANS.get(text, text),
-    "integer": lambda text: int(text) if _INTEGER.fullmatch(text) else text,
-    "number": lambda text: float(text) if _NUMBER.fullmatch(text) else text,
-}
+    """Return what reads a text; one that cannot be read stays as it is: the check that follows says what it must be."""
+    return lambda text: read_text(schema, text)

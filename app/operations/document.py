@@ -113,6 +113,8 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         rest=read_rest(node, schema),
         tool=read_tool(node, schema),
     )
+    if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
+        raise Unsound(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
     for rest in operation.rest:
         check_rest(rest, variables, operation.returns, reads_only=operation.reads_only)
     return operation

@@ -25,13 +25,15 @@ _PAGED = {"limit", "offset"}
 class Rest:
     """One HTTP endpoint. The path is a template of RFC 6570, level 1, such as `/contacts/{id}`.
 
-    Where `pick` names a field of the selection, that field alone is answered.
+    Where `pick` names a field of the selection, that field alone is answered; with `forms`, what form tools send is
+    read as they mean it.
     """
 
     method: str
     path: str
     envelope: str
     pick: str | None = None
+    forms: bool = False
 
     @property
     def placeholders(self) -> list[str]:

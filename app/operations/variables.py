@@ -34,27 +34,28 @@ from app.operations.unsound import Unsound
 class Variable:
     """One variable. `schema` is what it accepts, with description and default; `header` where REST reads it, if so.
 
-    A `lenient` one takes what it does not accept as null.
+    Unless the value of an `attested` one is true, that error refuses the request before anything else is looked at.
     """
 
     name: str
     schema: Json
     required: bool
     header: str | None = None
-    lenient: bool = False
+    attested: str | None = None
 
     @property
     def many(self) -> Json | None:
         """Return the array that the variable accepts, if it is a list."""
-        return next((option for option in self._options if option.get("type") == "array"), None)
+        return next((option for option in self.options if option.get("type") == "array"), None)
 
     @property
     def single(self) -> Json:
         """Return what one value of the variable is: an item of a list, or the value itself."""
-        return next(option for option in self._options if option != NULL and option.get("type") != "array")
+        return next(option for option in self.options if option != NULL and option.get("type") != "array")
 
     @property
-    def _options(self) -> list[Json]:
+    def options(self) -> list[Json]:
+        """Return the schemas of which a value fits one."""
         return self.schema.get("anyOf", [self.schema])
 
 
@@ -80,8 +81,8 @@ def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema
         described["default"] = value_from_ast_untyped(node.default_value)
     required = isinstance(kind, GraphQLNonNull) and not node.default_value
     header = next((values["name"] for values in directive_values("header", node, schema)), None)
-    lenient = bool(directive_values("lenient", node, schema))
-    return Variable(name, described, required, header, lenient)
+    attested = next((values["or"] for values in directive_values("attested", node, schema)), None)
+    return Variable(name, described, required, header, attested)
 
 
 class _Feeds(Visitor):

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType
-from app.operations.accept import Acceptor, Unacceptable
+from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType, catalogue
+from app.operations.accept import Acceptor, Unacceptable, Unattested
 from app.operations.document import Operation
 from app.operations.surface import Rest
 from app.operations.variables import Variable
@@ -29,6 +29,7 @@ class Places:
         self.headers = {variable.header: variable for variable in others if variable.header}
         self.body: list[Variable] = members if rest.has_body else []
         self.query: list[Variable] = [] if rest.has_body else members
+        self.forms = rest.forms
 
 
 class Reader:
@@ -36,13 +37,17 @@ class Reader:
 
     def __init__(self, places: Places) -> None:
         self._path = Acceptor(places.path)
-        self._query = Acceptor(places.query)
-        self._body = Acceptor(places.body) if places.body else None
+        self._query = Acceptor(places.query, forms=places.forms)
+        self._body = Acceptor(places.body, forms=places.forms) if places.body else None
         self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
         self._names = {header: variable.name for header, variable in places.headers.items()}
 
     async def __call__(self, request: Request) -> dict[str, Any]:
-        """Return the variables; raise `InvalidInput`, `InvalidJson`, `BodyTooLarge` or `UnsupportedMediaType`."""
+        """Return the variables.
+
+        Raises `InvalidInput`, `InvalidJson`, `BodyTooLarge` or `UnsupportedMediaType`, and of a body that can be read
+        at all, before `InvalidInput`, the error of what it had to attest.
+        """
         try:
             variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
             variables |= self._query.texts(read_query(request))
@@ -50,6 +55,8 @@ class Reader:
                 variables |= self._read_headers(request.headers)
             if self._body:
                 variables |= self._body.values(await read_json(request))
+        except Unattested as fault:
+            raise catalogue()[str(fault)]() from None
         except Unacceptable as fault:
             raise InvalidInput(reason=str(fault)) from None
         return variables

@@ -17,6 +17,7 @@ from app.domain.kernel.errors import (
     catalogue,
 )
 from app.operations.document import Operation
+from app.operations.forms import form_schema
 from app.operations.json_schema import Json, obj
 from app.operations.surface import Rest
 from app.operations.unsound import Unsound
@@ -107,7 +108,7 @@ def _endpoint(operation: Operation, rest: Rest, number: int, known: Catalogue) -
         "responses": {"200": _answer(operation, rest)} | _refusals(operation, places, known),
     }
     if places.body:
-        endpoint["requestBody"] = _body(places.body)
+        endpoint["requestBody"] = _body(places.body, forms=places.forms)
     if scopes:
         endpoint["description"] = f"Needs {' and '.join(f'`{scope}`' for scope in scopes)}."
         endpoint["security"] = [{scheme: scopes} for scheme in SECURITY]
@@ -127,11 +128,19 @@ def _parameter(place: str, name: str, variable: Variable) -> Json:
     return {"name": name, "in": place, "required": variable.required, "schema": schema}
 
 
-def _body(variables: Iterable[Variable]) -> Json:
+def _body(variables: Iterable[Variable], *, forms: bool) -> Json:
     variables = list(variables)
-    required = [variable.name for variable in variables if variable.required]
-    schema = obj({variable.name: variable.schema for variable in variables}, required)
+    required = [variable.name for variable in variables if variable.required or variable.attested]
+    schema = obj({variable.name: _member(variable, forms=forms) for variable in variables}, required)
     return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+
+
+def _member(variable: Variable, *, forms: bool) -> Json:
+    """Describe a member of a body; one to attest takes true alone."""
+    schema = form_schema(variable) if forms else variable.schema
+    if not variable.attested:
+        return schema
+    return {"type": "boolean", "const": True, "description": schema.get("description", "")}
 
 
 def _answer(operation: Operation, rest: Rest) -> Json:

@@ -137,7 +137,10 @@ class Consent(Base):
 
 
 class ContactFields(TypedDict, total=False):
-    """What a caller may set; a field that is left out stays as it is, and null empties it, but for the phone."""
+    """What a caller may set; a field that is left out stays as it is, and null empties it.
+
+    Phone and status cannot be emptied. A status of opted_out is an opt-out; none lifts one.
+    """
 
     phone: str | None
     first_name: str | None
@@ -147,3 +150,4 @@ class ContactFields(TypedDict, total=False):
     pipeline_stage: PipelineStage | None
     source: str | None
     dnd_sms: bool | None
+    status: ContactStatus | None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy import select
@@ -10,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.models import Account
 from app.domain.contacts import consent, queries
+from app.domain.contacts.consent import ContactOptedOut, Evidence
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.kernel import phone as phones
@@ -24,12 +26,13 @@ EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": Fa
 async def create(unit: Unit, fields: ContactFields) -> Contact:
     """Add a contact; raise `Conflict` where the account has one with that phone.
 
-    A phone that has opted out stays opted out, whoever adds it again.
+    A phone that has opted out stays opted out, whoever adds it again: raises `ContactOptedOut` where the fields say
+    that it has not.
     """
     values = await _checked(unit, fields)
     if not values.get("phone"):
         raise InvalidInput(reason="phone is required.")
-    contact = await _insert(unit, values)
+    contact = await _insert(unit, values, fields.get("status"))
     if contact is None:
         existing = await queries.find_by_phone(unit, values["phone"])
         raise Conflict(reason=f"A contact with {values['phone']} exists: id {existing.id if existing else 'unknown'}.")
@@ -39,13 +42,13 @@ async def create(unit: Unit, fields: ContactFields) -> Contact:
 async def upsert(unit: Unit, fields: ContactFields, source_if_new: str) -> Contact:
     """Add a contact, or change the given fields of the one with that phone; null says nothing here.
 
-    A new contact that names no source has `source_if_new`.
+    A new contact that names no source has `source_if_new`. Raises `ContactOptedOut` as `update` does.
     """
     said = cast("ContactFields", {name: value for name, value in fields.items() if value is not None})
     new = await _checked(unit, cast("ContactFields", {"source": source_if_new, **said}))
     if not new.get("phone"):
         raise InvalidInput(reason="phone is required.")
-    added = await _insert(unit, new)
+    added = await _insert(unit, new, said.get("status"))
     if added is not None:
         return added
     known = await queries.find_by_phone(unit, new["phone"])
@@ -92,9 +95,14 @@ async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
 
 
 async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
-    """Change the given fields of a contact, and tell what changed."""
-    if "phone" in fields and fields["phone"] is None:
-        raise InvalidInput(reason="phone must not be null. Leave it out to keep the one there is.")
+    """Change the given fields of a contact, and tell what changed.
+
+    The status is that of the contact with all other changes made. Raises `ContactOptedOut` for `active` where the
+    phone has opted out.
+    """
+    for name in ("phone", "status"):
+        if fields.get(name, name) is None:
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the one there is.")
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
     before = Snapshot.of(contact)
@@ -106,6 +114,7 @@ async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
     await unit.save(contact)
     for event in changes(contact, before, unit.clock.now()):
         unit.tell(event, contact.id)
+    await _set_status(unit, contact, fields.get("status"))
     return contact
 
 
@@ -123,7 +132,7 @@ async def remove_tag(unit: Unit, id: int, tag: str) -> Contact:
     return await update(unit, id, {"tags": [kept for kept in contact.tags if kept != tag.strip()]})
 
 
-async def _insert(unit: Unit, values: dict[str, Any]) -> Contact | None:
+async def _insert(unit: Unit, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
     suppressed = await queries.find_suppression(unit, values["phone"])
     status = ContactStatus.opted_out if suppressed else ContactStatus.active
     row = {"account_id": unit.actor.account_id, "status": status, **values}
@@ -132,8 +141,18 @@ async def _insert(unit: Unit, values: dict[str, Any]) -> Contact | None:
     )
     contact = cast("Contact | None", added.scalar_one_or_none())
     if contact is not None:
-        unit.tell(NewContact.of(contact), contact.id)
+        unit.tell(replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
+        await _set_status(unit, contact, wanted)
     return contact
+
+
+async def _set_status(unit: Unit, contact: Contact, wanted: ContactStatus | None) -> None:
+    """Record an opt-out that another system reports; raise `ContactOptedOut` where it denies one."""
+    if wanted is None or wanted == contact.status:
+        return
+    if wanted is ContactStatus.active:
+        raise ContactOptedOut(phone=contact.phone)
+    await consent.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
 
 
 async def _move(unit: Unit, contact: Contact, phone: str) -> None:
@@ -153,7 +172,8 @@ async def _move(unit: Unit, contact: Contact, phone: str) -> None:
 
 async def _checked(unit: Unit, fields: ContactFields) -> dict[str, Any]:
     """Return the fields as they are stored; raise `InvalidInput` or `InvalidPhone`."""
-    values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in fields.items()}
+    stored = ((name, value) for name, value in fields.items() if name != "status")
+    values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in stored}
     if "phone" in values:
         values["phone"] = phones.normalize(values["phone"], await _region(unit))
     for name in ("first_name", "last_name", "source"):

@@ -33,10 +33,18 @@ async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> 
 
 
 async def update_contact(unit: Unit, contact_id: int, fields: ContactFields) -> Contact:
-    """Change the given fields of a contact; another phone settles what was unclear of the old one."""
-    contact = await contacts.update(unit, contact_id, fields)
-    if "phone" in fields and contact.held_until is None:
-        await settle(unit, contact_id)
+    """Change the given fields of a contact; another phone, or an opt-out, settles what was unclear."""
+    return await _settled(unit, await contacts.update(unit, contact_id, fields), fields)
+
+
+async def upsert_contact(unit: Unit, fields: ContactFields, source_if_new: str) -> Contact:
+    """Add a contact, or change the given fields of the one with that phone; an opt-out settles what was unclear."""
+    return await _settled(unit, await contacts.upsert(unit, fields, source_if_new), fields)
+
+
+async def _settled(unit: Unit, contact: Contact, fields: ContactFields) -> Contact:
+    if fields.keys() & {"phone", "status"} and contact.held_until is None:
+        await settle(unit, contact.id)
     return contact
 
 
