@@ -199,6 +199,7 @@ def open_handoff(services: Services) -> Handoff:
         timeout=settings.handoff_timeout_seconds,
         lease=settings.handoff_lease_seconds,
         ambiguous_wait=settings.ambiguous_wait_seconds,
+        unconfirmed_after=settings.unconfirmed_after_seconds,
     )
     return Handoff(services.database, services.carriers, services.clock, services.ring, pace, _count_send)
 

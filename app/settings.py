@@ -61,11 +61,11 @@ class Settings(BaseSettings):
     oauth_key_days: float = Field(90.0, gt=0, le=MOST_DAYS)
     rate_limit: int = Field(6_000, ge=1, le=1_000_000)
     send_rate_limit: int = Field(60_000, ge=1, le=1_000_000)
-
     handoff_batch: int = Field(100, ge=1, le=10_000)
     handoff_timeout_seconds: Time = 10.0
     handoff_lease_seconds: Time = 30.0
     ambiguous_wait_seconds: Wait = 5.0
+    unconfirmed_after_seconds: Time = 3600.0
     sandbox_delay_seconds: Wait = 0.2
 
     webhook_retry_schedule: Annotated[tuple[Wait, ...], NoDecode] = (

@@ -65,7 +65,9 @@ class Message:
     cost: float = strawberry.field(description="What it cost, in the account's currency; 0 once failed.")
     error_code: str | None = strawberry.field(description="Why it failed, as a code.")
     provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
-    unconfirmed: bool = strawberry.field(description="True when the carrier cannot say whether it arrived.")
+    unconfirmed: bool = strawberry.field(
+        description="True when nobody could say whether it left or arrived; a later report says it."
+    )
     created_at: datetime = strawberry.field(description="When it was accepted or received.")
     sent_at: datetime | None = strawberry.field(description="When the carrier took it.")
     delivered_at: datetime | None = strawberry.field(description="When it arrived.")

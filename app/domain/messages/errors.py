@@ -49,8 +49,9 @@ class CarrierRefused(DomainError):
 class CarrierTimeout(DomainError):
     """The carrier has not answered in time, and may have the text: sending it again could send it twice.
 
-    The service asks the carrier, then records the message as sent, sends it or refunds it; its status in the message
-    log tells which. Repeating the request with the same idempotency key is safe, and answers what has come of it.
+    The service asks the carrier, then records the message as sent, sends it or refunds it. What cannot be found out in
+    an hour stays sent and `unconfirmed`, without a refund, until the carrier reports on it: see the message log.
+    Repeating the request with the same idempotency key is safe, and answers what has come of it.
     """
 
     code = "carrier_timeout"

@@ -2,12 +2,14 @@
 
 A claim is committed before the call and its record after it, so no transaction is open while a carrier thinks.
 A claim that outlives its lease, and an answer that never came, are ambiguous: the carrier is asked whether it has
-the message, which is sent again only when it surely does not. A worker that slept past its lease gives nothing back:
-the claim is another's by then.
+the message, again and again with longer waits, and the message is sent again only when it surely does not. What cannot
+be found out in the time of `Pace.unconfirmed_after` stays sent and unconfirmed. A worker that slept past its lease
+gives nothing back: the claim is another's by then.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 from app.db.engine import UNSTORABLE, Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor, Ring, open_unit
+from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
 from app.domain.messages import outcome
 from app.domain.messages.acceptance import TELL
 from app.domain.messages.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
@@ -25,6 +27,8 @@ from app.domain.messages.outcome import Report
 
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
+ASK_MOST = timedelta(minutes=10)
+"""The longest wait between two questions about one message."""
 
 NAMELESS = Accepted("", "")
 """An answer of which only that the carrier has the message can be kept."""
@@ -66,6 +70,7 @@ WITH taken AS (
 UPDATE messages m SET provider_message_id = a.provider_message_id, claimed_until = NULL,
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
   carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
+  unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
   sent_at = coalesce(m.sent_at, $4)
 FROM taken, unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
 WHERE m.id = taken.id AND m.id = a.id RETURNING m.id, taken.status = 'pending' AS was_pending
@@ -75,19 +80,31 @@ PUT_BACK = """
 UPDATE messages SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2
 """
 
-ASK_LATER = "UPDATE messages SET claimed_until = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2"
+ASK_LATER = """
+UPDATE messages SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4)
+WHERE id = $1 AND status = 'pending' AND claimed_until = $2
+"""
 IS_DUE = "SELECT EXISTS (SELECT FROM messages WHERE status = 'pending' AND claimed_until IS NULL AND due_at <= $1)"
 IS_LAPSED = "SELECT EXISTS (SELECT FROM messages WHERE status = 'pending' AND claimed_until <= $1)"
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much is claimed at once, and for how long. Durations are seconds."""
+    """How much is claimed at once, and for how long. Durations are seconds.
+
+    A carrier that did not answer is asked after `ambiguous_wait`, and no longer after `unconfirmed_after`.
+    """
 
     batch: int = 100
     timeout: float = 10.0
     lease: float = 30.0
     ambiguous_wait: float = 5.0
+    unconfirmed_after: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """The carrier cannot be asked whether it has a message, and is not asked any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +141,7 @@ class Handoff:
         """Ask carriers for one batch of messages whose fate is unknown; return True when more may be."""
         rows = await self._claim(CLAIM_LAPSED)
         found = await asyncio.gather(*(self._find(row) for row in rows))
-        await self._record(list(zip(rows, found, strict=True)))
+        await self._record([(row, self._conclude(row, answer)) for row, answer in zip(rows, found, strict=True)])
         return len(rows) == self.pace.batch
 
     async def due(self) -> bool:
@@ -171,7 +188,20 @@ class Handoff:
             _report(row, error)
             return Ambiguous("the carrier's answer was not understood")
 
-    async def _record(self, answered: Sequence[tuple[Any, Answer | None]]) -> None:
+    def _conclude(self, row: Any, found: Answer | None) -> Answer | Unconfirmed | None:
+        """Return what the carrier said, or what is made of it once it has been asked for long enough."""
+        since = row["unanswered_since"]
+        if since is None or self.clock.now() < since + self._unconfirmed_after:
+            return found
+        match found:
+            case Ambiguous():
+                return Unconfirmed()
+            case None:
+                return Rejected(FailureCode.expired)
+            case _:
+                return found
+
+    async def _record(self, answered: Sequence[tuple[Any, Answer | Unconfirmed | None]]) -> None:
         accepted = [(row, answer) for row, answer in answered if isinstance(answer, Accepted)]
         if accepted:
             await self._record_accepted(accepted)
@@ -191,28 +221,42 @@ class Handoff:
                 await self._record_accepted([each])
         self.ring("events")
 
-    async def _record_other(self, row: Any, answer: Answer | None) -> None:
+    async def _record_other(self, row: Any, answer: Answer | Unconfirmed | None) -> None:
         late = self.clock.now() >= row["created_at"] + GIVE_UP
         match answer:
             case Accepted():
                 pass
             case Ambiguous():
-                await self._end_claim(ASK_LATER, row, timedelta(seconds=self.pace.ambiguous_wait))
+                await self._ask_later(row)
+            case Unconfirmed():
+                async with self._unit(row) as unit:
+                    await outcome.presume_sent(unit, row["id"], row["claimed_until"])
             case Rejected(retryable=False):
                 await self._fail(row, answer.code, Report(carrier_error=answer.carrier_error))
             case _ if late:
                 await self._fail(row, FailureCode.expired, Report())
             case _:
-                await self._end_claim(PUT_BACK, row, _backoff(row["attempts"]))
+                due_at = self.clock.now() + _backoff(row["attempts"])
+                await self.database.pool.execute(PUT_BACK, row["id"], row["claimed_until"], due_at)
 
-    async def _end_claim(self, statement: str, row: Any, wait: timedelta) -> None:
-        """Let a message be looked at again after a wait, unless the claim on it is another's by now."""
-        await self.database.pool.execute(statement, row["id"], row["claimed_until"], self.clock.now() + wait)
+    async def _ask_later(self, row: Any) -> None:
+        """Have the carrier asked after a wait as long as it has been silent, within limits."""
+        now, first = self.clock.now(), timedelta(seconds=self.pace.ambiguous_wait)
+        since = row["unanswered_since"] or now
+        wait = min(max(first, now - since), ASK_MOST, max(first, since + self._unconfirmed_after - now))
+        await self.database.pool.execute(ASK_LATER, row["id"], row["claimed_until"], now + wait, now)
 
     async def _fail(self, row: Any, code: str, report: Report) -> None:
-        actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])
-        async with open_unit(self.database.sessions, actor, self.clock, self.ring) as unit:
+        async with self._unit(row) as unit:
             await outcome.fail(unit, row["id"], code, report)
+
+    def _unit(self, row: Any) -> AbstractAsyncContextManager[Unit]:
+        actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])
+        return open_unit(self.database.sessions, actor, self.clock, self.ring)
+
+    @property
+    def _unconfirmed_after(self) -> timedelta:
+        return timedelta(seconds=self.pace.unconfirmed_after)
 
 
 def _report(row: Any, error: Exception) -> None:

@@ -50,7 +50,8 @@ class Message(Base):
 
     What a worker must still do stands in the row: a `pending` message with `due_at` and no claim is to be handed
     over; one whose `claimed_until` has passed was in the hands of a worker that died, or got no answer, and the
-    carrier is asked before anything else.
+    carrier is asked before anything else. `unanswered_since` is when its carrier first did not answer; `unconfirmed`
+    is true once it was given up to find out what became of it.
     """
 
     __tablename__ = "messages"
@@ -97,6 +98,7 @@ class Message(Base):
     unconfirmed: Mapped[bool] = mapped_column(server_default=text("false"))
     due_at: Mapped[datetime | None]
     claimed_until: Mapped[datetime | None]
+    unanswered_since: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
     actor: Mapped[str]
     request_id: Mapped[str | None]

@@ -5,9 +5,10 @@ found the message in a state that allows it, in the same transaction.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import func, update
+from sqlalchemy import ColumnElement, func, update
 
 from app.domain.billing import service as billing
 from app.domain.contacts import consent
@@ -53,8 +54,28 @@ async def fail(unit: Unit, message_id: int, code: str, report: Report) -> bool:
 
 
 async def mark_sent(unit: Unit, message_id: int, report: Report) -> bool:
-    """Mark a pending message sent; return False where it has come further."""
+    """Mark a pending message sent; return False where it has come further.
+
+    One that was presumed sent, and that no carrier has named yet, is confirmed.
+    """
     message = await _change(unit, message_id, (MessageStatus.pending,), report, {"status": "sent"})
+    if message is not None:
+        await _tell_sent(unit, message)
+        return True
+    unnamed = Message.provider_message_id.is_(None)
+    await _change(unit, message_id, (MessageStatus.sent,), report, {"unconfirmed": False}, unnamed)
+    return False
+
+
+async def presume_sent(unit: Unit, message_id: int, claimed_until: datetime) -> bool:
+    """Mark a claimed message, whose carrier answers no question about it, sent and unconfirmed.
+
+    Nothing is given back: it may have left, and a later report still counts. Returns False where the claim is
+    another's by now.
+    """
+    values = {"status": "sent", "unconfirmed": True}
+    claimed = Message.claimed_until == claimed_until
+    message = await _change(unit, message_id, (MessageStatus.pending,), Report(), values, claimed)
     if message is not None:
         await _tell_sent(unit, message)
     return message is not None
@@ -77,7 +98,12 @@ async def _settle(unit: Unit, message_id: int, report: Report, **values: Any) ->
 
 
 async def _change(
-    unit: Unit, message_id: int, froms: tuple[MessageStatus, ...], report: Report, values: dict[str, Any]
+    unit: Unit,
+    message_id: int,
+    froms: tuple[MessageStatus, ...],
+    report: Report,
+    values: dict[str, Any],
+    *conditions: ColumnElement[bool],
 ) -> Message | None:
     released = {"claimed_until": None} if "status" in values else {}
     statement = (
@@ -86,6 +112,7 @@ async def _change(
             Message.account_id == unit.actor.account_id,
             Message.id == message_id,
             Message.status.in_([str(status) for status in froms]),
+            *conditions,
         )
         .values(
             provider_message_id=func.coalesce(Message.provider_message_id, report.provider_message_id),

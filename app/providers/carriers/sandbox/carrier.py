@@ -54,7 +54,7 @@ WITH message AS (
 SELECT outcome FROM message
 """
 
-FIND = "SELECT outcome FROM sandbox_messages WHERE reference = $1"
+FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
 
 
 class SandboxCarrier:
@@ -85,8 +85,12 @@ class SandboxCarrier:
 
     async def find(self, reference: int) -> Accepted | Rejected | None:
         """Ask whether the network has a message of ours; raise `ConnectionError` while it cannot be asked."""
-        outcome = await self._ask(self._pool.fetchval(FIND, reference))
-        return None if outcome is None else _answer(reference, outcome)
+        found = await self._ask(self._pool.fetchrow(FIND, reference))
+        if found is None:
+            return None
+        if not script_for(found["to_number"]).told:
+            raise ConnectionError("the network does not say")
+        return _answer(reference, found["outcome"])
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
         """Verify and read a status callback; raise `BadSignature` or `MalformedCallback`."""

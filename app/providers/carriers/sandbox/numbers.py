@@ -28,7 +28,8 @@ class Script:
     """What the network does with a text; `says` tells it to people.
 
     `refusal` answers the first `refused_calls` calls of a message. A text that is not `heard` never
-    reaches the network, one that is not `answered` leaves the caller waiting. The first receipt
+    reaches the network, one that is not `answered` leaves the caller waiting, and of one that is not
+    `told` the network does not say whether it has it. The first receipt
     comes `wait` seconds later than usual, and `reply` is texted back after the last.
     """
 
@@ -38,6 +39,7 @@ class Script:
     refused_calls: int = 0
     heard: bool = True
     answered: bool = True
+    told: bool = True
     wait: float = 0.0
     reply: str | None = None
 
@@ -92,6 +94,12 @@ MAGIC: Mapping[str, Script] = {
     ),
     "+15005550301": Script("Accepted and delivered, but the answer to the hand-off never comes.", answered=False),
     "+15005550302": Script("The hand-off never reaches the network, and is never answered.", heard=False),
+    "+15005550303": Script(
+        "Accepted, but neither the hand-off nor a question about it is ever answered, and nothing is reported.",
+        (),
+        answered=False,
+        told=False,
+    ),
     "+15005550401": _replies("STOP"),
     "+15005550402": _replies("START"),
     "+15005550403": _replies("HELP"),
@@ -115,6 +123,19 @@ A text to any number is delivered. The numbers of this table do something else, 
 %TABLE%
 
 The first receipt comes `MESSAGING_SANDBOX_DELAY_SECONDS` after the hand-off, each further one as much later.
+
+## Texts without an answer
+
+`send-sms` answers 504 `carrier_timeout` for the numbers `+15005550301` to `+15005550303`, and `/sms/send` leaves their
+texts `pending`, as real carriers do on a bad day. What becomes of them is told by `GET /sms/logs`:
+
+- `+15005550301`: after some seconds the network is asked, and has the text: `sent`, then `delivered`.
+- `+15005550302`: the network is asked, and does not have it, so that it is handed over again, in vain. After an hour it
+  is `failed` (`expired`), and refunded.
+- `+15005550303`: the network does not say. After an hour the text is `sent` and `unconfirmed`, and not refunded. What
+  `messaging sandbox status` reports still counts.
+
+`MESSAGING_UNCONFIRMED_AFTER_SECONDS=20` makes the hour 20 seconds.
 
 ## Reporting by hand
 

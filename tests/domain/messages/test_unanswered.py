@@ -1,0 +1,251 @@
+"""Texts that their carrier did not answer for: it is asked, less and less often, and nothing stays open for ever."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.erasure import service as erasure
+from app.domain.messages.carrier import (
+    Accepted,
+    Ambiguous,
+    Answer,
+    FailureCode,
+    OutboundMessage,
+    Receipt,
+    ReceiptStatus,
+)
+from app.domain.messages.handoff import Handoff
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.books import Later, audit, calls, entries, states, told
+from tests.domain.conftest import SetClock
+
+UNHEARD, UNTOLD = "+15005550302", "+15005550303"
+FACTS = ("message_sent", "message_delivered", "message_failed")
+
+
+class Silent(SandboxCarrier):
+    """A carrier that has what it is given, answers for nothing, and counts how often it is asked."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.asked = 0
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        await super().send(message)
+        return Ambiguous()
+
+    async def find(self, reference: int) -> Accepted | None:
+        self.asked += 1
+        raise ConnectionError
+
+
+@pytest.fixture
+def silent(handoff: Handoff, pool: Pool) -> Handoff:
+    """Give what hands over to a carrier that says nothing."""
+    return replace(handoff, carriers={"sandbox": Silent(pool)}, pace=replace(handoff.pace, ambiguous_wait=5))
+
+
+def after(handoff: Handoff, seconds: float) -> Handoff:
+    return replace(handoff, clock=Later(timedelta(seconds=seconds)))
+
+
+async def is_unconfirmed(pool: Pool) -> bool:
+    return await pool.fetchval("SELECT unconfirmed FROM messages")
+
+
+async def presume(silent: Handoff) -> None:
+    """Let an hour pass in which the carrier says nothing."""
+    await silent.run()
+    await after(silent, 6).reconcile()
+    await after(silent, 3700).reconcile()
+
+
+async def test_a_carrier_that_says_nothing_is_asked_less_and_less_often(
+    services: Services, send: Callable[..., Any], silent: Handoff, pool: Pool
+) -> None:
+    await send()
+    start = services.clock.now()
+    seconds = [replace(silent, clock=SetClock(start + timedelta(seconds=second))) for second in range(0, 4000, 5)]
+    await seconds[0].run()
+
+    asked_at = [5 * place for place, at in enumerate(seconds) if await _asks(at)]
+
+    assert asked_at == [5, 10, 20, 40, 80, 160, 320, 640, 1240, 1840, 2440, 3040, 3600]
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+
+
+async def _asks(silent: Handoff) -> bool:
+    if not await silent.lapsed():
+        return False
+    await silent.reconcile()
+    return True
+
+
+async def test_what_cannot_be_found_out_in_an_hour_stays_sent_and_unconfirmed_and_is_not_refunded(
+    send: Callable[..., Any], silent: Handoff, pool: Pool
+) -> None:
+    await send()
+    await silent.run()
+    await after(silent, 6).reconcile()
+    await after(silent, 3590).reconcile()
+    before = await states(pool), await is_unconfirmed(pool)
+    await after(silent, 3700).reconcile()
+
+    assert before == ([("pending", None)], False)
+    assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], True)
+    assert await entries(pool) == [("debit", -1, 999)]
+    assert await told(pool, *FACTS) == ["message_sent"]
+    assert not await after(silent, 10**6).lapsed()
+    assert not await after(silent, 10**6).due()
+    assert await calls(pool) == [("Hello", 1)]
+    await audit(pool)
+
+
+@pytest.mark.parametrize(
+    ("status", "error_code", "balance"),
+    [("delivered", None, 999), ("failed", "unreachable", 1000), ("sent", None, 999)],
+)
+async def test_a_later_report_is_applied_to_an_unconfirmed_text(
+    services: Services,
+    send: Callable[..., Any],
+    silent: Handoff,
+    status: str,
+    error_code: str | None,
+    balance: int,
+) -> None:
+    pool, id = services.database.pool, (await send()).message_id
+    await presume(silent)
+    code = FailureCode(error_code) if error_code else None
+
+    for _ in range(2):
+        receipt = Receipt(f"sbx_{id}", ReceiptStatus(status), status, code, reference=id)
+        await services.receipts.receive("sandbox", receipt)
+
+    assert (await states(pool), await is_unconfirmed(pool)) == ([(status, error_code)], False)
+    assert await pool.fetchval("SELECT balance FROM accounts") == balance
+    assert await pool.fetchval("SELECT provider_message_id FROM messages") == f"sbx_{id}"
+    assert len(await told(pool, "message_sent")) == 1
+    await audit(pool)
+
+
+async def test_a_report_that_nobody_knows_more_stays_when_an_older_one_is_late(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send()).message_id
+    await handoff.run()
+
+    for status in (ReceiptStatus.unconfirmed, ReceiptStatus.sent):
+        await services.receipts.receive("sandbox", Receipt(f"sbx_{id}", status, status, reference=id))
+
+    assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], True)
+
+
+async def test_a_text_that_the_carrier_surely_does_not_have_fails_after_an_hour_and_is_refunded_once(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(UNHEARD)
+    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=5))
+    await impatient.run()
+    await after(handoff, 6).reconcile()
+    await after(impatient, 600).run()
+    await after(handoff, 1300).reconcile()
+    before = await states(pool)
+    await after(impatient, 3500).run()
+    await after(handoff, 4200).reconcile()
+
+    assert before == [("pending", None)]
+    assert await states(pool) == [("failed", "expired")]
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+    assert not await after(handoff, 10**6).due()
+
+
+async def test_a_call_that_goes_unanswered_late_is_asked_about_before_it_is_given_up(
+    send: Callable[..., Any], silent: Handoff, handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    await replace(silent, carriers={"sandbox": Deaf(pool)}).run()
+    await after(handoff, 6).reconcile()
+    await after(silent, 4000).run()
+    between = await states(pool)
+    await after(handoff, 4100).reconcile()
+
+    assert between == [("pending", None)]
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+    assert await is_unconfirmed(pool) is False
+
+
+class Deaf(SandboxCarrier):
+    """A carrier that never hears what it is given."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        return Ambiguous()
+
+
+class Slow(SandboxCarrier):
+    """A carrier that takes its time to answer."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.called, self.answering = asyncio.Event(), asyncio.Event()
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        self.called.set()
+        await self.answering.wait()
+        return Accepted("sbx_late")
+
+
+async def test_the_sandbox_says_nothing_of_a_number_for_that_purpose(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send(UNTOLD)).message_id
+    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.3, unconfirmed_after=60))
+    await impatient.run()
+    for seconds in (6, 70):
+        await after(impatient, seconds).reconcile()
+    presumed = await states(pool), await is_unconfirmed(pool)
+    report = Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id)
+    await services.receipts.receive("sandbox", report)
+
+    assert presumed == ([("sent", None)], True)
+    assert (await states(pool), await is_unconfirmed(pool)) == ([("delivered", None)], False)
+
+
+async def test_an_answer_that_comes_after_all_confirms_the_text(
+    send: Callable[..., Any], silent: Handoff, pool: Pool
+) -> None:
+    await send()
+    slow = Slow(pool)
+    calling = asyncio.create_task(replace(silent, carriers={"sandbox": slow}).run())
+    await slow.called.wait()
+    for seconds in (31, 3700):
+        await after(silent, seconds).reconcile()
+    presumed = await is_unconfirmed(pool)
+    slow.answering.set()
+    await calling
+
+    assert presumed is True
+    assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], False)
+    assert await told(pool, *FACTS) == ["message_sent"]
+
+
+async def test_an_unconfirmed_text_is_not_refunded_when_its_contact_is_erased(
+    act: Callable[..., Any], send: Callable[..., Any], silent: Handoff, pool: Pool
+) -> None:
+    await send()
+    await presume(silent)
+
+    async with act() as unit:
+        await erasure.erase(unit, await pool.fetchval("SELECT id FROM contacts"))
+
+    assert await entries(pool) == [("debit", -1, 999)]
