@@ -97,6 +97,12 @@ def test_no_file_is_longer_than_400_lines():
     assert [module.name for module in MODULES if module.lines > 400] == []
 
 
+def test_no_file_of_tests_is_longer_than_400_lines():
+    files = (ROOT / "tests").rglob("*.py")
+
+    assert [path.name for path in files if path.read_text().count("\n") > 400] == []
+
+
 def test_settings_fit_on_150_lines():
     [settings] = [module for module in MODULES if module.name == "app/settings.py"]
 

@@ -20,6 +20,8 @@ from app.providers.mail.smtp import InvalidMailServer, Smtp
 from app.settings import Settings
 from app.urls import UnsafeUrl, split
 from tests.conftest import unit_of
+from tests.factories.oauth import OAUTH_CLIENTS
+from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 from tests.oauth.applications import AUTHORIZE, TOKEN, Application
 from tests.oauth.browsing import OURS, Browsing
 
@@ -123,8 +125,7 @@ async def test_a_url_with_a_control_character_a_space_or_a_backslash_is_refused_
         with pytest.raises(REFUSALS):
             await take(services, browsing, url)
 
-    kept = "SELECT (SELECT count(*) FROM oauth_clients) + (SELECT count(*) FROM webhook_subscriptions)"
-    assert await services.database.pool.fetchval(kept) == 0
+    assert await OAUTH_CLIENTS.count(services) + await WEBHOOK_SUBSCRIPTIONS.count(services) == 0
     await take(services, browsing, "http://127.0.0.1/callback")
 
 

@@ -14,6 +14,8 @@ from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
+from tests.factories.messages import OUTBOUND
 
 PHONE = "+12025550143"
 STOP, START, HELP = "Reply STOP to unsubscribe.", "Reply START to resubscribe.", "Reply HELP for help"
@@ -27,8 +29,7 @@ def replies(services: Services) -> Callable[..., Any]:
         for place, body in enumerate(bodies):
             inbound = InboundMessage(f"in-{place}-{body}", PHONE, account.phone_number, body)
             await services.inbox.receive("sandbox", inbound)
-        rows = await services.database.pool.fetch("SELECT body FROM messages WHERE direction = 'outbound' ORDER BY id")
-        return [row["body"] for row in rows]
+        return await OUTBOUND.read(services, "body")
 
     return text
 
@@ -85,8 +86,9 @@ async def test_a_company_name_is_one_line_of_1_to_100_characters(
         async with unit_for(account) as unit:
             await service.update(unit, {"company_name": name})
 
-    assert await services.database.pool.fetchval("SELECT company_name FROM accounts") == "Blue Door"
-    assert await services.database.pool.fetchval("SELECT count(*) FROM audit_entries WHERE action LIKE 'account%'") == 0
+    assert await ACCOUNTS.only(services, "company_name") == "Blue Door"
+    recorded = await AUDIT_ENTRIES.read(services, "action")
+    assert [action for action in recorded if action.startswith("account")] == []
 
 
 async def test_a_user_is_given_a_first_and_a_last_name(services: Services, account: Opened, unit_for: UnitFor) -> None:
@@ -97,8 +99,8 @@ async def test_a_user_is_given_a_first_and_a_last_name(services: Services, accou
         await users.update(unit, owner.id, {"first_name": "Ann"})
 
     pool = services.database.pool
-    assert [tuple(row) for row in await pool.fetch("SELECT first_name, last_name FROM users")] == [("Ann", "")]
-    audited = await pool.fetch("SELECT subject, details FROM audit_entries WHERE action = 'user_changed' ORDER BY id")
+    assert await USERS.read(pool, "first_name", "last_name") == [("Ann", "")]
+    audited = await AUDIT_ENTRIES.where(action="user_changed").read(pool, "subject", "details")
     assert [tuple(row) for row in audited] == [
         (account.email, {"user_id": owner.id, "former": {"first_name": "", "last_name": ""}}),
         (account.email, {"user_id": owner.id, "former": {"last_name": "Lee"}}),
@@ -114,7 +116,7 @@ async def test_a_name_is_one_line_of_at_most_100_characters(
         with pytest.raises(InvalidInput, match="must be one line of at most 100 characters"):
             await users.update(unit, owner.id, fields)
 
-    assert await services.database.pool.fetchval("SELECT first_name || last_name FROM users") == ""
+    assert await USERS.only(services, "first_name", "last_name") == ("", "")
 
 
 async def test_the_name_of_another_accounts_user_is_not_changed(
@@ -128,7 +130,7 @@ async def test_the_name_of_another_accounts_user_is_not_changed(
         async with unit_for(stranger) as unit:
             await users.update(unit, owner.id, {"first_name": "Changed"})
 
-    assert await services.database.pool.fetchval("SELECT string_agg(first_name, '') FROM users") == ""
+    assert await USERS.read(services, "first_name") == ["", ""]
 
 
 async def test_auth_test_shows_the_names_that_were_set(
