@@ -141,5 +141,5 @@ def _flatten(selection: SelectionSetNode | None, fragments: Fragments) -> Iterat
                 yield from _flatten(fragments[node.name.value].selection_set, fragments)
             case InlineFragmentNode():
                 yield from _flatten(node.selection_set, fragments)
-            case _:
+            case _:  # pragma: no cover - GraphQL has no fourth kind of selection
                 raise Unsound(f"{node.kind} is no selection")

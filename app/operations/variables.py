@@ -72,7 +72,7 @@ def read_variables(
 def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema: GraphQLSchema) -> Variable:
     name = node.variable.name.value
     kind = type_from_ast(schema, node.type)
-    if kind is None:
+    if kind is None:  # pragma: no cover - a document is validated before its variables are read
         raise Unsound(f"${name} is of an unknown type")
     described: dict[str, Any] = accepts(kind)
     if description := node.description.value if node.description else descriptions.get(name):
@@ -103,7 +103,7 @@ class _Feeds(Visitor):
 
     def enter_object_field(self, node: ObjectFieldNode, *_: Any) -> None:
         parent = get_named_type(self.types.get_parent_input_type())
-        if isinstance(parent, GraphQLInputObjectType):
+        if isinstance(parent, GraphQLInputObjectType):  # pragma: no branch - only input objects have input fields
             self._latest = parent.fields[node.name.value].description
 
     def enter_variable(self, node: VariableNode, *_: Any) -> None:

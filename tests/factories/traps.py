@@ -24,11 +24,11 @@ async def locked(pool: Pool, rows: Rows, mode: str = "FOR UPDATE") -> AsyncGener
 
 
 @asynccontextmanager
-async def table_locked(pool: Pool, table: str, mode: str = "ACCESS EXCLUSIVE") -> AsyncGenerator[None]:
-    """Lock a whole table within a block."""
+async def table_locked(pool: Pool, table: str, mode: str = "ACCESS EXCLUSIVE") -> AsyncGenerator[Connection]:
+    """Lock a whole table within a block; give the connection whose transaction has it."""
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(f"LOCK TABLE {table} IN {mode} MODE")
-        yield
+        yield connection
 
 
 @asynccontextmanager

@@ -52,7 +52,7 @@ async def upsert(unit: Unit, fields: ContactFields, source_if_new: str) -> Conta
     if added is not None:
         return added
     known = await queries.find_by_phone(unit, new["phone"])
-    if known is None:  # erased at this very moment
+    if known is None:  # pragma: no cover - it was erased at this very moment
         raise Conflict(reason=f"The contact with {new['phone']} was deleted. Try again.")
     return await update(unit, known.id, said)
 

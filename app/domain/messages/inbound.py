@@ -159,7 +159,7 @@ async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
         case IntentKind.wrong_number:
             arrival.conversation.wrong_number = True
             await contacts.update(unit, arrival.contact.id, {"dnd_sms": True})
-        case IntentKind.none:
+        case IntentKind.none:  # pragma: no branch - no kind is left
             pass
 
 

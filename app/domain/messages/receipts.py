@@ -117,7 +117,7 @@ async def _apply(unit: Unit, id: int, message_id: int, receipt: Receipt) -> None
         case ReceiptStatus.sent:
             await outcome.mark_sent(unit, message_id, report)
             return
-        case ReceiptStatus.pending | ReceiptStatus.unconfirmed:
+        case ReceiptStatus.pending | ReceiptStatus.unconfirmed:  # pragma: no branch - no status is left
             unconfirmed = receipt.status is ReceiptStatus.unconfirmed
             await outcome.note(unit, message_id, report, unconfirmed=unconfirmed)
             return

@@ -1,0 +1,32 @@
+"""What a unit keeps while something slow is done."""
+
+from app.bootstrap import Services
+from app.domain.accounts import queries
+from app.domain.contacts import service as contacts
+from app.domain.kernel.unit import Unit
+from tests.factories.contacts import CONTACTS
+from tests.factories.traps import open_transactions
+
+
+async def test_a_pause_ends_the_transaction_of_a_unit_that_only_read(services: Services, unit: Unit) -> None:
+    await queries.list_users(unit)
+    open_before = await open_transactions(services.database.pool)
+
+    await unit.pause()
+
+    assert (open_before, await open_transactions(services.database.pool)) == (1, 0)
+
+
+async def test_a_pause_commits_nothing_of_a_unit_that_has_written(services: Services, unit: Unit) -> None:
+    await contacts.create(unit, {"phone": "+12025550143"})
+
+    await unit.pause()
+
+    assert await CONTACTS.count(services) == 0
+    assert await open_transactions(services.database.pool) == 1
+
+
+async def test_a_unit_that_has_asked_nothing_has_nothing_to_pause(services: Services, unit: Unit) -> None:
+    await unit.pause()
+
+    assert await open_transactions(services.database.pool) == 0

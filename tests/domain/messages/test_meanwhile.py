@@ -1,0 +1,101 @@
+"""What happens to a text while another process, an erasure or a defect is at it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+import pytest
+
+from app.bootstrap import Services
+from app.db.engine import Pool
+from app.domain.erasure import service as erasure
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.idempotency import IdempotencyKeyReused
+from app.domain.kernel.unit import Actor
+from app.domain.messages import synchronous
+from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
+from app.domain.messages.handoff import Handoff
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.messages.handing import Absorbed, after, through
+from tests.domain.messages.sends import hello, nothing_was_kept
+from tests.factories.billing import audit, entries
+from tests.factories.contacts import id_of_contact
+from tests.factories.events import keep_answer
+from tests.factories.messages import calls, states
+from tests.factories.tables import ago
+from tests.factories.traps import table_locked, until_blocked, writes_refused
+
+
+async def test_a_key_that_another_operation_takes_meanwhile_is_known_before_anything_is_sent(
+    services: Services, actor: Actor, pool: Pool
+) -> None:
+    async with table_locked(pool, "idempotency_keys", "SHARE") as other:
+        sending = asyncio.create_task(services.desk.accept(actor, hello(idempotency_key="order-1")))
+        await until_blocked(pool)
+        await keep_answer(other, actor.account_id, "order-1", ago())
+
+    with pytest.raises(IdempotencyKeyReused):
+        await sending
+
+    assert await nothing_was_kept(pool)
+
+
+async def test_a_text_that_is_erased_while_its_sender_waits_is_not_found_and_is_refunded(
+    services: Services, actor: Actor, act: Callable[[], Any], handoff: Handoff, pool: Pool
+) -> None:
+    carrier = Absorbed(pool)
+    sending = asyncio.create_task(synchronous.send(services.desk, through(handoff, carrier), actor, hello()))
+    await carrier.asked.wait()
+
+    async with act() as unit:
+        await erasure.erase(unit, await id_of_contact(pool))
+    carrier.answer.set_result(Ambiguous())
+    with pytest.raises(NotFound):
+        await sending
+
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+    await audit(pool)
+
+
+class Confused(SandboxCarrier):
+    """A carrier that takes a text without an answer, and whose adapter fails when it is asked."""
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        await super().send(message)
+        return Ambiguous()
+
+    async def find(self, reference: int) -> Answer | None:
+        raise ValueError(f"no report of {reference}")
+
+
+async def test_a_defect_of_an_adapter_that_is_asked_leaves_the_text_to_be_asked_for_again(
+    send: Callable[..., Awaitable[Any]], handoff: Handoff, pool: Pool
+) -> None:
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(str(context["exception"])))
+    id = (await send()).message_id
+    confused = through(handoff, Confused(pool, b"secret", 0, 10))
+
+    await confused.run()
+    await after(confused, seconds=31).reconcile()
+    first = await states(pool)
+    await after(handoff, hours=1).reconcile()
+
+    assert (first, reported) == ([("pending", None)], [f"no report of {id}"])
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+
+
+async def test_an_answer_that_the_database_refuses_to_keep_is_raised_and_the_carrier_is_asked_later(
+    send: Callable[..., Awaitable[Any]], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+
+    async with writes_refused(pool, "messages", unless="status <> 'sent'"):
+        with pytest.raises(asyncpg.CheckViolationError):
+            await handoff.run()
+    await after(handoff, seconds=31).reconcile()
+
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
