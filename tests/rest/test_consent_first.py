@@ -14,6 +14,9 @@ from app.domain.accounts.scopes import Scope
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opening, open_account
 from tests.conftest import unit_of
+from tests.factories.billing import balance_of
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import MESSAGES
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -49,8 +52,8 @@ async def test_consent_is_asked_for_before_anything_else_of_the_body(
     said = {} if attested == "left out" else {"consent_attested": attested}
 
     assert refusal(await api.post("/sms/send", json=body | said))[:2] == REFUSED
-    assert await pool.fetchval("SELECT (SELECT count(*) FROM messages) + (SELECT count(*) FROM contacts)") == 0
-    assert await pool.fetchval("SELECT balance FROM accounts") == 1000
+    assert await MESSAGES.count(pool) + await CONTACTS.count(pool) == 0
+    assert await balance_of(pool) == 1000
 
 
 async def test_no_body_at_all_attests_nothing(api: httpx2.AsyncClient) -> None:
@@ -92,4 +95,4 @@ async def test_a_key_answers_again_what_was_sent_and_remembers_no_refusal(
     assert data(again) == data(first)
     assert again.headers["idempotent-replayed"] == "true"
     assert refusal(await api.post("/sms/send", json=SEND | {"consent_attested": None}, headers=key))[:2] == REFUSED
-    assert await pool.fetchval("SELECT count(*) FROM messages") == 1
+    assert await MESSAGES.count(pool) == 1

@@ -9,7 +9,12 @@ import pytest
 from app.bootstrap import Services, open_dispatcher
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
-from tests.domain.books import payloads, told
+from tests.factories.accounts import API_KEYS
+from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.events import payloads, told
+from tests.factories.messages import SANDBOX_MESSAGES
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import inbound
 
@@ -23,7 +28,6 @@ OPTED_OUT = {"status": "opted_out"}
 SEND = {"to": PHONE, "message": "Hello", "consent_attested": True}
 LIFTED = f"{PHONE} has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
 FACTS = ("new_contact", "new_opt_out", "contact_dnd_changed", "contact_tag_added", "pipeline_stage_changed")
-CONSENTS = "SELECT phone, kind, method, text, actor FROM consents ORDER BY id"
 CREATE_BY_GRAPHQL = """
 mutation ($status: ContactStatus) {
   create_contact(contact: {phone: "+12025550143", status: $status}) { id status score consents { kind method actor } }
@@ -54,7 +58,7 @@ async def gone(api: httpx2.AsyncClient, ann: dict[str, Any], services: Services,
 
 
 async def consents(pool: Pool) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in await pool.fetch(CONSENTS)]
+    return await CONSENTS.read(pool, "phone", "kind", "method", "text", "actor")
 
 
 def ways(contact: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]]]:
@@ -82,12 +86,12 @@ async def test_a_reported_opt_out_is_recorded_with_its_evidence_told_and_heeded(
     after = data(await change(api, ann, way, status="opted_out", first_name="Anna"))
 
     assert (after["status"], after["score"], after["first_name"]) == ("opted_out", 0, "Anna")
-    key = f"key:{await pool.fetchval('SELECT min(id) FROM api_keys')}"
+    key = f"key:{min(await API_KEYS.read(pool, 'id'))}"
     assert await consents(pool) == [(PHONE, "revoked_other", "api", "status: opted_out", key)]
     [said] = await payloads(pool, "new_opt_out")
     assert (said["contact_id"], said["phone"], said["keyword"]) == (ann["id"], PHONE, "")
     assert refusal(await api.post("/sms/send", json=SEND)) == (422, "contact_opted_out", LIFTED)
-    assert await pool.fetchval("SELECT reason FROM suppressions WHERE phone = $1", PHONE) == "api"
+    assert await SUPPRESSIONS.where(phone=PHONE).only(pool, "reason") == "api"
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -170,7 +174,7 @@ async def test_who_opted_out_and_was_deleted_cannot_be_added_as_active(
     answer = await api.post(path, json={"phone": PHONE, "status": "active"})
 
     assert refusal(answer) == (422, "contact_opted_out", LIFTED)
-    assert await pool.fetchval("SELECT count(*) FROM contacts") == 0
+    assert await CONTACTS.count(pool) == 0
     assert data(await api.post(path, json={"phone": PHONE} | OPTED_OUT))["status"] == "opted_out"
     assert len(await consents(pool)) == 1
 
@@ -194,7 +198,7 @@ async def test_a_reported_opt_out_ends_the_drips_of_the_contact(
     data(await change(api, ann, "put", status="opted_out"))
     await open_dispatcher(services).run()
 
-    row = await pool.fetchrow("SELECT status, exit_reason FROM sequence_enrollments")
+    row = await SEQUENCE_ENROLLMENTS.only(pool, "status", "exit_reason")
     assert row is not None
     assert tuple(row) == ("exited", "contact_opted_out")
 
@@ -209,7 +213,7 @@ async def test_what_waits_for_the_carrier_does_not_leave_after_a_reported_opt_ou
 
     [message] = data(await api.get("/sms/logs"))
     assert (message["status"], message["error_code"], message["cost"]) == ("failed", "contact_opted_out", 0)
-    assert await pool.fetchval("SELECT count(*) FROM sandbox_messages") == 0
+    assert await SANDBOX_MESSAGES.count(pool) == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -217,12 +221,12 @@ async def test_a_reported_opt_out_decides_on_an_unclear_reply(
     api: httpx2.AsyncClient, ann: dict[str, Any], services: Services, account: Opened, pool: Pool, way: str
 ) -> None:
     await services.inbox.receive("sandbox", inbound(PHONE, account.phone_number, "STOP what time is the showing"))
-    assert await pool.fetchval("SELECT possible_opt_out FROM conversations") is True
+    assert await CONVERSATIONS.only(pool, "possible_opt_out") is True
 
     data(await change(api, ann, way, status="opted_out"))
 
-    assert await pool.fetchval("SELECT possible_opt_out FROM conversations") is False
-    assert await pool.fetchval("SELECT held_until FROM contacts") is None
+    assert await CONVERSATIONS.only(pool, "possible_opt_out") is False
+    assert await CONTACTS.only(pool, "held_until") is None
 
 
 async def test_with_another_phone_the_status_is_that_of_the_new_phone(
@@ -235,8 +239,7 @@ async def test_with_another_phone_the_status_is_that_of_the_new_phone(
     assert refusal(back)[:2] == (422, "contact_opted_out")
 
     data(await change(api, gone, "put", phone="+12025550188", status="opted_out"))
-    suppressed = await pool.fetch("SELECT phone FROM suppressions ORDER BY id")
-    assert [row["phone"] for row in suppressed] == [PHONE, "+12025550188"]
+    assert await SUPPRESSIONS.read(pool, "phone") == [PHONE, "+12025550188"]
 
 
 async def test_a_whole_contact_can_be_sent_back_as_it_was_answered(
@@ -269,4 +272,4 @@ async def test_a_reported_opt_out_needs_the_scope_to_write_and_a_contact_of_the_
     answer = await http.put(f"/contacts/{mine['id']}", json=OPTED_OUT, headers={"X-API-Key": other.svc_key})
 
     assert refusal(answer)[:2] == (404, "not_found")
-    assert (await consents(pool), await pool.fetchval("SELECT status FROM contacts")) == ([], "active")
+    assert (await consents(pool), await CONTACTS.only(pool, "status")) == ([], "active")

@@ -7,7 +7,9 @@ import pytest
 
 from app.bootstrap import Services
 from app.db.engine import Pool
-from tests.domain.books import told
+from tests.factories.events import told
+from tests.factories.numbers import PHONE_NUMBERS
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -116,7 +118,7 @@ async def test_no_sending_number_is_the_first_one(api: httpx2.AsyncClient, numbe
 
 
 async def test_a_sending_number_may_be_named_by_a_text(api: httpx2.AsyncClient, pool: Pool) -> None:
-    id = await pool.fetchval("SELECT id FROM phone_numbers")
+    id = await PHONE_NUMBERS.only(pool, "id")
     body = {"to": PHONE, "message": "Hello", "from_phone_number_id": f" {id} "}
 
     assert data(await api.post(f"{ACTIONS}/send-sms", json=body))["status"] == "sent"
@@ -142,7 +144,7 @@ async def test_a_sequence_that_is_not_named_is_asked_for_by_name(
     answer = await api.post(f"{ACTIONS}/add-to-campaign", json={"contact_id": ann["id"], "sequence_id": value})
 
     assert refusal(answer) == (422, "invalid_input", problem)
-    assert await pool.fetchval("SELECT count(*) FROM sequence_enrollments") == 0
+    assert await SEQUENCE_ENROLLMENTS.count(pool) == 0
 
 
 @pytest.mark.parametrize("asked", [{"phone": PHONE, "email": ""}, {"phone": "", "email": "ANN@example.com"}])

@@ -22,8 +22,12 @@ from app.domain.messages.carrier import (
 )
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.books import Later, audit, calls, entries, states, told
 from tests.domain.conftest import SetClock
+from tests.factories.billing import audit, balance_of, entries
+from tests.factories.clocks import Later
+from tests.factories.contacts import id_of_contact
+from tests.factories.events import told
+from tests.factories.messages import MESSAGES, calls, states
 
 UNHEARD, UNTOLD = "+15005550302", "+15005550303"
 FACTS = ("message_sent", "message_delivered", "message_failed")
@@ -56,7 +60,7 @@ def after(handoff: Handoff, seconds: float) -> Handoff:
 
 
 async def is_unconfirmed(pool: Pool) -> bool:
-    return await pool.fetchval("SELECT unconfirmed FROM messages")
+    return await MESSAGES.only(pool, "unconfirmed")
 
 
 async def presume(silent: Handoff) -> None:
@@ -129,8 +133,8 @@ async def test_a_later_report_is_applied_to_an_unconfirmed_text(
         await services.receipts.receive("sandbox", receipt)
 
     assert (await states(pool), await is_unconfirmed(pool)) == ([(status, error_code)], False)
-    assert await pool.fetchval("SELECT balance FROM accounts") == balance
-    assert await pool.fetchval("SELECT provider_message_id FROM messages") == f"sbx_{id}"
+    assert await balance_of(pool) == balance
+    assert await MESSAGES.only(pool, "provider_message_id") == f"sbx_{id}"
     assert len(await told(pool, "message_sent")) == 1
     await audit(pool)
 
@@ -246,6 +250,6 @@ async def test_an_unconfirmed_text_is_not_refunded_when_its_contact_is_erased(
     await presume(silent)
 
     async with act() as unit:
-        await erasure.erase(unit, await pool.fetchval("SELECT id FROM contacts"))
+        await erasure.erase(unit, await id_of_contact(pool))
 
     assert await entries(pool) == [("debit", -1, 999)]
