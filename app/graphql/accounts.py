@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated
 
 import strawberry
 from strawberry.scalars import JSON
 
-from app.domain.accounts import audit, models, queries, service, sessions, users
+from app.domain.accounts import audit, invitations, models, queries, service, sessions, users
 from app.domain.accounts.models import Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
@@ -43,11 +43,16 @@ class User:
     role: Role = strawberry.field(description="What the user may do.")
     created_at: datetime = strawberry.field(description="When the user was added.")
 
-    @strawberry.field(description="True until the user has accepted the invitation.")
-    def is_invited(self) -> bool:
-        """Tell whether the user has no password yet."""
-        user = cast(models.User, self)
-        return user.password_hash is None and user.removed_at is None
+
+@strawberry.type(description="A person invited to the account, who becomes a user by accepting.")
+class Invitation:
+    """An invitation."""
+
+    id: BigInt = strawberry.field(description="The invitation's id.")
+    email: str = strawberry.field(description="Where it is mailed to, and what the user will sign in by.")
+    role: Role = strawberry.field(description="What the user may do.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+    expires_at: datetime = strawberry.field(description="Until when it can be accepted.")
 
 
 @strawberry.type(description="The account that the key belongs to.")
@@ -165,6 +170,15 @@ class AccountQuery:
         return await queries.list_users(info.context.unit)
 
     @strawberry.field(
+        graphql_type=list[Invitation],
+        description="The invitations that can be accepted, the newest first.",
+        directives=guarded("account:write"),
+    )
+    async def invitations(self, info: Info) -> Sequence[models.Invitation]:
+        """Return the invitations."""
+        return await invitations.list_pending(info.context.unit)
+
+    @strawberry.field(
         graphql_type=list[Session],
         description="Where the account's people are signed in, the last used first.",
         directives=guarded("account:write"),
@@ -209,18 +223,30 @@ class AccountMutation:
         return await service.update(info.context.unit, given(vars(changes), AccountFields))
 
     @strawberry.mutation(
-        graphql_type=User,
-        description="Invite a person, by mail. Again mails another invitation, until one is accepted.",
-        directives=guarded("account:write", "conflict", "insufficient_scope"),
+        graphql_type=Invitation,
+        description="Invite a person by mail, and return the invitation. Again mails another one, which replaces it. "
+        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address.",
+        directives=guarded("account:write", "conflict", "insufficient_scope", "rate_limited"),
     )
     async def invite_user(
         self,
         info: Info,
         email: Annotated[str, strawberry.argument(description="Where the invitation is mailed to.")],
         role: RoleWanted,
-    ) -> models.User:
-        """Invite somebody."""
-        return await users.invite(info.context.unit, info.context.services.door.tokens, email, role)
+    ) -> models.Invitation:
+        """Invite a person."""
+        return await invitations.invite(info.context.unit, info.context.services.door.tokens, email, role)
+
+    @strawberry.mutation(
+        graphql_type=Invitation,
+        description="Withdraw an invitation, and return it. Its link stops working.",
+        directives=guarded("account:write", "not_found"),
+    )
+    async def withdraw_invitation(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The invitation's id.")]
+    ) -> models.Invitation:
+        """Withdraw an invitation."""
+        return await invitations.withdraw(info.context.unit, id)
 
     @strawberry.mutation(
         graphql_type=User,

@@ -10,7 +10,6 @@ from starlette.routing import Route
 
 from app.bootstrap import Services
 from app.domain.accounts.door import Door, SignInRefused
-from app.domain.accounts.models import LinkPurpose
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
@@ -121,13 +120,13 @@ class SignInPages:
         return self._browser.page(request, "login.html", status, notice=notice, error=error, **shown)
 
     async def _password(self, request: Request, refused: DomainError | None = None) -> Response:
-        link, user = await self._door.find_link(request.path_params["token"])
+        link = await self._door.find_link(request.path_params["token"])
         return self._browser.page(
             request,
             "password.html",
             refused.status if refused else 200,
-            email=user.email,
-            is_invitation=link.purpose == LinkPurpose.invitation,
+            email=link.email,
+            is_invitation=link.is_invitation,
             min_length=MIN_LENGTH,
             error=str(refused) if refused else None,
         )

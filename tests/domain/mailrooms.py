@@ -48,8 +48,8 @@ class Room:
 
 
 def open_room(services: Services) -> Room:
-    """Open a mailroom, a second from now."""
-    clock, post = SetClock(services.clock.now() + timedelta(seconds=1)), Post(services.database.pool)
+    """Open a mailroom, a minute from now."""
+    clock, post = SetClock(services.clock.now() + timedelta(minutes=1)), Post(services.database.pool)
     counted: list[tuple[str, str]] = []
 
     def count(result: str, reason: str) -> None:

@@ -8,6 +8,7 @@ from tests.factories.tables import Rows, Source
 ACCOUNTS = Rows("accounts")
 API_KEYS = Rows("api_keys")
 AUDIT_ENTRIES = Rows("audit_entries")
+INVITATIONS = Rows("invitations")
 PASSWORD_LINKS = Rows("password_links")
 SESSIONS = Rows("sessions")
 USERS = Rows("users")
@@ -40,6 +41,4 @@ async def add_session(source: Source, account_id: int, user_id: int, hash: bytes
 
 async def add_link(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:
     """Add a link to set a new password that ends at an instant, and return its id."""
-    return await PASSWORD_LINKS.insert(
-        source, account_id=account_id, user_id=user_id, purpose="reset", hash=hash, expires_at=until
-    )
+    return await PASSWORD_LINKS.insert(source, account_id=account_id, user_id=user_id, hash=hash, expires_at=until)

@@ -132,7 +132,7 @@ async def test_what_a_session_does_is_done_by_its_user(
 ) -> None:
     answer = await post(http, INVITE, Cookie=cookie, **OURS)
 
-    user, _ = await USERS.read(services, "id")
+    [user] = await USERS.read(services, "id")
     row = await AUDIT_ENTRIES.last(services, "actor", "request_id")
     assert (row["actor"], row["request_id"]) == (f"user:{user}", answer.headers["x-request-id"])
 

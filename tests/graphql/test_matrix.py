@@ -10,9 +10,10 @@ import pytest
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from app.bootstrap import Services
-from app.domain.accounts import api_keys, sessions
+from app.domain.accounts import api_keys, invitations, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
@@ -96,6 +97,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "create_api_key": lambda _: {"name": "Another", "scopes": ["account:write"]},
     "invite_user": lambda _: {"email": "new@example.com", "role": "service"},
     "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
+    "withdraw_invitation": lambda ids: {"id": ids["invitation"]},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
     "remove_user": lambda ids: {"id": ids["user"]},
     "end_session": lambda ids: {"id": ids["session"]},
@@ -260,6 +262,7 @@ async def world(services: Services, account: Opened, new_account: Callable[..., 
         )
         grant = await connect(unit, client)
         user = await add_user(unit, "user@example.com", MARK, MARK)
+        invitation = await invitations.invite(unit, services.door.tokens, f"{MARK}@example.com", Role.service)
         session, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", MARK))
     sent = await services.desk.accept(actor, Send(PHONE, MARK, consent_attested=True))
     conversation = await CONVERSATIONS.only(services, "id")
@@ -279,6 +282,7 @@ async def world(services: Services, account: Opened, new_account: Callable[..., 
         "grant": grant.id,
         "user": user.id,
         "session": session.id,
+        "invitation": invitation.id,
     }
     return World(services, actor, Actor(stranger.account_id, ALL, "stranger"), ids)
 

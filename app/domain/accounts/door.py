@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from app.domain.accounts import audit, known_browsers, links, passwords, sessions
+from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
 from app.domain.accounts.attempts import Attempt, Attempts
 from app.domain.accounts.links import LinkNotGood
-from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User
+from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.sessions import Entry, Visitor
 from app.domain.accounts.tokens import Tokens
@@ -38,6 +38,20 @@ class WrongPassword(InvalidInput):
 
     code = "wrong_password"
     message = "The current password is wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class MailedLink:
+    """A mailed link that sets a password: a forgotten one of a user's, or the first one of an invited person."""
+
+    email: str
+    opened: PasswordLink | Invitation
+    user: User | None = None
+
+    @property
+    def is_invitation(self) -> bool:
+        """Tell whether it was an invitation."""
+        return isinstance(self.opened, Invitation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,29 +129,52 @@ class Door:
             if await links.make(unit, self.tokens, known[0]):
                 await _record(unit, "password_reset_asked", known[0], visitor)
 
-    async def find_link(self, token: str) -> tuple[PasswordLink, User]:
-        """Return a mailed link and whose password it sets; raise `LinkNotGood`."""
+    async def find_link(self, token: str) -> MailedLink:
+        """Return a mailed link; raise `LinkNotGood`, or `AddressInUse` for an invitation."""
+        hash, now = self.tokens.fingerprint(token), self.clock.now()
         async with self.db() as db:
-            found = await links.find(db, self.tokens.fingerprint(token), self.clock.now())
-        if found is None:
-            raise LinkNotGood()
-        return found
+            if found := await links.find(db, hash, now):
+                link, user = found
+                return MailedLink(user.email, link, user)
+            if invitation := await invitations.find(db, hash, now):
+                return MailedLink(invitation.email, invitation)
+        raise LinkNotGood()
 
     async def set_password(self, token: str, password: str, visitor: Visitor) -> User:
         """Set the password that a mailed link is for, and use the link up. Every session of the user's ends.
 
-        Raises `LinkNotGood`, or `InvalidInput` for a password that will not do.
+        An invitation makes the user. Raises `LinkNotGood`, `AddressInUse`, or `InvalidInput` for a password that will
+        not do.
         """
-        link, user = await self.find_link(token)
-        passwords.check(password, user.email)
+        link = await self.find_link(token)
+        passwords.check(password, link.email)
         stored = await passwords.hash(password)
+        if isinstance(link.opened, Invitation):
+            user = await self._join(link.opened, stored, visitor)
+        else:
+            user = await self._replace(link, stored, visitor)
+        await self.attempts.succeed(self._attempt(SIGN_IN, user.email, visitor))
+        return user
+
+    async def _join(self, invitation: Invitation, stored: str, visitor: Visitor) -> User:
+        actor = Actor(invitation.account_id, frozenset(), "invitation", visitor.request_id)
+        async with open_unit(self.db, actor, self.clock, self.ring) as unit:
+            user = await invitations.accept(unit, invitation, stored)
+            if user is None:
+                raise LinkNotGood()
+            unit.actor = actor_of(user, visitor.request_id)
+            await _record(unit, "password_set", user, visitor, by="invitation")
+        return user
+
+    async def _replace(self, link: MailedLink, stored: str, visitor: Visitor) -> User:
+        user = link.user
+        assert user
         async with self._unit(user, visitor) as unit:
-            await links.use(unit, link.id)
+            await links.use(unit, link.opened.id)
             await links.forget(unit, user.id)
             await _store(unit, user, stored)
             await sessions.end_all(unit, user.id)
-            await _record(unit, "password_set", user, visitor, by=link.purpose)
-        await self.attempts.succeed(self._attempt(SIGN_IN, user.email, visitor))
+            await _record(unit, "password_set", user, visitor, by="reset")
         return user
 
     async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:

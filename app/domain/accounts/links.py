@@ -7,7 +7,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import outbox
-from app.domain.accounts.models import Account, AccountStatus, LinkPurpose, PasswordLink, User, WaitingLetter
+from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User, WaitingLetter
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit import Unit
@@ -16,7 +16,7 @@ SEED_BYTES = 32
 MAX_LIVE = 5
 """How many links of one user's work at the same time."""
 
-LASTS = {LinkPurpose.invitation: timedelta(days=7), LinkPurpose.reset: timedelta(hours=1)}
+LASTS = timedelta(hours=1)
 
 
 class LinkNotGood(DomainError):
@@ -28,26 +28,21 @@ class LinkNotGood(DomainError):
 
 
 async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink | None:
-    """Make the link that sets a user's password, to be mailed after the commit. Older invitations stop working.
+    """Make the link that sets a user's password, to be mailed after the commit.
 
     A newer link ends no older one that sets a forgotten password: strangers could end the one that the user is about
-    to open. None is made while one waits to be mailed, or `MAX_LIVE` work already. It is an invitation for who has no
-    password yet.
+    to open. None is made while one waits to be mailed, or `MAX_LIVE` work already.
     """
-    purpose = LinkPurpose.reset if user.password_hash else LinkPurpose.invitation
     seed, now = secrets.token_bytes(SEED_BYTES), unit.clock.now()
     await unit.one(select(User.id).where(User.id == user.id).with_for_update())
-    if purpose == LinkPurpose.invitation:
-        await forget(unit, user.id)
-    elif await _has_enough(unit, user.id):
+    if await _has_enough(unit, user.id):
         return None
     link = PasswordLink(
         account_id=user.account_id,
         user_id=user.id,
-        purpose=purpose,
         hash=tokens.fingerprint(tokens.of_link(seed)),
         created_at=now,
-        expires_at=now + LASTS[purpose],
+        expires_at=now + LASTS,
     )
     await unit.save(link)
     await outbox.post_link(unit, link, seed)

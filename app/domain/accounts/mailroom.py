@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Delete, Select, Update, delete, select, update
+from sqlalchemy import Delete, Select, Update, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from app.domain.accounts import letters
+from app.domain.accounts import invitations, letters
 from app.domain.accounts.mail import Letter, Mail, MailNotSent
-from app.domain.accounts.models import Account, LinkPurpose, User, WaitingLetter
-from app.domain.accounts.outbox import NOTICE
+from app.domain.accounts.models import Account, Invitation, User, WaitingLetter
+from app.domain.accounts.outbox import INVITATION, NOTICE, RESET
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.clock import Clock
 
@@ -19,12 +19,13 @@ WAITS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1800))
 """How long a mail waits after each failure; after the last one it is given up."""
 
 LETTERS: dict[str, Callable[..., Letter]] = {
-    LinkPurpose.invitation: letters.invitation,
-    LinkPurpose.reset: letters.reset,
+    INVITATION: letters.invitation,
+    RESET: letters.reset,
     NOTICE: letters.notice,
 }
 
-Due = tuple[WaitingLetter, User, Account]
+Due = tuple[WaitingLetter, str, Account, bool]
+"""A letter, the e-mail address it goes to, its account, and whether that address is in use in another account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,9 @@ class Mailroom:
         due = await self._claim()
         if due is None:
             return False
-        waiting, user, account = due
+        waiting = due[0]
         try:
-            await self.mail.send(self._write(waiting, user, account))
+            await self.mail.send(self._write(*due))
         except MailNotSent as failure:
             await self._fail(waiting, str(failure))
         else:
@@ -61,9 +62,10 @@ class Mailroom:
         async with self.db() as db:
             return (await db.scalars(_due(self.clock.now()).with_only_columns(WaitingLetter.id))).first() is not None
 
-    def _write(self, waiting: WaitingLetter, user: User, account: Account) -> Letter:
+    def _write(self, waiting: WaitingLetter, email: str, account: Account, is_in_use: bool) -> Letter:
         path = f"password/{self.tokens.of_link(waiting.seed)}" if waiting.seed else ""
-        return LETTERS[waiting.kind](user.email, account.company_name, f"{self.url}/{path}", **waiting.words)
+        write = letters.invitation_elsewhere if waiting.invitation_id and is_in_use else LETTERS[waiting.kind]
+        return write(email, account.company_name, f"{self.url}/{path}", **waiting.words)
 
     async def _claim(self) -> Due | None:
         now = self.clock.now()
@@ -71,9 +73,9 @@ class Mailroom:
             row = (await db.execute(_due(now).with_for_update(of=WaitingLetter, skip_locked=True))).first()
             if row is None:
                 return None
-            waiting, user, account = row
+            waiting, email, account, is_in_use = row
             waiting.due_at, waiting.attempts = now + LEASE, waiting.attempts + 1
-        return waiting, user, account
+        return waiting, email, account, is_in_use
 
     async def _fail(self, waiting: WaitingLetter, reason: str) -> None:
         if waiting.attempts > len(WAITS):
@@ -90,13 +92,15 @@ class Mailroom:
             await db.execute(statement.where(WaitingLetter.id == waiting.id))
 
 
-def _due(now: datetime) -> Select[WaitingLetter, User, Account]:
-    """Select the next letter. Somebody waits for a link, and nobody for a notice."""
+def _due(now: datetime) -> Select[WaitingLetter, str, Account, bool]:
+    """Select the next letter. Letters with a link go first: a person waits for those."""
+    email = func.coalesce(User.email, Invitation.email)
     return (
-        select(WaitingLetter, User, Account)
-        .join(User, User.id == WaitingLetter.user_id)
+        select(WaitingLetter, email, Account, invitations.address_is_in_use())
+        .outerjoin(User, User.id == WaitingLetter.user_id)
+        .outerjoin(Invitation, Invitation.id == WaitingLetter.invitation_id)
         .join(Account, Account.id == WaitingLetter.account_id)
         .where(WaitingLetter.due_at <= now, WaitingLetter.expires_at > now, User.removed_at.is_(None))
-        .order_by(WaitingLetter.link_id.is_(None), WaitingLetter.due_at, WaitingLetter.id)
+        .order_by(WaitingLetter.seed.is_(None), WaitingLetter.due_at, WaitingLetter.id)
         .limit(1)
     )

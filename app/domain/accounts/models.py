@@ -44,7 +44,7 @@ class Role(enum.StrEnum):
 
 
 class User(Base):
-    """Who works in an account. `password_hash` is null until an invitation is accepted; who left is `removed_at`."""
+    """A person who works in an account; one who left is `removed_at`. Who has no `password_hash` cannot sign in."""
 
     __tablename__ = "users"
     __table_args__ = (
@@ -78,39 +78,56 @@ class Session(Base):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class LinkPurpose(enum.StrEnum):
-    """Why a link that sets a password was mailed."""
-
-    invitation = enum.auto()
-    reset = enum.auto()
-
-
 class PasswordLink(Base):
-    """A mailed link that sets a password, once. Only the HMAC of its token is kept."""
+    """A mailed link that sets a forgotten password, once. Only the HMAC of its token is kept."""
 
     __tablename__ = "password_links"
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
-    purpose: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     created_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     used_at: Mapped[datetime | None]
 
 
-class WaitingLetter(Base):
-    """A mail to one user that waits to be sent; it is deleted once it is sent, or given up after `attempts`.
+class Invitation(Base):
+    """A person invited to an account, by a mailed link. Only the HMAC of its token is kept.
 
-    One that brings a link has the `seed` that makes its token, and goes with the link; `words` are what else it says.
+    It can be accepted until `expires_at`, once, unless it is withdrawn. The person becomes a user by accepting it.
+    """
+
+    __tablename__ = "invitations"
+    __table_args__ = (
+        Index("ix_invitations_account_id", "account_id", "created_at"),
+        Index("ix_invitations_email", "email", "created_at"),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    email: Mapped[str]
+    role: Mapped[str]
+    hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    created_at: Mapped[Created]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    accepted_at: Mapped[datetime | None]
+    withdrawn_at: Mapped[datetime | None]
+
+
+class WaitingLetter(Base):
+    """A mail that waits to be sent; it is deleted once it is sent, or given up after `attempts`.
+
+    It is for a user or for an invited person. One that brings a link has the `seed` that makes its token, and goes with
+    the link or the invitation; `words` are what else it says.
     """
 
     __tablename__ = "waiting_letters"
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
+    invitation_id: Mapped[int | None] = mapped_column(ForeignKey("invitations.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
     words: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     link_id: Mapped[int | None] = mapped_column(ForeignKey("password_links.id", ondelete="CASCADE"), index=True)

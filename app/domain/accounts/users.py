@@ -1,15 +1,13 @@
-"""The people of an account: invited, given roles, removed. An account never loses its last owner."""
+"""The people of an account: given roles, and removed. An account never loses its last owner."""
 
 import re
 from typing import TypedDict
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit, links, sessions
 from app.domain.accounts.models import Account, Role, User
 from app.domain.accounts.roles import scopes_of
-from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit import Unit
 
@@ -41,34 +39,16 @@ async def get(unit: Unit, id: int) -> User:
     return user
 
 
-async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> User:
-    """Add a person to the account and have an invitation mailed; again sends another one, while it is not accepted.
-
-    Raises `Conflict` where the address belongs to somebody already, and `InsufficientScope` for a role that may do
-    more than the actor.
-    """
-    address = plain_email(email)
-    _check_may_give(unit, role)
-    row = {"account_id": unit.actor.account_id, "email": address, "role": role}
-    added = await unit.execute(insert(User).values(row).on_conflict_do_nothing().returning(User))
-    user = added.scalar_one_or_none() or await _find_invited(unit, address)
-    user.role = role
-    await unit.save(user)
-    await links.make(unit, tokens, user)
-    await audit.record(unit, "user_invited", user.email, user_id=user.id, role=role)
-    return user
-
-
 async def change_role(unit: Unit, id: int, role: Role) -> User:
     """Give a user another role, which holds from the next request on.
 
     Raises `Conflict` for the last owner, and `InsufficientScope` for a role that may do more than the actor.
     """
-    await _lock(unit)
+    await lock_account(unit)
     user = await get(unit, id)
     if user.role == role:
         return user
-    _check_may_give(unit, role)
+    check_may_give(unit, role)
     await _check_not_last_owner(unit, user)
     former, user.role = user.role, role
     await unit.save(user)
@@ -92,7 +72,7 @@ async def update(unit: Unit, id: int, fields: UserFields) -> User:
 
 async def remove(unit: Unit, id: int) -> User:
     """Remove a user: every session ends, and the e-mail address is free again. Raises `Conflict` for the last owner."""
-    await _lock(unit)
+    await lock_account(unit)
     user = await get(unit, id)
     await _check_not_last_owner(unit, user)
     user.removed_at, user.password_hash = unit.clock.now(), None
@@ -125,20 +105,13 @@ def plain_line(field: str, text: str) -> str:
     return line
 
 
-async def _find_invited(unit: Unit, email: str) -> User:
-    own = (User.account_id == unit.actor.account_id, func.lower(User.email) == email, User.removed_at.is_(None))
-    user = await unit.one(select(User).where(*own, User.password_hash.is_(None)))
-    if user is None:
-        raise Conflict(reason=f"A user with the e-mail address {email} exists.")
-    return user
-
-
-def _check_may_give(unit: Unit, role: Role) -> None:
+def check_may_give(unit: Unit, role: Role) -> None:
+    """Raise `InsufficientScope` for a role that may do more than the actor."""
     if missing := sorted(scopes_of(role) - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 
-async def _lock(unit: Unit) -> None:
+async def lock_account(unit: Unit) -> None:
     """Have changes of one account's people wait for one another: two owners cannot remove each other."""
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update())
 

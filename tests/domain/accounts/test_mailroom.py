@@ -34,8 +34,8 @@ async def test_a_mail_is_sent_once_with_no_transaction_open(services: Services, 
     [letter] = room.post.sent
     assert (letter.to, letter.subject) == (account.email, "Choose a new password")
     [url] = [line for line in letter.text.splitlines() if line.startswith("https://sms.example.com/password/")]
-    _, user = await services.door.find_link(url.rpartition("/")[2])
-    assert (user.email, await waiting(services)) == (account.email, [])
+    link = await services.door.find_link(url.rpartition("/")[2])
+    assert (link.email, link.is_invitation, await waiting(services)) == (account.email, False, [])
     assert (room.post.open_transactions, room.counted) == ([0], [("sent", "")])
 
 

@@ -1,0 +1,169 @@
+"""Invitations to an account: made, mailed, listed, withdrawn and accepted.
+
+An e-mail address signs in to one account. Whether the invited one has a user elsewhere is told in the mail alone, to
+the reader of that mailbox: the account that invites is answered the same either way.
+"""
+
+import math
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+
+from app.domain.accounts import audit, outbox, users
+from app.domain.accounts.models import Account, AccountStatus, Invitation, Role, User
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import Conflict, DomainError, NotFound, RateLimited
+from app.domain.kernel.unit import Unit
+
+SEED_BYTES = 32
+LASTS = timedelta(days=7)
+WINDOW = timedelta(days=1)
+MAX_OF_ACCOUNT = 100
+MAX_OF_RECIPIENT = 3
+"""How many invitations an account may make in a day, and how many of them to one e-mail address."""
+
+MAX_MAILED = 5
+"""How many invitations of all accounts are mailed to one e-mail address in a day; further ones are mailed later."""
+
+
+class AddressInUse(DomainError):
+    """The invited e-mail address signs in to another account, and an address belongs to one account."""
+
+    code = "address_in_use"
+    status = 409
+    message = (
+        "Your e-mail address signs in to another account already, and an address belongs to one account. "
+        "Ask to be invited under another address, or have an owner of that account remove you there and come back."
+    )
+
+
+async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitation:
+    """Invite a person by mail. Again mails another invitation, and the one before stops working.
+
+    Raises `Conflict` for a user of this account, `InsufficientScope` for a role that may do more than the actor, and
+    `RateLimited` for too many in a day.
+    """
+    address, now = users.plain_email(email), unit.clock.now()
+    users.check_may_give(unit, role)
+    await users.lock_account(unit)
+    await _check_is_no_member(unit, address)
+    await _check_rate(unit, address)
+    await _end(unit, Invitation.email == address)
+    seed = secrets.token_bytes(SEED_BYTES)
+    invitation = Invitation(
+        account_id=unit.actor.account_id,
+        email=address,
+        role=role,
+        hash=tokens.fingerprint(tokens.of_link(seed)),
+        created_at=now,
+        expires_at=now + LASTS,
+    )
+    due_at = await _next_mail_at(unit, address)
+    await unit.save(invitation)
+    await outbox.post_invitation(unit, invitation, seed, due_at)
+    await audit.record(unit, "user_invited", address, invitation_id=invitation.id, role=role)
+    return invitation
+
+
+async def list_pending(unit: Unit) -> Sequence[Invitation]:
+    """Return the account's invitations that can be accepted, the newest first."""
+    own = select(Invitation).where(Invitation.account_id == unit.actor.account_id, *_pending(unit.clock.now()))
+    return await unit.all(own.order_by(Invitation.id.desc()))
+
+
+async def withdraw(unit: Unit, id: int) -> Invitation:
+    """End an invitation of the account's: its link stops working. Raises `NotFound` for one that cannot be accepted."""
+    own = (Invitation.account_id == unit.actor.account_id, Invitation.id == id)
+    invitation = await unit.one(select(Invitation).where(*own, *_pending(unit.clock.now())))
+    if invitation is None:
+        raise NotFound(kind="invitation", id=id)
+    await _end(unit, Invitation.id == id)
+    await audit.record(unit, "invitation_withdrawn", invitation.email, invitation_id=id)
+    return invitation
+
+
+async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | None:
+    """Return the invitation of a mailed link; None where it is over or its account suspended.
+
+    Raises `AddressInUse`: whoever has the link reads the mail of that address.
+    """
+    statement = (
+        select(Invitation, address_is_in_use())
+        .join(Account, Account.id == Invitation.account_id)
+        .where(Invitation.hash == hash, Account.status == AccountStatus.active, *_pending(now))
+    )
+    row = (await db.execute(statement)).one_or_none()
+    if row and row[1]:
+        raise AddressInUse()
+    return row[0] if row else None
+
+
+async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User | None:
+    """Make the invited person a user of the account; None where the invitation has ended meanwhile.
+
+    Raises `AddressInUse`.
+    """
+    taken = update(Invitation).where(Invitation.id == invitation.id, *_pending(unit.clock.now()))
+    accepted = await unit.execute(taken.values(accepted_at=unit.clock.now()).returning(Invitation.id))
+    if accepted.scalar_one_or_none() is None:
+        return None
+    await outbox.withdraw_invitations(unit, Invitation.id == invitation.id)
+    row = {
+        "account_id": invitation.account_id,
+        "email": invitation.email,
+        "role": invitation.role,
+        "password_hash": password_hash,
+    }
+    added = await unit.execute(insert(User).values(row).on_conflict_do_nothing().returning(User))
+    user = added.scalar_one_or_none()
+    if user is None:
+        raise AddressInUse()
+    return user
+
+
+def address_is_in_use() -> ColumnElement[bool]:
+    """Tell, within a statement, whether the address of an invitation is a user's of any account."""
+    other = aliased(User)
+    same = (func.lower(other.email) == Invitation.email, other.removed_at.is_(None))
+    return select(other.id).where(*same).correlate(Invitation).exists()
+
+
+def _pending(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (Invitation.accepted_at.is_(None), Invitation.withdrawn_at.is_(None), Invitation.expires_at > now)
+
+
+async def _check_is_no_member(unit: Unit, email: str) -> None:
+    own = (User.account_id == unit.actor.account_id, func.lower(User.email) == email, User.removed_at.is_(None))
+    if await unit.one(select(User.id).where(*own)):
+        raise Conflict(reason=f"A user of this account has the e-mail address {email}.")
+
+
+async def _check_rate(unit: Unit, email: str) -> None:
+    own, since = Invitation.account_id == unit.actor.account_id, unit.clock.now() - WINDOW
+    for counted, limit in ((own, MAX_OF_ACCOUNT), (own & (Invitation.email == email), MAX_OF_RECIPIENT)):
+        if first := await _first_of(unit, counted, limit, since):
+            raise RateLimited(seconds=max(math.ceil((first - since).total_seconds()), 1))
+
+
+async def _next_mail_at(unit: Unit, email: str) -> datetime:
+    now = unit.clock.now()
+    first = await _first_of(unit, Invitation.email == email, MAX_MAILED, now - WINDOW)
+    return first + WINDOW if first else now
+
+
+async def _first_of(unit: Unit, counted: ColumnElement[bool], limit: int, since: datetime) -> datetime | None:
+    """Return when the first of the last `limit` invitations was made; None where there were fewer since an instant."""
+    made = select(Invitation.created_at).where(counted, Invitation.created_at > since)
+    return await unit.one(made.order_by(Invitation.created_at.desc()).offset(limit - 1).limit(1))
+
+
+async def _end(unit: Unit, which: ColumnElement[bool]) -> None:
+    """Withdraw those of the account's invitations that can be accepted, and their mails."""
+    own = (Invitation.account_id == unit.actor.account_id, which, *_pending(unit.clock.now()))
+    await outbox.withdraw_invitations(unit, *own)
+    await unit.execute(update(Invitation).where(*own).values(withdrawn_at=unit.clock.now()))
