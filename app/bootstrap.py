@@ -139,10 +139,21 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         carriers=carriers,
         feed=Feed(pool),
         live=lines.live,
-        limits=Limits(Policy("requests", settings.rate_limit), Policy("sends", settings.send_rate_limit), lines.rates),
+        limits=_limits(settings, lines.rates),
         door=Door(sessions, clock, ring, lines.attempts, Tokens(derive(settings, "sessions and mailed links"))),
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
+    )
+
+
+def _limits(settings: Settings, rates: Rates) -> Limits:
+    anonymous = 6_000 if settings.in_development else 600
+    return Limits(
+        Policy("requests", settings.rate_limit),
+        Policy("sends", settings.send_rate_limit),
+        Policy("documents", 1_500),
+        Policy("anonymous", anonymous),
+        rates,
     )
 
 

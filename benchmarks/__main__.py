@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from app.embedded.servers import Servers
-from benchmarks import contacts, handoff, send, webhooks
+from benchmarks import contacts, documents, handoff, send, webhooks
 from benchmarks.figures import Comparison, table
 from benchmarks.stage import Stage
 
@@ -22,6 +22,7 @@ PROGRAMS: dict[str, Program] = {
     "contacts": contacts.measure,
     "handoff": handoff.measure,
     "webhooks": webhooks.measure,
+    "documents": documents.measure,
 }
 ROUNDS = 5
 

@@ -86,8 +86,8 @@ class Process:
 
 
 @contextmanager
-def product(settings: Settings) -> Generator[Process]:
-    """Run the product's web process as `messaging serve` does. No worker stands beside it."""
+def product(settings: Settings, **others: str) -> Generator[Process]:
+    """Run the product's web process as `messaging serve` does, with `others` in its environment. No worker is there."""
     assert settings.secret_key
     figures = settings.data / "metrics"
     figures.mkdir()
@@ -98,6 +98,7 @@ def product(settings: Settings) -> Generator[Process]:
         "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted, and none is refused
         "MESSAGING_SEND_RATE_LIMIT": "1000000",
         "PROMETHEUS_MULTIPROC_DIR": str(figures),
+        **others,
     }
     with _running(["app", "web"], settings, env) as process:
         yield process

@@ -1,5 +1,7 @@
 """The contract over HTTP, after https://graphql.github.io/graphql-over-http/draft."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,16 +14,17 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed
+from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed, RateLimited, Unauthenticated
 from app.domain.kernel.unit import Actor
 from app.graphql.challenges import challenge, step_up
 from app.graphql.errors import InvalidGraphql, extensions, find_cause, translate
-from app.graphql.execute import Executor, prepare
+from app.graphql.execute import Executor
 from app.graphql.identity import Identify, request_id
-from app.graphql.requests import EVENT_STREAM, JSON, Parameters, accepts_events, choose_media_type, read
+from app.graphql.requests import EVENT_STREAM, JSON, Parameters, accepts_events, address_of, choose_media_type, read
 from app.graphql.routing import CountedRoute
+from app.graphql.sessions import Origin
 from app.graphql.sse import EventStream
-from app.graphql.streams import Streams
+from app.graphql.streams import Refused, Streams
 from app.graphql.websocket import Connection
 
 PATH = "/graphql"
@@ -53,6 +56,8 @@ class Endpoint:
         resources = executor.services.oauth.resources
         self._challenge = challenge(resources, resources.api)
         self._streams = Streams(executor, docs_url)
+        self._origin = Origin.of(executor.services.settings)
+        self._is_open = executor.services.settings.in_development
         self._explorer = EXPLORER.read_text() if explorer else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,7 +68,8 @@ class Endpoint:
 
     async def converse(self, socket: WebSocket) -> None:
         """Serve a WebSocket until it closes."""
-        await Connection(socket, self._streams, self._identify).serve()
+        identify = partial(self._find_actor, address_of(socket))
+        await Connection(socket, self._streams, identify, self._origin).serve()
 
     def _explore(self, request: Request) -> Response | None:
         if self._explorer and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
@@ -86,18 +92,45 @@ class Endpoint:
             return _respond(body, media_type, error.status, self._headers(error))
 
     async def _run(self, request: Request, media_type: str) -> ASGIApp:
-        actor = await self._identify(request.headers)
+        address = address_of(request)
+        actor = await self._find_actor(address, request.headers)
         asked = await self._read(request, actor)
-        prepared = prepare(asked.query, asked.operation_name)
-        if request.method == "GET" and prepared.kind is OperationType.MUTATION:
-            raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
-        is_subscription = prepared.kind is OperationType.SUBSCRIPTION
-        if media_type == EVENT_STREAM or (is_subscription and accepts_events(request.headers.get("accept", ""))):
-            return EventStream(self._streams.run(asked, partial(self._identify, request.headers)))
+        if media_type == EVENT_STREAM:
+            return await self._stream(request, asked)
+        prepared = await self._executor.read(asked, actor, address)
+        if prepared.kind is OperationType.SUBSCRIPTION and accepts_events(request.headers.get("accept", "")):
+            return await self._stream(request, asked)
         result, replayed = await self._executor.run(prepared, asked.variables, actor, asked.operation_name)
         if result.errors:
             return self._refuse(result, result.errors, media_type)
         return _respond({"data": result.data}, media_type, 200, {"Idempotent-Replayed": "true"} if replayed else {})
+
+    async def _find_actor(self, address: str, headers: Mapping[str, str]) -> Actor | None:
+        """Return who asks; what comes without a good key or session is counted for its address.
+
+        Nothing in the contract can be read without one, so outside development no such request is read any further.
+        Raises `Unauthenticated` or `RateLimited`.
+        """
+        try:
+            actor = await self._identify(headers)
+        except Unauthenticated:
+            with suppress(RateLimited):
+                await self._executor.count_anonymous(address)
+            raise
+        if actor is None:
+            await self._executor.count_anonymous(address)
+            if not self._is_open:
+                raise Unauthenticated(reason="A key is needed.")
+        return actor
+
+    async def _stream(self, request: Request, asked: Parameters) -> ASGIApp:
+        address = address_of(request)
+        try:
+            pieces = await self._streams.open(asked, partial(self._find_actor, address, request.headers), address)
+        except Refused as refused:
+            cause = refused.cause
+            return _respond({"errors": refused.errors}, JSON, cause.status, self._headers(cause))
+        return EventStream(pieces)
 
     async def _read(self, request: Request, actor: Actor | None) -> Parameters:
         try:

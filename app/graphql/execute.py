@@ -1,58 +1,31 @@
 """Run one operation as one transaction; all surfaces come through here."""
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache
 from inspect import isawaitable
 from typing import Any, cast
 
-from graphql import (
-    DocumentNode,
-    ExecutionResult,
-    FieldNode,
-    GraphQLError,
-    GraphQLObjectType,
-    OperationDefinitionNode,
-    OperationType,
-    TypeInfo,
-    TypeInfoVisitor,
-    Visitor,
-    create_source_event_stream,
-    execute,
-    get_directive_values,
-    get_operation_ast,
-    parse,
-    separate_operations,
-    validate,
-    visit,
-)
+from graphql import ExecutionResult, GraphQLError, OperationType, create_source_event_stream, execute
 from graphql.execution import Executor as PlainExecutor
 
 from app.bootstrap import Services
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.errors import InsufficientScope, RateLimited, Unauthenticated
+from app.domain.kernel.errors import InsufficientScope, MethodNotAllowed, RateLimited, Unauthenticated
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth.resources import join
 from app.graphql.context import Context
+from app.graphql.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, prepare
 from app.graphql.errors import InvalidGraphql, refusal, translate
-from app.graphql.limits import LIMITS, MAX_TOKENS
-from app.graphql.plans import Plan, Unplanned, compile_plan
-from app.graphql.schema import CORE, contract
+from app.graphql.plans import Unplanned, compile_plan
+from app.graphql.requests import Parameters
+from app.graphql.schema import CORE
 from app.operations.document import Operation
+from app.providers.networks import networks_of
+from app.providers.rates import Policy
 from app.telemetry.requests import add_headers
 
 NOBODY = Actor(0, frozenset(), "nobody")
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document that was read once: what is wrong with it, or which scopes it needs. `plan` is for ours alone."""
-
-    document: DocumentNode | None
-    errors: tuple[GraphQLError, ...]
-    kind: OperationType | None = None
-    scopes: frozenset[str] = frozenset()
-    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +41,7 @@ class Executor:
     """Runs operations on behalf of actors."""
 
     services: Services
+    _documents: Documents = field(default_factory=Documents)
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
         """Run the operation of a document of ours, once it is admitted; return its root field's value.
@@ -79,14 +53,37 @@ class Executor:
             raise refusal(result.errors[0])
         return Answer((result.data or {})[operation.root], replayed)
 
-    async def admit(self, scopes: frozenset[str], actor: Actor | None) -> None:
+    async def admit(self, scopes: frozenset[str], actor: Actor | None, units: int = 1) -> None:
         """Count a request against the limit of what needs these scopes, and hold the actor to them.
 
         What is refused counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
         """
         if actor:
-            await self._count(scopes, actor)
+            limits = self.services.limits
+            await self._count(limits.sends if Scope.messages_send in scopes else limits.requests, actor, units)
         allow(scopes, actor)
+
+    async def count_anonymous(self, address: str, units: int = 1) -> None:
+        """Count what an address asks for without a key or session; raise `RateLimited`."""
+        await self._count(self.services.limits.anonymous, _anonymous(address), units, is_told=False)
+
+    async def read(self, asked: Parameters, actor: Actor | None, address: str) -> Prepared:
+        """Return the document of a request, once reading it is counted; one that was read before costs nothing.
+
+        Running it is counted when it runs; without an actor, it is counted here, for the address. Raises `RateLimited`,
+        and `MethodNotAllowed` for a mutation by GET.
+        """
+        limits, caller = self.services.limits, actor or _anonymous(address)
+        await self._count(limits.requests, caller, asked.size // BYTES_PER_UNIT, is_told=False)
+        known = self._documents.find(asked.query, asked.operation_name)
+        if known is None:
+            await self._count(limits.documents, caller, count_units(asked.query), is_told=False)
+            known = self._documents.read(asked.query, asked.operation_name)
+        if asked.is_safe and known.kind is OperationType.MUTATION:
+            raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
+        if actor is None:
+            await self.count_anonymous(address, known.units - 1)
+        return known
 
     async def run(
         self,
@@ -104,7 +101,7 @@ class Executor:
         if value is not None:
             allow(prepared.scopes, actor)
             return await self._run(prepared, variables, actor, name, value)
-        await self.admit(prepared.scopes, actor)
+        await self.admit(prepared.scopes, actor, prepared.units)
         if prepared.kind is OperationType.SUBSCRIPTION:
             raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
         return await self._run(prepared, variables, actor, name)
@@ -139,7 +136,7 @@ class Executor:
         The stream yields None now and then, where there is no value. Raises `Unauthenticated`, `InsufficientScope`,
         `RateLimited`, and the `DomainError` of the field.
         """
-        await self.admit(prepared.scopes, actor)
+        await self.admit(prepared.scopes, actor, prepared.units)
         if prepared.errors or prepared.document is None:
             return ExecutionResult(None, list(prepared.errors))
         context = self._context(actor, last_event_id)
@@ -152,12 +149,12 @@ class Executor:
             raise refusal((stream.errors or [])[0])
         return cast("AsyncGenerator[Any, None]", stream)
 
-    async def _count(self, scopes: frozenset[str], actor: Actor) -> None:
+    async def _count(self, policy: Policy, actor: Actor, units: int, *, is_told: bool = True) -> None:
         """Count a request against its limit, and say in the answer what is left; raise `RateLimited`."""
-        limits = self.services.limits
-        policy = limits.sends if Scope.messages_send in scopes else limits.requests
-        standing = await limits.rates.take(policy, actor)
-        if standing:
+        if not units:
+            return
+        standing = await self.services.limits.rates.take(policy, actor, units)
+        if standing and (is_told or standing.wait):
             add_headers({"ratelimit-policy": policy.header, "ratelimit": standing.header})
             if standing.wait:
                 raise RateLimited(seconds=standing.wait)
@@ -177,6 +174,10 @@ class Executor:
         return result
 
 
+def _anonymous(address: str) -> Actor:
+    return Actor(0, frozenset(), networks_of(address)[0])
+
+
 def allow(scopes: frozenset[str], actor: Actor | None) -> None:
     """Raise `Unauthenticated` or `InsufficientScope` where an actor lacks what a document needs."""
     if not scopes:
@@ -187,86 +188,14 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
         raise InsufficientScope(scope=missing[0], needed=join(scopes))
 
 
-def prepare(text: str, name: str | None = None) -> Prepared:
-    """Read a document of a client's: parse it, hold it to contract and limits, find out which scopes it needs."""
-    try:
-        return _read_foreign(text, name)
-    except _Faulty as faulty:
-        return Prepared(None, faulty.errors)
-
-
-class _Faulty(Exception):
-    """A document that is not run. Raised rather than returned, so that no cache keeps it."""
-
-    def __init__(self, *errors: GraphQLError) -> None:
-        super().__init__(*errors)
-        self.errors = errors
-
-
-def _read(text: str, name: str | None = None) -> Prepared:
-    try:
-        document = parse(text, max_tokens=MAX_TOKENS)
-    except GraphQLError as error:
-        raise _Faulty(error) from None
-    if errors := validate(CORE, document, LIMITS) or validate(CORE, document):
-        raise _Faulty(*errors)
-    operation = get_operation_ast(document, name)
-    kind = operation.operation if operation else None
-    return Prepared(document, (), kind, _scopes(_alone(document, operation)) if operation else frozenset())
-
-
-_read_foreign = lru_cache(maxsize=256)(_read)
-
-
 @cache  # what strangers send never pushes our own documents out
 def _read_own(text: str) -> Prepared:
-    prepared = _read(text)
+    prepared = prepare(text)
     assert prepared.document
     try:
         return replace(prepared, plan=compile_plan(prepared.document))
     except Unplanned:
         return prepared
-
-
-def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
-    """Return what a document says about one of its operations."""
-    return separate_operations(document)[operation.name.value if operation.name else ""]
-
-
-def _scopes(document: DocumentNode) -> frozenset[str]:
-    """Return the scopes of every field that a document selects."""
-    visitor = _ScopeVisitor(TypeInfo(CORE))
-    visit(document, TypeInfoVisitor(visitor.types, visitor))
-    return frozenset(visitor.scopes)
-
-
-class _ScopeVisitor(Visitor):
-    def __init__(self, types: TypeInfo) -> None:
-        super().__init__()
-        self.types = types
-        self.scopes: set[str] = set()
-
-    def enter_field(self, node: FieldNode, *_: Any) -> None:
-        parent = self.types.get_parent_type()
-        if parent and (scope := SCOPES.get((parent.name, node.name.value))):
-            self.scopes.add(scope)
-
-
-def _declared_scopes() -> dict[tuple[str, str], str]:
-    """Read off the contract which scope each field needs."""
-    known = contract()
-    needed = known.get_directive("scope")
-    assert needed
-    return {
-        (name, field_name): values["requires"]
-        for name, kind in known.type_map.items()
-        if isinstance(kind, GraphQLObjectType)
-        for field_name, field in kind.fields.items()
-        if field.ast_node and (values := get_directive_values(needed, field.ast_node))
-    }
-
-
-SCOPES = _declared_scopes()
 
 
 async def _execute(

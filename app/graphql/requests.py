@@ -7,13 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from app.domain.kernel.errors import BodyTooLarge, InvalidJson, UnsupportedMediaType
 from app.graphql.errors import InvalidGraphql, NotAcceptable, QueryTooComplex
 from app.graphql.limits import MAX_CHARACTERS
 
 MAX_BODY = 1024 * 1024
+MAX_ACCEPT = 1000
+"""How many characters of an `Accept` header are read."""
 
 GRAPHQL = "application/graphql-response+json"
 JSON = "application/json"
@@ -28,12 +30,15 @@ _CHARSET = re.compile(r"charset=\"?([^\s\";]*)", re.IGNORECASE)
 class Parameters:
     """What a request asks to run. `extensions` are read and not used: there are none.
 
-    `last_event_id` is what an `EventSource` that connects again had seen last.
+    `size` is that of its JSON, in bytes. What came by GET `is_safe`: it changes nothing. `last_event_id` is what an
+    `EventSource` that connects again had seen last.
     """
 
     query: str
     operation_name: str | None
     variables: dict[str, Any] | None
+    size: int = 0
+    is_safe: bool = False
     last_event_id: int | None = None
 
 
@@ -42,12 +47,13 @@ async def read(request: Request) -> Parameters:
 
     Raises `InvalidGraphql`, `InvalidJson`, `BodyTooLarge`, `QueryTooComplex` or `UnsupportedMediaType`.
     """
-    values = await _read_body(request) if request.method == "POST" else _read_query(request)
+    values, size = await _read_body(request) if request.method == "POST" else _read_query(request)
     seen = request.headers.get("last-event-id", "")
-    return replace(parse(values), last_event_id=int(seen) if _EVENT_ID.fullmatch(seen) else None)
+    last_event_id = int(seen) if _EVENT_ID.fullmatch(seen) else None
+    return replace(parse(values, size), is_safe=request.method == "GET", last_event_id=last_event_id)
 
 
-def parse(values: Mapping[str, Any]) -> Parameters:
+def parse(values: Mapping[str, Any], size: int) -> Parameters:
     """Return what the members of a request ask for; raise `InvalidGraphql` or `QueryTooComplex`."""
     query = _expect(values, "query", str, "a string")
     if not query:
@@ -56,7 +62,12 @@ def parse(values: Mapping[str, Any]) -> Parameters:
         raise QueryTooComplex(reason=f"The document has {len(query):,} characters; {MAX_CHARACTERS:,} is the most.")
     _expect(values, "extensions", dict, "an object")
     name = _expect(values, "operationName", str, "a string")
-    return Parameters(query, name or None, _expect(values, "variables", dict, "an object"))
+    return Parameters(query, name or None, _expect(values, "variables", dict, "an object"), size)
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Return the address of the network that a client has."""
+    return connection.client.host if connection.client else ""
 
 
 @lru_cache(maxsize=64)
@@ -79,7 +90,7 @@ def accepts_events(accept: str) -> bool:
     return _quality(_ranges(accept), EVENT_STREAM) > 0
 
 
-async def _read_body(request: Request) -> dict[str, Any]:
+async def _read_body(request: Request) -> tuple[dict[str, Any], int]:
     _check_content_type(request.headers.get("content-type", "nothing"))
     body = bytearray()
     async for chunk in request.stream():
@@ -91,14 +102,14 @@ async def _read_body(request: Request) -> dict[str, Any]:
         raise InvalidJson(reason="this is an array, and a request has one operation")
     if not isinstance(values, dict):
         raise InvalidJson(reason="this is not an object")
-    return values
+    return values, len(body)
 
 
-def _read_query(request: Request) -> dict[str, Any]:
+def _read_query(request: Request) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = dict(request.query_params)
     for name in ("variables", "extensions"):
         values[name] = _parse(values[name]) if values.get(name) else None
-    return values
+    return values, len(request.scope["query_string"])
 
 
 def _check_content_type(content_type: str) -> None:
@@ -123,7 +134,7 @@ def _expect(values: Mapping[str, Any], name: str, kind: type, expected: str) -> 
 
 
 def _ranges(accept: str) -> dict[str, float]:
-    return dict(_range(part) for part in accept.split(",")) if accept.strip() else {"*/*": 1.0}
+    return dict(_range(part) for part in accept[:MAX_ACCEPT].split(",")) if accept.strip() else {"*/*": 1.0}
 
 
 def _range(text: str) -> tuple[str, float]:

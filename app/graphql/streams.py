@@ -9,8 +9,9 @@ from graphql import ExecutionResult, OperationType
 
 from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.domain.kernel.unit import Actor
+from app.graphql.documents import Prepared
 from app.graphql.errors import extensions, find_cause, translate
-from app.graphql.execute import Executor, Prepared, prepare
+from app.graphql.execute import Executor
 from app.graphql.identity import request_id
 from app.graphql.requests import Parameters
 from app.jobs.live import Stopping
@@ -28,11 +29,12 @@ class Piece:
 
 
 class Refused(Exception):
-    """The operation ends with errors. `must_leave` says that the client's key is not good, or not any more."""
+    """The operation ends with errors; `cause` is the first. `must_leave` says that the client's key is not good."""
 
-    def __init__(self, errors: list[dict[str, Any]], *, must_leave: bool = False) -> None:
+    def __init__(self, errors: list[dict[str, Any]], cause: DomainError, *, must_leave: bool = False) -> None:
         super().__init__(errors)
         self.errors = errors
+        self.cause = cause
         self.must_leave = must_leave
 
 
@@ -43,15 +45,23 @@ class Streams:
         self._executor = executor
         self._docs_url = docs_url
 
-    async def run(self, asked: Parameters, renew: Renew) -> AsyncGenerator[Piece | None, None]:
-        """Yield the results of an operation: one, or those of a subscription; None says that all is well and quiet.
+    async def open(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
+        """Begin an operation and return its results: one, or those of a subscription; None says that all is quiet.
 
-        Who asks is looked at again before each. Raises `Refused`, and `Stopping` when the process stops.
+        The client's key is looked at again before each. Raises `Refused` where nothing begins; so do the results, and
+        `Stopping` when the process stops.
         """
-        prepared = prepare(asked.query, asked.operation_name)
-        is_subscription = prepared.kind is OperationType.SUBSCRIPTION
-        pieces = (self._follow if is_subscription else self._answer)(prepared, asked, renew)
+        pieces = self._run(asked, renew, address)
+        await anext(pieces)
+        return pieces
+
+    async def _run(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
+        """Yield None once the operation has begun, then what `open` says."""
         try:
+            actor = await renew()
+            prepared = await self._executor.read(asked, actor, address)
+            is_subscription = prepared.kind is OperationType.SUBSCRIPTION
+            pieces = (self._follow if is_subscription else self._answer)(prepared, asked, actor, renew)
             async with aclosing(pieces):
                 async for piece in pieces:
                     yield piece
@@ -59,18 +69,25 @@ class Streams:
             raise
         except Exception as cause:
             error = translate(cause)
-            raise Refused([self.tell(error)], must_leave=isinstance(error, Unauthenticated)) from cause
+            raise Refused([self.tell(error)], error, must_leave=isinstance(error, Unauthenticated)) from cause
 
-    async def _answer(self, prepared: Prepared, asked: Parameters, renew: Renew) -> AsyncGenerator[Piece, None]:
-        result, _ = await self._executor.run(prepared, asked.variables, await renew(), asked.operation_name)
-        yield Piece(self._write(result))
+    async def _answer(
+        self, prepared: Prepared, asked: Parameters, actor: Actor | None, _: Renew
+    ) -> AsyncGenerator[Piece | None, None]:
+        result, _replayed = await self._executor.run(prepared, asked.variables, actor, asked.operation_name)
+        written = self._write(result)
+        yield None
+        yield Piece(written)
 
-    async def _follow(self, prepared: Prepared, asked: Parameters, renew: Renew) -> AsyncGenerator[Piece | None, None]:
+    async def _follow(
+        self, prepared: Prepared, asked: Parameters, actor: Actor | None, renew: Renew
+    ) -> AsyncGenerator[Piece | None, None]:
         name, variables = asked.operation_name, asked.variables
-        values = await self._executor.subscribe(prepared, variables, await renew(), name, asked.last_event_id)
+        values = await self._executor.subscribe(prepared, variables, actor, name, asked.last_event_id)
         if isinstance(values, ExecutionResult):
-            raise Refused(self._write_errors(values))
+            raise self._refused(values)
         async with aclosing(values):
+            yield None
             async for value in values:
                 actor = await renew()
                 if value is None:
@@ -83,13 +100,15 @@ class Streams:
         """Return a result as GraphQL writes it; raise `Refused` where the operation did not begin, or not commit."""
         if not result.errors:
             return {"data": result.data}
-        errors = self._write_errors(result)
+        refused = self._refused(result)
         if result.data is None and not any(error.path for error in result.errors):
-            raise Refused(errors)
-        return {"errors": errors, "data": result.data}
+            raise refused
+        return {"errors": refused.errors, "data": result.data}
 
-    def _write_errors(self, result: ExecutionResult) -> list[dict[str, Any]]:
-        return [{**error.formatted, **self.tell(find_cause(error))} for error in result.errors or ()]
+    def _refused(self, result: ExecutionResult) -> Refused:
+        causes = [find_cause(error) for error in result.errors or ()]
+        told = zip(result.errors or (), causes, strict=True)
+        return Refused([{**error.formatted, **self.tell(cause)} for error, cause in told], causes[0])
 
     def tell(self, error: DomainError) -> dict[str, Any]:
         """Return an error as the client is told it."""

@@ -12,13 +12,20 @@ from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.domain.kernel.unit import Actor
 from app.graphql.errors import QueryTooComplex, translate
 from app.graphql.identity import Identify
-from app.graphql.requests import Parameters, parse
+from app.graphql.requests import Parameters, address_of, parse
+from app.graphql.sessions import Origin
 from app.graphql.streams import Refused, Streams
 from app.jobs.live import Stopping
 
 PROTOCOL = "graphql-transport-ws"
 INIT_SECONDS = 10.0
 MAX_OPERATIONS = 30
+EXCESS_SECONDS = 0.1
+"""How long a connection is not read after it asked for more operations than it may run."""
+
+MAX_SIGNAL = 4096
+"""How many characters any message may have but `subscribe`."""
+
 KEY_HEADERS = frozenset({"authorization", "x-api-key"})
 """Where a key stands; browsers cannot set headers of a WebSocket, so the payload of `connection_init` may hold them."""
 
@@ -35,17 +42,19 @@ class Close(Exception):
 class Connection:
     """One connection: operations side by side, each in a task of its own, under one key."""
 
-    def __init__(self, socket: WebSocket, streams: Streams, identify: Identify) -> None:
+    def __init__(self, socket: WebSocket, streams: Streams, identify: Identify, origin: Origin) -> None:
         self._socket = socket
+        self._address = address_of(socket)
         self._streams = streams
         self._identify = identify
+        self._origin = origin
         self._headers: Mapping[str, str] = {}
         self._is_ready = False
         self._operations: dict[str, asyncio.Task[None]] = {}
 
     async def serve(self) -> None:
         """Serve until either side closes."""
-        if not _is_same_origin(self._socket):
+        if self._origin.sent(self._socket.headers) is False:
             await self._socket.close()
             return
         offered = PROTOCOL in self._socket.scope["subprotocols"]
@@ -63,24 +72,30 @@ class Connection:
             raise Close(4406, "Subprotocol not acceptable")
         impatience = tasks.create_task(_expect_init())
         while True:
-            message = await self._receive()
-            await self._heed(message, tasks)
+            message, size = await self._receive()
+            await self._heed(message, size, tasks)
             if self._is_ready:
                 impatience.cancel()
 
-    async def _receive(self) -> dict[str, Any]:
+    async def _receive(self) -> tuple[dict[str, Any], int]:
+        """Return the next message and its size; what is larger than its kind may be is not even read as JSON."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received["code"])
+        text = received.get("text") or ""
+        if not self._is_ready:
+            _check_size(len(text))
         try:
-            message = orjson.loads(received["text"])
-        except (KeyError, orjson.JSONDecodeError):
+            message = orjson.loads(text)
+        except orjson.JSONDecodeError:
             raise Close(4400, "Messages are JSON in text frames") from None
         if not isinstance(message, dict):
             raise Close(4400, "Messages are JSON objects")
-        return message
+        if message.get("type") != "subscribe":
+            _check_size(len(text))
+        return message, len(text)
 
-    async def _heed(self, message: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
+    async def _heed(self, message: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
         match message:
             case {"type": "connection_init"}:
                 await self._init(message.get("payload"))
@@ -89,7 +104,7 @@ class Connection:
             case {"type": "pong"}:
                 pass
             case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if id:
-                await self._subscribe(id, payload, tasks)
+                await self._subscribe(id, payload, size, tasks)
             case {"type": "complete", "id": str(id)}:
                 if operation := self._operations.pop(id, None):
                     operation.cancel()
@@ -117,20 +132,21 @@ class Connection:
             raise Unauthenticated(reason="A key is needed.")
         return actor
 
-    async def _subscribe(self, id: str, payload: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
+    async def _subscribe(self, id: str, payload: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
         if not self._is_ready:
             raise Close(4401, "Unauthorized")
         if id in self._operations:
             raise Close(4409, f"Subscriber for {id[:64]} already exists")
         if len(self._operations) < MAX_OPERATIONS:
-            self._operations[id] = tasks.create_task(self._operate(id, payload))
+            self._operations[id] = tasks.create_task(self._operate(id, payload, size))
         else:  # said here, not in a task: a client that takes no answers must not make us pile them up
             error = QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
             await self._send(id=id, type="error", payload=[self._streams.tell(error)])
+            await asyncio.sleep(EXCESS_SECONDS)
 
-    async def _operate(self, id: str, payload: dict[str, Any]) -> None:
+    async def _operate(self, id: str, payload: dict[str, Any], size: int) -> None:
         try:
-            await self._run(id, parse(payload))
+            await self._run(id, parse(payload, size))
             end = {"type": "complete"}
         except Stopping:
             raise Close(1012, "Service restart") from None
@@ -144,7 +160,7 @@ class Connection:
         del self._operations[id]
 
     async def _run(self, id: str, asked: Parameters) -> None:
-        async with aclosing(self._streams.run(asked, self._renew)) as pieces:
+        async with aclosing(await self._streams.open(asked, self._renew, self._address)) as pieces:
             async for piece in pieces:
                 if piece:
                     await self._send(id=id, type="next", payload=piece.result)
@@ -163,10 +179,9 @@ class Connection:
             await self._socket.close(first.code, first.reason)
 
 
-def _is_same_origin(socket: WebSocket) -> bool:
-    """Tell whether no page of another site opened the socket; what is no browser names no origin."""
-    origin = socket.headers.get("origin")
-    return origin is None or origin.partition("://")[2] == socket.headers.get("host")
+def _check_size(size: int) -> None:
+    if size > MAX_SIGNAL:
+        raise Close(4400, f"Only subscribe may have more than {MAX_SIGNAL} characters")
 
 
 async def _expect_init() -> NoReturn:

@@ -1,10 +1,11 @@
-"""Rate limits: how many requests a key, and an account, may make in a minute.
+"""Rate limits: how many requests a key, and an account, may make in a minute; a dear request counts as several.
 
 Each limit is a bucket of the generic cell rate algorithm (ITU-T I.371), kept in Valkey as one instant: when the bucket
 will be full again. All processes share it. When Valkey is away nothing is refused: a limit protects the service, and
 must not become what stops it.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,8 +29,13 @@ TIMEOUT_SECONDS = 0.25
 REST_SECONDS = 1.0
 """How long Valkey is left alone after it failed."""
 
+REFUSAL_SECONDS = 0.1
+MAX_DELAYED = 1_000
+"""How long a refusal is held back, and how many at once: a client that repeats at once would keep the process busy."""
+
 # KEYS hold a pair for each claim: a key's bucket and its account's. ARGV[1] is the window in microseconds, then follow,
-# for each claim, the microseconds that one request costs in each of the two buckets, and how many requests are claimed.
+# for each claim, the microseconds that one unit costs in each of the two buckets, how many units are claimed, and how
+# many are granted at least, if any.
 # The answer has, for each claim, how many are granted, how long to wait where none is, and for each bucket in how long
 # it will be full again.
 _CLAIM = """
@@ -43,15 +49,15 @@ local function spend(name, amount)
   return amount
 end
 for i = 1, #KEYS, 2 do
-  local place = 2 + (i - 1) / 2 * 3
+  local place = 2 + (i - 1) / 2 * 4
   local key_cost, account_cost = tonumber(ARGV[place]), tonumber(ARGV[place + 1])
   local key, account = spent(KEYS[i]), spent(KEYS[i + 1])
   local free = math.min(math.floor((window - key) / key_cost), math.floor((window - account) / account_cost))
-  local granted, wait = math.min(free, tonumber(ARGV[place + 2])), 0
-  if granted > 0 then
+  local granted, least, wait = math.min(free, tonumber(ARGV[place + 2])), tonumber(ARGV[place + 3]), 0
+  if granted >= least then
     key, account = spend(KEYS[i], key + granted * key_cost), spend(KEYS[i + 1], account + granted * account_cost)
   else
-    granted, wait = 0, math.max(key + key_cost, account + account_cost) - window
+    granted, wait = 0, math.max(key + least * key_cost, account + least * account_cost) - window
   end
   answers[#answers + 1] = {granted, wait, key, account}
 end
@@ -101,13 +107,13 @@ class Standing:
         return f'"{name}";r={key};t={key_reset}, "{name}-account";r={account};t={account_reset}'
 
 
-Request = tuple[Policy, str, str]
-"""The limit that a request falls under, and the names of the key's and the account's bucket."""
+Request = tuple[Policy, str, str, int]
+"""The limit that a request falls under, the names of the key's and the account's bucket, and its units."""
 
 
 @dataclass(slots=True)
 class Held:
-    """Requests that were claimed and not yet made: `left` of them, until an instant of the monotonic clock."""
+    """Units that were claimed and not yet used: `left` of them, until an instant of the monotonic clock."""
 
     left: int
     until: float
@@ -127,20 +133,23 @@ class Rates:
         self._claim: Coalescer[Request, Standing | None] = Coalescer(self._serve, MAX_BATCH)
         self._held: dict[str, Held] = {}
         self._rests_until = 0.0
+        self._delayed = 0
         self._warnings = Throttle()
 
-    async def take(self, policy: Policy, actor: Actor) -> Standing | None:
+    async def take(self, policy: Policy, actor: Actor, units: int = 1) -> Standing | None:
         """Count one request of an actor's; return what is left, or None where that cannot be told.
 
-        A request that has to wait does not count.
+        A dear request counts as several `units`, all of the quota at most. One that has to wait does not count, and is
+        told so a moment later.
         """
         account = f"rate:{policy.name}:{actor.account_id}"
-        request = (policy, f"{account}:{actor.label}", account)
+        request = (policy, f"{account}:{actor.label}", account, min(units, policy.quota))
         standing = self._take_held(request) or await self._claim(request)
         if standing is None:
             RATE_LIMITS.labels(policy.name, "unchecked").inc()
         elif standing.wait:
             RATE_LIMITS.labels(policy.name, "refused").inc()
+            await self._delay()
         return standing
 
     async def close(self) -> None:
@@ -148,13 +157,27 @@ class Rates:
         await self._claim.close()
         await self._redis.aclose()
 
+    async def _delay(self) -> None:
+        if self._delayed >= MAX_DELAYED:
+            return
+        self._delayed += 1
+        try:
+            await asyncio.sleep(REFUSAL_SECONDS)
+        finally:
+            self._delayed -= 1
+
     def _take_held(self, request: Request) -> Standing | None:
-        policy, name, _ = request
-        held = self._held.get(name)
-        if held is None or not held.left or time.monotonic() >= held.until:
+        policy, name, _, units = request
+        if self._left(name) < units:
             return None
-        held.left -= 1
+        held = self._held[name]
+        held.left -= units
         return _standing(policy, held.spent, held.left)
+
+    def _left(self, name: str) -> int:
+        """Return how many units were claimed ahead."""
+        held = self._held.get(name)
+        return held.left if held and time.monotonic() < held.until else 0
 
     async def _serve(self, requests: Sequence[Request]) -> Sequence[Standing | None]:
         standings = [self._take_held(request) for request in requests]
@@ -171,17 +194,18 @@ class Rates:
             if self._warnings.passes():
                 log.warning("requests are not counted: Redis cannot be reached", error=repr(error))
             return standings
-        for ((policy, name, _), places), (granted, wait, *spent) in zip(claims.items(), answers, strict=True):
-            made = min(granted, len(places))
-            self._hold(name, Held(granted - made, time.monotonic() + WINDOW_SECONDS / 10, tuple(spent)))
+        for ((policy, name, _, units), places), (granted, wait, *spent) in zip(claims.items(), answers, strict=True):
+            made, ahead = min(granted // units, len(places)), self._left(name)
+            left = granted - made * units + ahead
+            self._hold(name, Held(left, time.monotonic() + WINDOW_SECONDS / 10, tuple(spent)))
             for number, place in enumerate(places, 1):
-                left = max(granted - number, 0)
-                standings[place] = _standing(policy, spent, left, 0 if number <= made else _wait(wait, policy))
+                left = max(granted - number * units, 0) + ahead
+                standings[place] = _standing(policy, spent, left, 0 if number <= made else _wait(wait, policy, units))
         return standings
 
     def _hold(self, name: str, held: Held) -> None:
-        self._held.pop(name, None)
         if held.left:
+            self._held.pop(name, None)
             self._held[name] = held
             if len(self._held) > MAX_HELD:
                 del self._held[next(iter(self._held))]
@@ -189,11 +213,11 @@ class Rates:
 
 def _arguments(claims: Mapping[Request, Sequence[int]]) -> tuple[list[str], list[int]]:
     """Return the keys and arguments of the script."""
-    names = [name for _, *buckets in claims for name in buckets]
+    names = [name for _, *buckets, _ in claims for name in buckets]
     amounts = [
         number
-        for (policy, *_), places in claims.items()
-        for number in (*policy.costs, len(places) - 1 + max(policy.quota // 1000, 1))
+        for (policy, _, _, units), places in claims.items()
+        for number in (*policy.costs, units * len(places) - 1 + max(policy.quota // 1000, 1), units)
     ]
     return names, [WINDOW_SECONDS * 1_000_000, *amounts]
 
@@ -204,9 +228,9 @@ def _standing(policy: Policy, spent: Sequence[int], held: int, wait: int = 0) ->
     return Standing(policy, _seconds(wait), (key, account), (_seconds(spent[0]), _seconds(spent[1])))
 
 
-def _wait(wait: int, policy: Policy) -> int:
+def _wait(wait: int, policy: Policy, units: int) -> int:
     """Return how long a request waits of whose kind others were granted, where the claim itself did not have to."""
-    return wait or policy.costs[0]
+    return wait or policy.costs[0] * units
 
 
 def _seconds(microseconds: int) -> int:
@@ -215,8 +239,12 @@ def _seconds(microseconds: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits that there are: of sends, and of all other operations. `rates` counts both."""
+    """The limits that there are: of sends, of all other operations, of GraphQL documents that were not read before, and
+    of requests without a key or session. `rates` counts them all.
+    """
 
     requests: Policy
     sends: Policy
+    documents: Policy
+    anonymous: Policy
     rates: Rates

@@ -14,6 +14,9 @@ from tests.graphql.live import ALL, KINDS, Events, Scene, Served, looking, until
 pytestmark = pytest.mark.anyio
 
 
+JSON = "application/json; charset=utf-8"
+
+
 async def errors(events: Events) -> list[Any]:
     event = await events.next()
     assert event
@@ -61,29 +64,38 @@ async def test_a_query_is_one_event_and_the_end(served: Served, scene: Scene):
     ]
 
 
-async def test_a_document_that_cannot_be_run_is_an_event_too(served: Served, scene: Scene):
+async def refusal(events: Events) -> tuple[int, str, str]:
+    """Return status, code and media type of an answer that is no stream."""
+    [error] = orjson.loads(await events.response.aread())["errors"]
+    return events.response.status_code, error["extensions"]["code"], events.response.headers["content-type"]
+
+
+async def test_a_document_that_cannot_be_run_is_answered_400_in_json(served: Served, scene: Scene):
     async with looking(served.address, scene.account.svc_key, "subscription { nothing }") as events:
-        [error] = await errors(events)
-        end = await events.next()
-
-    assert events.response.status_code == 200
-    assert error["extensions"]["code"] == "invalid_graphql"
-    assert end == {"event": "complete", "data": ""}
+        assert await refusal(events) == (400, "invalid_graphql", JSON)
 
 
-async def test_a_scope_that_is_missing_is_an_event(served: Served, scene: Scene):
+async def test_a_scope_that_is_missing_is_answered_403_in_json(served: Served, scene: Scene):
     _, key = await scene.key(Scope.contacts_read)
     async with looking(served.address, key, KINDS) as events:
-        [error] = await errors(events)
+        assert await refusal(events) == (403, "insufficient_scope", JSON)
 
-    assert error["extensions"]["code"] == "insufficient_scope"
+    assert events.response.headers["www-authenticate"].startswith('Bearer error="insufficient_scope"')
 
 
-async def test_an_id_that_nobody_was_shown_is_an_event(served: Served, scene: Scene):
+@pytest.mark.parametrize("query", [KINDS, "{ balance { balance } }"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_without_a_key_no_stream_begins(served: Served, scene: Scene, query: str, method: str):
+    async with looking(served.address, None, query, method) as events:
+        assert await refusal(events) == (401, "unauthenticated", JSON)
+
+    assert events.response.headers["www-authenticate"].startswith("Bearer ")
+    assert served.watched == 0
+
+
+async def test_an_id_that_nobody_was_shown_is_answered_410_in_json(served: Served, scene: Scene):
     async with looking(served.address, scene.account.svc_key, KINDS, after=2**60) as events:
-        [error] = await errors(events)
-
-    assert error["extensions"]["code"] == "updates_missed"
+        assert await refusal(events) == (410, "updates_missed", JSON)
 
 
 async def test_a_key_that_is_not_good_is_answered_401_in_json(served: Served):

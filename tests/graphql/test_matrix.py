@@ -31,8 +31,9 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
+from app.graphql.documents import SCOPES, prepare
 from app.graphql.errors import refusal
-from app.graphql.execute import SCOPES, Executor, prepare
+from app.graphql.execute import Executor
 from app.graphql.schema import CORE
 from tests.conftest import unit_of
 from tests.factories.conversations import CONVERSATIONS

@@ -23,8 +23,9 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
 from app.graphql import execute
+from app.graphql.documents import Prepared
 from app.graphql.errors import refusal
-from app.graphql.execute import Executor, Prepared
+from app.graphql.execute import Executor
 from app.graphql.plans import Unplanned, compile_plan
 from app.graphql.schema import CORE, schema
 from app.main import rest_operations
