@@ -14,6 +14,11 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 CHECKS := check-format check-lint check-types check-imports check-contract check-generated check-house
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
+# One more than there are cores, up to four: while one waits, the others work.
+TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
+
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install serve test coverage check bench chaos generate format lock area $(CHECKS)
 
@@ -26,7 +31,7 @@ serve: .venv/runtime ## Run the whole service on this machine (PORT=8460 names a
 install: .venv/development ## Make .venv with all that development needs
 
 test: .venv/development ## Run the tests (ARGS="tests/rest -k stop" picks some)
-	@$(BIN)/pytest --numprocesses logical --maxprocesses 4 --ignore tests/chaos $(ARGS)
+	@$(BIN)/pytest --numprocesses $(TESTERS) --dist worksteal --ignore tests/chaos $(ARGS)
 
 coverage: .venv/development ## Run the tests, and list the branches of domain and operations that none of them takes
 	@mkdir -p .coverage

@@ -5,32 +5,56 @@ import logging
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
+from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpcore2
 import httpx2
 import hypothesis
 import pytest
 import structlog
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff, open_services
+from app import memory
+from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff
 from app.db import engine, migrate
-from app.db.engine import Pool
 from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.oauth import signing
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.embedded.servers import Servers
-from app.main import create_app
 from app.providers.carriers.sandbox.playback import Playback
 from app.settings import Settings
 from app.telemetry import logs
+from tests.shared import EMPTY as EMPTY
+from tests.shared import Shared
+
+pytest_plugins = ["tests.bounds"]
 
 SECRET = "a secret for tests"
+
+PROCESSES = (
+    "browser/",
+    "e2e/",
+    "embedded/",
+    "graphql/test_live_clients",
+    "jobs/test_webhooks_workers",
+    "jobs/test_worker",
+    "oauth/test_oauth_reference_clients",
+)
+"""Tests that start programs, which takes long on a busy machine."""
+
+PROCESS_SECONDS = 180
+WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
+"""Tests that wait more than they work."""
 
 # No test depends on speed; and what runs unattended tries the same examples every time.
 hypothesis.settings.register_profile(
@@ -43,16 +67,39 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("house")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that wait for others, so that they wait while other test processes work."""
+    for item in items:
+        if _place(item).startswith(PROCESSES):
+            item.add_marker(pytest.mark.timeout(PROCESS_SECONDS))
+    items.sort(key=lambda item: not _place(item).startswith(WAITING))
+
+
+def _place(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of cycles pass over what loading has made."""
+    memory.settle()
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Log as the service does; start the servers once, in the process that hands out the tests."""
+    """Log as the service does; where several processes test, start their servers in the one that has them do it."""
+    memory.pause()
     logs.configure("json", "warning")
-    if not hasattr(config, "workerinput"):
-        folder = tempfile.mkdtemp(prefix="tests-of-messaging-")
-        servers = Servers.start(Path(folder), durable=False)
-        config.add_cleanup(servers.stop)
-        os.environ["TEST_DATABASE_URL"] = servers.database_url
-        os.environ["TEST_REDIS_URL"] = servers.redis_url
-        asyncio.run(migrate.upgrade(servers.database_url, METADATA))
+    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
+        _start_servers(config)
+
+
+def _start_servers(config: pytest.Config) -> None:
+    folder = tempfile.mkdtemp(prefix="tests-of-messaging-")
+    servers = Servers.start(Path(folder), durable=False)
+    config.add_cleanup(servers.stop)
+    os.environ["TEST_DATABASE_URL"] = servers.database_url
+    os.environ["TEST_REDIS_URL"] = servers.redis_url
+    asyncio.run(migrate.upgrade(servers.database_url, METADATA))
 
 
 @pytest.fixture(scope="session")
@@ -76,6 +123,24 @@ def logging_restored() -> Iterator[None]:
 def quick_passwords() -> None:
     """Hash passwords cheaply: tests open many accounts."""
     passwords.PASSWORDS = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Share one TLS context among the clients of the tests: to read all root certificates takes 70 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signing_keys_made_once() -> Iterator[None]:
+    """Hand out the same few RSA keys again and again: to make one takes 80 ms, to read one 55 ms."""
+    made = cycle([cache(partial(generate_private_key, 65537, signing.BITS)) for _ in range(8)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signing, "generate_private_key", lambda *_: next(made)())
+        patch.setattr(serialization, "load_pem_private_key", cache(serialization.load_pem_private_key))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -105,30 +170,52 @@ def worker_number(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="session")
-def database_url(worker_number: int) -> str:
+def servers(pytestconfig: pytest.Config) -> None:
+    """Start the servers, unless they run for several test processes."""
+    if "TEST_DATABASE_URL" not in os.environ:
+        _start_servers(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def database_url(servers: None, worker_number: int) -> str:
     """Return the address of a database with every table."""
+    return asyncio.run(_copy_database(f"test_{worker_number}_{os.getpid()}"))
+
+
+@pytest.fixture(scope="session")
+def kept_database_url(servers: None, worker_number: int) -> str:
+    """Return the address of another one, which keeps its rows for the tests of a module."""
+    return asyncio.run(_copy_database(f"kept_{worker_number}_{os.getpid()}"))
+
+
+async def _copy_database(name: str) -> str:
     template = os.environ["TEST_DATABASE_URL"]
-    name = f"test_{worker_number}_{os.getpid()}"
-    asyncio.run(_copy_database(template, name))
-    return template.replace("/messaging?", f"/{name}?")
-
-
-async def _copy_database(template: str, name: str) -> None:
     connection = await asyncpg.connect(template.replace("/messaging?", "/postgres?"))
     await connection.execute(f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY wal_log")
     await connection.close()
+    return template.replace("/messaging?", f"/{name}?")
+
+
+@pytest.fixture(scope="session")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder that services keep files in."""
+    return tmp_path_factory.mktemp("data")
 
 
 @pytest.fixture
-def settings(database_url: str, worker_number: int, tmp_path: Path) -> Settings:
+def settings(database_url: str, worker_number: int, data_folder: Path) -> Settings:
     """Return settings under which everything is quick."""
+    return _quick_settings(database_url, worker_number, data_folder)
+
+
+def _quick_settings(database_url: str, worker_number: int, data_folder: Path) -> Settings:
     return Settings(
         _env_file=None,
         DATABASE_URL=database_url,
         REDIS_URL=os.environ["TEST_REDIS_URL"].replace("db=0", f"db={worker_number}"),
         base_url="http://127.0.0.1:8000",
         secret_key=SECRET,
-        data=tmp_path,
+        data=data_folder,
         database_pool=4,
         sandbox_delay_seconds=0,
         handoff_timeout_seconds=0.3,
@@ -138,47 +225,39 @@ def settings(database_url: str, worker_number: int, tmp_path: Path) -> Settings:
     )
 
 
+@pytest.fixture(scope="session")
+async def shared(anyio_backend: str) -> AsyncGenerator[Shared]:
+    """Give the services and applications that are kept until the last test."""
+    async with AsyncExitStack() as stack:
+        yield Shared(stack)
+
+
 @pytest.fixture
-async def services(settings: Settings) -> AsyncGenerator[Services]:
-    """Give the services on an empty database."""
-    async with open_services(settings) as services:
-        yield services
-        await services.desk.close()
-        await services.door.close()
-        await empty(services.database.pool)
+async def services(shared: Shared, settings: Settings) -> AsyncGenerator[Services]:
+    """Give the services on an empty database. Tests share them: one that closes or breaks a part opens its own."""
+    services = await shared.services(settings)
+    yield services
+    await shared.clear(services)
 
 
-async def empty(pool: Pool) -> None:
-    """Empty every table; fail where a test left a transaction open, and say which."""
-    try:
-        async with pool.acquire() as connection, connection.transaction():
-            await connection.execute("SET LOCAL lock_timeout = '10s'")
-            await connection.execute(EMPTY)
-    except asyncpg.LockNotAvailableError:
-        left = [(row["state"], row["query"]) for row in await pool.fetch(END_OTHERS)]
-        await pool.execute(EMPTY)
-        pytest.fail(f"The test left transactions open: {left}")
-
-
-END_OTHERS = """
-SELECT state, query, pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
-"""
-
-TABLES = [table.name for table in METADATA.sorted_tables]
-EMPTY = f"""
-DO $$ BEGIN
-  LOCK TABLE {", ".join(TABLES)} IN ACCESS EXCLUSIVE MODE;
-  SET LOCAL session_replication_role = replica;
-  {" ".join(f"DELETE FROM {table};" for table in TABLES)}
-END $$
-"""
-"""Empties every table; TRUNCATE takes fifty times as long where there is little in them."""
+@pytest.fixture(scope="module")
+async def kept(
+    shared: Shared, kept_database_url: str, worker_number: int, data_folder: Path
+) -> AsyncGenerator[Services]:
+    """Give services on a database that is emptied after the module: for tests that read and change nothing."""
+    services = await shared.services(_quick_settings(kept_database_url, worker_number, data_folder))
+    yield services
+    await shared.clear(services)
 
 
 @pytest.fixture
 def new_account(services: Services) -> Callable[..., Any]:
     """Give a function that opens accounts."""
+    return opener(services)
+
+
+def opener(services: Services) -> Callable[..., Any]:
+    """Return a function that opens accounts."""
     number = iter(range(1, 1000))
 
     async def open_one(credits: int = 1000, company_name: str = "Blue Door") -> Opened:
@@ -209,12 +288,11 @@ def unit_of(services: Services, actor: Actor) -> Any:
 
 
 @pytest.fixture
-async def http(services: Services) -> AsyncGenerator[httpx2.AsyncClient]:
+async def http(shared: Shared, services: Services) -> AsyncGenerator[httpx2.AsyncClient]:
     """Give a client of the whole application that sends no key."""
-    async with _running(create_app(services.settings)) as app:
-        transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx2.AsyncClient(transport=transport, base_url=services.settings.public_url) as client:
-            yield client
+    transport = httpx2.ASGITransport(app=await shared.app(services), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url=services.settings.public_url) as client:
+        yield client
 
 
 @pytest.fixture
@@ -222,22 +300,6 @@ def api(http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
     """Give a client that sends the account's key."""
     http.headers["Authorization"] = f"Bearer {account.svc_key}"
     return http
-
-
-@asynccontextmanager
-async def _running(app: Any) -> AsyncGenerator[Any]:
-    """Start and stop an ASGI application as a server does."""
-    incoming: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    outgoing: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    task = asyncio.create_task(
-        app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, incoming.get, outgoing.put)
-    )
-    incoming.put_nowait({"type": "lifespan.startup"})
-    assert (await outgoing.get())["type"] == "lifespan.startup.complete"
-    yield app
-    incoming.put_nowait({"type": "lifespan.shutdown"})
-    assert (await outgoing.get())["type"] == "lifespan.shutdown.complete"
-    await task
 
 
 @pytest.fixture

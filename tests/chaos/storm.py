@@ -20,6 +20,7 @@ from app.embedded.servers import Servers
 from app.settings import Settings
 from tests.e2e.processes import Process, await_ready, free_port, starting
 from tests.factories.billing import audit
+from tests.waiting import until
 
 WORKERS = 2
 AT_ONCE = 16
@@ -89,10 +90,11 @@ class Storm:
 
     async def settle(self, unsettled: str = UNSETTLED, seconds: float = 180) -> None:
         """Wait until nothing is unsettled any more."""
-        deadline = time.monotonic() + seconds
-        while left := await self.pool.fetchval(unsettled):
-            assert time.monotonic() < deadline, f"{left} messages are still on their way"
-            await asyncio.sleep(0.05)
+
+        async def is_settled() -> bool:
+            return not await self.pool.fetchval(unsettled)
+
+        await until(is_settled, seconds, every=0.05)
 
     async def check(self) -> None:
         """Fail unless each text was handed over once, has come to an end, and was paid or refunded once."""

@@ -26,6 +26,7 @@ from app.settings import Settings
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
 from tests.e2e.processes import Process, free_port, starting
+from tests.waiting import until
 
 WORKERS, ACCOUNTS, CONTACTS = 2, 4, 20
 SECRET = "a secret for storms"
@@ -102,8 +103,7 @@ class Weather:
         """
         for _ in range(times):
             await asyncio.sleep(self.chance.uniform(0.5 * pause, 1.5 * pause))
-            while not all("worker started" in worker.output for worker in self.workers):  # noqa: ASYNC110 - a file
-                await asyncio.sleep(0.02)
+            await until(lambda: all("worker started" in worker.output for worker in self.workers))
             victim = self.workers.pop(self.chance.randrange(len(self.workers)))
             await asyncio.to_thread(victim.kill)
             self.workers.append(self.start_worker())
@@ -112,9 +112,11 @@ class Weather:
     async def settle(self, seconds: float = 120) -> float:
         """Wait until nothing is on its way any more; return how long it took."""
         begun = time.monotonic()
-        while left := await self.services.database.pool.fetchval(UNSETTLED):
-            assert time.monotonic() < begun + seconds, f"{left} events are still on their way"
-            await asyncio.sleep(0.02)
+
+        async def is_settled() -> bool:
+            return not await self.services.database.pool.fetchval(UNSETTLED)
+
+        await until(is_settled, seconds, every=0.02)
         return time.monotonic() - begun
 
     async def check(self) -> int:

@@ -12,7 +12,8 @@ import pytest
 from app.domain.accounts import keys
 from app.settings import Settings
 from tests.cli.conftest import Done, Run
-from tests.conftest import EMPTY, SECRET
+from tests.conftest import SECRET
+from tests.shared import EMPTY
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from typing import TypeVar
 import httpx2
 import psutil
 
+from tests.waiting import block_until
+
 T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +33,7 @@ def free_port() -> int:
 
 def until(get: Callable[[], T], every: float = 0.05) -> T:
     """Ask until the answer is true, and return it."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (answer := get()):
-        assert time.monotonic() < deadline, "It never came to pass"
-        time.sleep(every)
-    return answer
+    return block_until(get, PATIENCE_SECONDS, every)
 
 
 def environment(folder: Path, **settings: object) -> dict[str, str]:

@@ -1,8 +1,6 @@
 """Questions to the embedded servers, and waiting for what they do."""
 
 import asyncio
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +21,6 @@ def ask(url: str, sql: str) -> Any:
             await connection.close()
 
     return asyncio.run(fetch())
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, "It never came to hold"
-        time.sleep(0.01)
 
 
 def runs(pid: int) -> bool:

@@ -8,7 +8,8 @@ import pytest
 
 from app.embedded.children import delay_after
 from tests.embedded.conftest import Launch
-from tests.embedded.probes import runs, servers_of, until
+from tests.embedded.probes import runs, servers_of
+from tests.waiting import block_until
 
 NAP = "while :; do sleep 0.05; done"
 
@@ -30,7 +31,7 @@ def test_work_in_hand_is_finished_before_the_service_stops(
     done = tmp_path / "done"
     worker = f"trap 'sleep 0.3; echo $0 >> {done}; exit 0' TERM; echo up >> {done}; {NAP}"
     service = launch("service", 5, "web", worker, "worker", worker)
-    until(lambda: lines(done) == ["up", "up"])
+    block_until(lambda: lines(done) == ["up", "up"])
 
     service.send_signal(number)
 
@@ -41,7 +42,7 @@ def test_work_in_hand_is_finished_before_the_service_stops(
 def test_ctrl_c_reaches_the_parent_alone(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "web", f"trap 'echo INT >> {got}' INT; {note_term(got)}")
-    until(lambda: lines(got) == ["up"])
+    block_until(lambda: lines(got) == ["up"])
 
     os.killpg(service.pid, signal.SIGINT)
 
@@ -52,7 +53,7 @@ def test_ctrl_c_reaches_the_parent_alone(tmp_path: Path, launch: Launch) -> None
 def test_the_caller_is_told_once_that_all_children_are_started(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "web", note_term(got), "worker", note_term(got))
-    until(lambda: lines(got) == ["up", "up"])
+    block_until(lambda: lines(got) == ["up", "up"])
 
     service.terminate()
 
@@ -65,24 +66,24 @@ def test_a_child_that_does_not_stop_is_killed_with_all_it_started(tmp_path: Path
     service = launch(
         "service", 0.3, "web", f"trap '' TERM; sleep 600 >/dev/null 2>&1 & echo $! $$ > {pids}; while :; do wait; done"
     )
-    until(lambda: lines(pids))
+    block_until(lambda: lines(pids))
 
     service.terminate()
 
     _, complaints = service.communicate()
     assert service.returncode == 1
     assert complaints == "web did not stop within 0.3 s and is killed\n"
-    until(lambda: not any(runs(int(pid)) for pid in lines(pids)[0].split()))
+    block_until(lambda: not any(runs(int(pid)) for pid in lines(pids)[0].split()))
 
 
 def test_a_child_that_is_killed_is_started_again_and_the_others_are_left_alone(tmp_path: Path, launch: Launch) -> None:
     web, worker = tmp_path / "web", tmp_path / "worker"
     service = launch("service", 5, "web", f"echo $$ >> {web}; {NAP}", "worker", f"echo $$ >> {worker}; {NAP}")
-    until(lambda: lines(web) and lines(worker))
+    block_until(lambda: lines(web) and lines(worker))
 
     os.kill(int(lines(web)[0]), signal.SIGKILL)
 
-    until(lambda: len(lines(web)) == 2)
+    block_until(lambda: len(lines(web)) == 2)
     service.terminate()
     _, complaints = service.communicate()
     assert complaints == "web ended with code -9; it starts again in 1 s\n"
@@ -105,17 +106,17 @@ def test_a_child_that_lived_long_is_started_again_after_one_second() -> None:
 def test_children_stop_when_their_parent_is_killed(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "worker", note_term(got))
-    until(lambda: lines(got) == ["up"])
+    block_until(lambda: lines(got) == ["up"])
 
     service.kill()
 
-    until(lambda: lines(got) == ["up", "TERM"])
+    block_until(lambda: lines(got) == ["up", "TERM"])
 
 
 def test_the_service_stops_when_postgresql_dies(data: Path, tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "worker", note_term(got), DATA=data)
-    until(lambda: lines(got) == ["up"])
+    block_until(lambda: lines(got) == ["up"])
 
     os.kill(int((data / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
 
@@ -123,7 +124,7 @@ def test_the_service_stops_when_postgresql_dies(data: Path, tmp_path: Path, laun
     assert service.returncode == 1
     assert complaints == "PostgreSQL or Valkey died; the service stops\n"
     assert lines(got) == ["up", "TERM"]
-    until(lambda: servers_of(data) == [])
+    block_until(lambda: servers_of(data) == [])
 
 
 def test_the_servers_outlive_the_work_of_the_children(data: Path, tmp_path: Path, launch: Launch) -> None:
@@ -131,7 +132,7 @@ def test_the_servers_outlive_the_work_of_the_children(data: Path, tmp_path: Path
     postmaster = f"$(head -1 {data}/postgres/postmaster.pid)"
     work = f"sleep 0.3; test -d /proc/{postmaster} && echo still >> {got}; exit"
     service = launch("service", 5, "worker", f"trap '{work}' TERM; echo up >> {got}; {NAP}", DATA=data)
-    until(lambda: lines(got) == ["up"])
+    block_until(lambda: lines(got) == ["up"])
 
     service.terminate()
 

@@ -18,7 +18,8 @@ from app.embedded.errors import DataInUse, EmbeddedError, NotBundled, OtherMajor
 from app.embedded.servers import Servers
 from app.embedded.sockets import PREFIX
 from tests.embedded.conftest import Launch, Start
-from tests.embedded.probes import ask, servers_of, until
+from tests.embedded.probes import ask, servers_of
+from tests.waiting import block_until
 
 NOBODY = 65534
 
@@ -118,7 +119,7 @@ def test_servers_end_with_a_parent_that_is_killed(data: Path, launch: Launch) ->
 
     parent.kill()
 
-    until(lambda: servers_of(data) == [])
+    block_until(lambda: servers_of(data) == [])
     assert "database system is shut down" in (data / "postgres.log").read_text()
     assert "Valkey is now ready to exit" in (data / "valkey.log").read_text()
 

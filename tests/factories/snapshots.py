@@ -8,23 +8,29 @@ from app.db.engine import Pool
 
 async def rows(pool: Pool, account_id: int | None = None) -> dict[str, list[str]]:
     """Return every row of each table; of one account's, and of what belongs to no account, if one is named."""
-    return {table.name: await _rows(pool, table, account_id) for table in METADATA.sorted_tables}
+    found: dict[str, list[str]] = {table.name: [] for table in METADATA.sorted_tables}
+    for row in await (pool.fetch(OWNED, account_id) if account_id else pool.fetch(ALL)):
+        found[row["name"]].append(row["row"])
+    return {name: sorted(each) for name, each in found.items()}
 
 
-async def _rows(pool: Pool, table: Table, account_id: int | None) -> list[str]:
-    condition = _owned_by(table, account_id) if account_id else "true"
-    return sorted(row["t"] for row in await pool.fetch(f"SELECT t::text FROM {table.name} t WHERE {condition}"))
+def _select(table: Table, condition: str) -> str:
+    return f"SELECT '{table.name}' AS name, t::text AS row FROM {table.name} t WHERE {condition}"
 
 
-def _owned_by(table: Table, account_id: int) -> str:
+def _owned_by(table: Table) -> str:
     """Return the condition on a table's rows that are an account's, by their own column or their parent's."""
     if table.name == "accounts":
-        return f"id = {account_id}"
+        return "id = $1"
     if "account_id" in table.columns:
-        return f"account_id = {account_id}"
+        return "account_id = $1"
     for key in table.foreign_keys:
         parent = key.column.table
         if "account_id" in parent.columns:
-            owned = f"SELECT {key.column.name} FROM {parent.name} WHERE account_id = {account_id}"
+            owned = f"SELECT {key.column.name} FROM {parent.name} WHERE account_id = $1"
             return f"{key.parent.name} IN ({owned})"
     return "true"
+
+
+ALL = " UNION ALL ".join(_select(table, "true") for table in METADATA.sorted_tables)
+OWNED = " UNION ALL ".join(_select(table, _owned_by(table)) for table in METADATA.sorted_tables)

@@ -1,11 +1,11 @@
 """What goes wrong in the database on purpose: rows that are locked, columns that are gone, writes that are refused."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from app.db.engine import Connection, Pool
 from tests.factories.tables import Rows
+from tests.waiting import until
 
 BLOCKED = """
 SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
@@ -53,9 +53,11 @@ async def writes_refused(pool: Pool, table: str, unless: str) -> AsyncGenerator[
 
 async def until_blocked(pool: Pool, statements: int = 1) -> None:
     """Return once so many statements wait for locks of others."""
-    async with asyncio.timeout(20):
-        while await pool.fetchval(BLOCKED) < statements:  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
-            await asyncio.sleep(0.005)
+
+    async def are_blocked() -> bool:
+        return await pool.fetchval(BLOCKED) >= statements
+
+    await until(are_blocked, every=0.005)
 
 
 async def open_transactions(pool: Pool) -> int:

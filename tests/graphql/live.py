@@ -242,10 +242,3 @@ async def looking(
 
 Scenes = Callable[[Opened], Scene]
 """Makes a scene of an account."""
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what must come to pass."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not is_so():  # noqa: ASYNC110 - the server makes it so
-            await asyncio.sleep(0.01)

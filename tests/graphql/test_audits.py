@@ -13,6 +13,7 @@ import uvicorn
 from app.bootstrap import Services
 from app.main import create_app
 from tests.node import NODE, install
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +41,7 @@ async def address(services: Services) -> AsyncGenerator[str]:
 
 async def test_all_61_audits_of_graphql_over_http_pass(audits: Path, address: str):
     node = await asyncio.create_subprocess_exec(NODE, audits, address, stdout=subprocess.PIPE)
-    output, _ = await node.communicate()
+    output, _ = await within("the client to end", node.communicate())
     results = orjson.loads(output)
 
     assert {result["name"]: result["reason"] for result in results if result["status"] != "ok"} == {}

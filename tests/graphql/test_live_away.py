@@ -18,6 +18,7 @@ from app.jobs.live import Announcer
 from tests.factories.events import record_many
 from tests.graphql.live import KINDS, Scene, Served, serving, talking
 from tests.jobs.conftest import Valkey
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -84,7 +85,7 @@ async def test_what_a_client_does_not_read_waits_in_the_database(
         read_while_nobody_took = [position for position in reads if position < newest]
     taken = 0
     while taken < 4 * feed.PAGE:
-        taken += (await reader.readline()).startswith(b"event: next")
+        taken += (await within("the next line of the peer", reader.readline())).startswith(b"event: next")
     writer.close()
 
     assert len(read_while_nobody_took) < 4

@@ -9,7 +9,8 @@ import pytest
 
 from app.domain.accounts.scopes import Scope
 from app.jobs import live
-from tests.graphql.live import ALL, KINDS, Events, Scene, Served, looking, until
+from tests.graphql.live import ALL, KINDS, Events, Scene, Served, looking
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,8 @@ from app.domain.conversations.models import ConversationStatus
 from app.domain.updates.feed import MAX_MISSED
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, record, record_many
-from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking, until
+from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 

@@ -15,6 +15,7 @@ from app.graphql.websocket import PROTOCOL
 from app.jobs import live
 from tests.factories.contacts import CONTACTS
 from tests.graphql.live import ALL, KINDS, Scene, Served, talking
+from tests.waiting import never, within
 
 pytestmark = pytest.mark.anyio
 
@@ -250,28 +251,31 @@ async def test_who_takes_no_answers_is_heard_no_further(served: Served, scene: S
     wrong = ({"id": str(number), "type": "subscribe", "payload": {}} for number in range(100))
     said += [{"type": "websocket.receive", "text": orjson.dumps(message).decode()} for message in wrong]
     said.reverse()
-    is_acknowledged = asyncio.Event()
+    sent: list[str] = []
+    is_answered = asyncio.Event()
 
     async def receive() -> dict[str, Any]:
         await asyncio.sleep(0)
-        return said.pop() if said else await asyncio.Future()
+        return said.pop() if said else await never()
 
     async def send(message: dict[str, Any]) -> None:
-        if is_acknowledged.is_set():
-            await asyncio.Future()
-        if message["type"] == "websocket.send":
-            is_acknowledged.set()
+        if is_answered.is_set():
+            await never()
+        sent.append(message.get("text", message["type"]))
+        if message["type"] != "websocket.accept":
+            is_answered.set()
 
     scope = {"type": "websocket", "path": "/graphql", "query_string": b"", "headers": [], "subprotocols": [PROTOCOL]}
     application: Any = served.server.config.loaded_app
     connection = asyncio.create_task(application(scope, receive, send))
-    await is_acknowledged.wait()
+    await within("the answer to connection_init", is_answered.wait())
+    assert sent == ["websocket.accept", '{"type":"connection_ack"}']
     for _ in range(1000):
         await asyncio.sleep(0)
 
     assert len(said) == 100 - 3
     connection.cancel()
-    await asyncio.wait({connection})
+    await within("connection to end", asyncio.wait({connection}))
 
 
 async def test_an_account_has_so_many_streams_at_a_time(

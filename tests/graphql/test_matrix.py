@@ -26,7 +26,6 @@ from app.domain.messages.desk import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.models import Client, Grant
-from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
@@ -35,7 +34,7 @@ from app.graphql.documents import SCOPES, prepare
 from app.graphql.errors import refusal
 from app.graphql.execute import Executor
 from app.graphql.schema import CORE
-from tests.conftest import unit_of
+from tests.conftest import opener, unit_of
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.snapshots import rows
 
@@ -240,9 +239,21 @@ async def connect(unit: Unit, client: Client) -> Grant:
 
 
 @pytest.fixture
-async def world(services: Services, account: Opened, new_account: Callable[..., Any]) -> World:
-    """Give the account one of everything, with the mark in it."""
-    stranger = await new_account(company_name="Others")
+async def world(services: Services) -> World:
+    """Give a world to change."""
+    return await make_world(services)
+
+
+@pytest.fixture(scope="module")
+async def kept_world(kept: Services) -> World:
+    """Give the world that every test reads which changes none."""
+    return await make_world(kept)
+
+
+async def make_world(services: Services) -> World:
+    """Open two accounts, and give one of them one of everything, with the mark in it."""
+    open_account = opener(services)
+    account, stranger = await open_account(), await open_account(company_name="Others")
     actor = Actor(account.account_id, ALL, "owner")
     async with unit_of(services, actor) as unit:
         company = await accounts.get_own(unit)
@@ -288,29 +299,30 @@ async def world(services: Services, account: Opened, new_account: Callable[..., 
     return World(services, actor, Actor(stranger.account_id, ALL, "stranger"), ids)
 
 
-async def test_nobody_is_refused_every_field_and_changes_nothing(world: World):
-    before = await world.rows()
+async def test_nobody_is_refused_every_field_and_changes_nothing(kept_world: World):
+    before = await kept_world.rows()
 
-    outcomes = {field: await world.outcome(field, None) for field in FIELDS}
+    outcomes = {field: await kept_world.outcome(field, None) for field in FIELDS}
 
     assert outcomes == dict.fromkeys(FIELDS, "unauthenticated")
-    assert await world.rows() == before
+    assert await kept_world.rows() == before
 
 
-async def test_every_scope_but_the_right_one_is_refused_and_changes_nothing(world: World):
-    before = await world.rows()
+async def test_every_scope_but_the_right_one_is_refused_and_changes_nothing(kept_world: World):
+    before = await kept_world.rows()
 
     outcomes = {
-        field: await world.outcome(field, replace(world.actor, scopes=ALL - {NEEDED[field]})) for field in FIELDS
+        field: await kept_world.outcome(field, replace(kept_world.actor, scopes=ALL - {NEEDED[field]}))
+        for field in FIELDS
     }
 
     assert outcomes == dict.fromkeys(FIELDS, "insufficient_scope")
-    assert await world.rows() == before
+    assert await kept_world.rows() == before
 
 
 @pytest.mark.parametrize("field", QUERIES)
-async def test_the_right_scope_alone_reads(world: World, field: str):
-    answer = await world.outcome(field, replace(world.actor, scopes=frozenset({NEEDED[field]})))
+async def test_the_right_scope_alone_reads(kept_world: World, field: str):
+    answer = await kept_world.outcome(field, replace(kept_world.actor, scopes=frozenset({NEEDED[field]})))
 
     assert (MARK in answer) is (field not in SHOWS_NO_TEXT)
     assert answer.startswith(VALUE)
@@ -329,24 +341,30 @@ async def test_the_right_scope_alone_changes(world: World, field: str):
 
 
 @pytest.mark.parametrize("field", QUERIES)
-async def test_another_account_sees_nothing(world: World, field: str):
-    before = await world.rows()
+async def test_another_account_sees_nothing(kept_world: World, field: str):
+    before = await kept_world.rows()
 
-    answer = await world.outcome(field, world.stranger)
+    answer = await kept_world.outcome(field, kept_world.stranger)
 
     assert MARK not in answer
     assert answer == "not_found" if field in ARGUMENTS.keys() - SAME_FOR_ALL - SEARCHES else answer.startswith(VALUE)
-    assert (answer == await world.outcome(field, world.actor)) is (field in SAME_FOR_ALL)
+    assert (answer == await kept_world.outcome(field, kept_world.actor)) is (field in SAME_FOR_ALL)
     if "nodes" in answer and field not in {"audit_log", "transactions"}:
         assert orjson.loads(answer) == EMPTY
-    assert await world.rows() == before
+    assert await kept_world.rows() == before
+
+
+@pytest.fixture
+def reached(request: pytest.FixtureRequest, field: str) -> World:
+    """Give a world in which others reach for a field, and create something only in one of its own."""
+    return request.getfixturevalue("world" if field in CREATES else "kept_world")
 
 
 @pytest.mark.parametrize("field", MUTATIONS)
-async def test_another_account_changes_nothing(world: World, field: str):
-    before = await world.rows(world.actor.account_id)
+async def test_another_account_changes_nothing(reached: World, field: str):
+    before = await reached.rows(reached.actor.account_id)
 
-    answer = await world.outcome(field, world.stranger)
+    answer = await reached.outcome(field, reached.stranger)
 
     assert answer.startswith(VALUE) if field in CREATES else answer == "not_found"
-    assert await world.rows(world.actor.account_id) == before
+    assert await reached.rows(reached.actor.account_id) == before

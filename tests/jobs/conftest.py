@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from tests.jobs.samples import Ledger
+from tests.waiting import block_until
 
 
 class Valkey:
@@ -35,10 +35,7 @@ class Valkey:
         self._process = subprocess.Popen(
             [self._binary, *options], cwd=self._socket.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        deadline = time.monotonic() + 10
-        while not self._answers():
-            assert time.monotonic() < deadline, "Valkey does not start"
-            time.sleep(0.01)
+        block_until(self._answers)
 
     def _answers(self) -> bool:
         try:
@@ -62,12 +59,6 @@ class Valkey:
         """Kill the server, if it runs, and disconnect."""
         self.client.close()
         self.kill()
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run asynchronous tests on asyncio, as the service does."""
-    return "asyncio"
 
 
 @pytest.fixture

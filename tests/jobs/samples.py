@@ -4,12 +4,13 @@ import asyncio
 import sqlite3
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.jobs.job import Job
 from app.worker import Build, run
+from tests.waiting import never
 
 BATCH = 10
 LEASE_SECONDS = 1.0
@@ -82,7 +83,7 @@ async def never_connected() -> AsyncGenerator[Sequence[Job]]:
     """Build nothing, for ever."""
     _tell("connecting")
     try:
-        await asyncio.Future()
+        await never()
     finally:
         _tell("gave up")
     yield []
@@ -91,13 +92,6 @@ async def never_connected() -> AsyncGenerator[Sequence[Job]]:
 def _tell(word: str) -> None:
     sys.stdout.write(f"{word}\n")
     sys.stdout.flush()
-
-
-async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Wait until a condition holds; fail when it does not in time."""
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - what is awaited happens in another process
-            await asyncio.sleep(0.01)
 
 
 if __name__ == "__main__":

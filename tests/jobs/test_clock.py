@@ -8,7 +8,8 @@ from structlog.testing import capture_logs
 
 from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
-from tests.jobs.samples import Ledger, eventually
+from tests.jobs.samples import Ledger
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -17,7 +18,7 @@ async def test_the_clock_does_what_is_due(ledger: Ledger) -> None:
     clock = asyncio.create_task(tick([Runner(ledger.job(every=0.01))]))
     ledger.add(25)
 
-    await eventually(lambda: ledger.count("done = 1") == 25)
+    await until(lambda: ledger.count("done = 1") == 25)
 
     await _stop(clock)
 
@@ -35,7 +36,7 @@ async def test_a_job_that_cannot_tell_is_logged_once_and_holds_up_no_other(ledge
         clock = asyncio.create_task(tick([Runner(broken), Runner(ledger.job(every=0.01))]))
         ledger.add(1)
 
-        await eventually(lambda: asked >= 3 and ledger.count("done = 1") == 1)
+        await until(lambda: asked >= 3 and ledger.count("done = 1") == 1)
 
         await _stop(clock)
     assert [(entry["event"], entry["bell"]) for entry in logs] == [

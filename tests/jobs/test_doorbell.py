@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 from app.jobs.doorbell import Doorbell
 from app.telemetry.metrics import REGISTRY
 from tests.jobs.conftest import Valkey
-from tests.jobs.samples import eventually
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def test_a_ring_nobody_answers_is_repeated_after_a_while(valkey: Valkey) -
     first, second = Doorbell(valkey.url), Doorbell(valkey.url)
     first.ring("work")
     await first.close()
-    await eventually(lambda: valkey.client.exists("messaging:bell:work") == 0)
+    await until(lambda: valkey.client.exists("messaging:bell:work") == 0)
 
     second.ring("work")
     await second.close()

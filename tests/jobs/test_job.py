@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.jobs.job import Job, Runner
-from tests.jobs.samples import eventually
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ class Gate:
     async def run(self) -> bool:
         """Wait for the gate."""
         self.entered += 1
-        await self.opened.wait()
+        await within("the gate to open", self.opened.wait())
         self.finished += 1
         return False
 
@@ -41,7 +41,7 @@ async def test_a_thousand_rings_run_two_batches_at_once_and_one_more_after_them(
 
     gate.opened.set()
 
-    await eventually(lambda: gate.finished == 3)
+    await until(lambda: gate.finished == 3)
     await runner.stop(10)
     assert entered_while_closed == 2
     assert gate.entered == 3
@@ -57,7 +57,7 @@ async def test_a_job_runs_until_nothing_is_due() -> None:
 
     runner.start()
 
-    await eventually(lambda: not left)
+    await until(lambda: not left)
     await runner.stop(10)
 
 
@@ -70,7 +70,7 @@ async def test_a_failed_batch_is_logged_with_its_bell_and_frees_its_lane() -> No
     with capture_logs() as logs:
         for count in range(1, 6):
             runner.start()
-            await eventually(lambda count=count: len(logs) == count)
+            await until(lambda count=count: len(logs) == count)
 
     assert [(entry["log_level"], entry["event"], entry["bell"]) for entry in logs] == [
         ("error", "job failed", "broken")
@@ -101,7 +101,7 @@ async def test_stopping_cuts_short_a_batch_that_outlasts_the_grace() -> None:
     gate = Gate()
     runner = Runner(Job("gate", gate.run, gate.due))
     runner.start()
-    await eventually(lambda: gate.entered == 1)
+    await until(lambda: gate.entered == 1)
 
     with capture_logs() as logs:
         await runner.stop(0.01)

@@ -10,6 +10,7 @@ import pytest
 from app.jobs import live
 from app.jobs.live import CHANNEL, Announcer, Listener, Stopping, TooManyStreams, Watch
 from tests.jobs.conftest import Valkey
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -50,8 +51,7 @@ async def is_quiet(watch: Watch) -> bool:
 
 async def settle(listener: Listener, valkey: Valkey) -> None:
     """Wait until announcements are heard, and what woke everybody then is over."""
-    while not valkey.client.pubsub_numsub(CHANNEL)[0][1]:  # noqa: ASYNC110 - the listener makes it so
-        await asyncio.sleep(0.01)
+    await until(lambda: valkey.client.pubsub_numsub(CHANNEL)[0][1])
     with listener.watch(0) as watch:
         while not await is_quiet(watch):
             pass
@@ -191,7 +191,7 @@ async def test_who_waits_is_told_of_the_stop(listener: Listener):
 async def test_who_comes_after_the_stop_is_told_of_it(listener: Listener):
     listener.stop()
     with listener.watch(1) as watch, pytest.raises(Stopping):
-        await watch.wait()
+        await within("news", watch.wait())
 
 
 async def test_an_account_has_so_many_streams_and_a_closed_one_makes_room(

@@ -16,7 +16,8 @@ from app.jobs.doorbell import Doorbell
 from app.jobs.job import Job, Runner
 from app.worker import Build, Worker
 from tests.jobs.conftest import Valkey
-from tests.jobs.samples import Ledger, building, eventually
+from tests.jobs.samples import Ledger, building
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ async def test_a_ring_does_the_work_without_the_clock(valkey: Valkey, ledger: Le
 
         doorbell.ring("work")
 
-        await eventually(lambda: ledger.count("done = 1 and claims = 1") == 25)
+        await until(lambda: ledger.count("done = 1 and claims = 1") == 25)
 
 
 async def test_a_ring_is_answered_before_its_run_begins_so_that_the_next_one_counts(valkey: Valkey) -> None:
@@ -68,9 +69,9 @@ async def test_a_ring_is_answered_before_its_run_begins_so_that_the_next_one_cou
 
     async with working(valkey, building(Job("work", run, due, NEVER))) as doorbell:
         doorbell.ring("work")
-        await eventually(lambda: len(unanswered) == 1)
+        await until(lambda: len(unanswered) == 1)
         doorbell.ring("work")
-        await eventually(lambda: len(unanswered) == 2)
+        await until(lambda: len(unanswered) == 2)
 
     assert unanswered == [0, 0]
 
@@ -82,14 +83,14 @@ async def test_a_bell_that_no_job_watches_disturbs_no_other(valkey: Valkey, ledg
         doorbell.ring("unknown")
         doorbell.ring("work")
 
-        await eventually(lambda: ledger.count("done = 1") == 1)
+        await until(lambda: ledger.count("done = 1") == 1)
 
 
 async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Ledger) -> None:
     stuck = asyncio.Event()
 
     async def wait() -> bool:
-        return await stuck.wait() and False
+        return await within("the test to free the job", stuck.wait()) and False
 
     async def due() -> bool:
         return False
@@ -102,7 +103,7 @@ async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Le
 
         doorbell.ring("work")
 
-        await eventually(lambda: ledger.count("done = 1") == 1)
+        await until(lambda: ledger.count("done = 1") == 1)
         stuck.set()
 
 
@@ -110,11 +111,11 @@ async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger
     async with working(valkey, building(ledger.job(every=SOON, batch_seconds=0.05))) as doorbell:
         ledger.add(60)
         doorbell.ring("work")
-        await eventually(lambda: ledger.count("done > 0") >= 10)
+        await until(lambda: ledger.count("done > 0") >= 10)
 
         valkey.client.flushall()
 
-        await eventually(lambda: ledger.count("done > 0") == 60)
+        await until(lambda: ledger.count("done > 0") == 60)
 
 
 async def test_a_ring_is_heard_after_redis_forgot_everything(valkey: Valkey, ledger: Ledger) -> None:
@@ -125,7 +126,7 @@ async def test_a_ring_is_heard_after_redis_forgot_everything(valkey: Valkey, led
 
         doorbell.ring("work")
 
-        await eventually(lambda: ledger.count("done = 1") == 1)
+        await until(lambda: ledger.count("done = 1") == 1)
 
 
 async def test_work_is_done_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:
@@ -135,7 +136,7 @@ async def test_work_is_done_while_redis_is_away(valkey: Valkey, ledger: Ledger) 
 
         doorbell.ring("work")
 
-        await eventually(lambda: ledger.count("done = 1") == 25)
+        await until(lambda: ledger.count("done = 1") == 25)
 
 
 async def test_rings_are_heard_again_when_redis_is_back(valkey: Valkey, ledger: Ledger) -> None:
@@ -145,10 +146,11 @@ async def test_rings_are_heard_again_when_redis_is_back(valkey: Valkey, ledger: 
         valkey.start()
         ledger.add(1)
 
-        async with asyncio.timeout(20):
-            while ledger.count("done = 1") == 0:
-                doorbell.ring("work")
-                await asyncio.sleep(0.1)
+        def is_done_once_rung() -> bool:
+            doorbell.ring("work")
+            return ledger.count("done = 1") > 0
+
+        await until(is_done_once_rung, every=0.1)
 
     assert ledger.count("done = 1 and claims = 1") == 1
 
@@ -156,13 +158,13 @@ async def test_rings_are_heard_again_when_redis_is_back(valkey: Valkey, ledger: 
 async def test_the_work_of_a_killed_worker_is_finished_by_another(valkey: Valkey, ledger: Ledger) -> None:
     ledger.add(20)
     process = start_process(valkey, ledger, batch_seconds=600)
-    await eventually(lambda: ledger.count("claims = 1") >= 10)
+    await until(lambda: ledger.count("claims = 1") >= 10)
 
     process.kill()
     process.wait()
 
     async with working(valkey, building(ledger.job(every=SOON))):
-        await eventually(lambda: ledger.count("done = 1") == 20)
+        await until(lambda: ledger.count("done = 1") == 20)
     assert ledger.count("claims = 2") >= 10
 
 
@@ -172,7 +174,7 @@ async def test_a_worker_told_to_stop_finishes_the_batch_in_hand_only(
 ) -> None:
     ledger.add(1000)
     process = start_process(valkey, ledger, batch_seconds=0.5)
-    await eventually(lambda: ledger.count("claims > 0") > 0)
+    await until(lambda: ledger.count("claims > 0") > 0)
 
     process.send_signal(number)
 
@@ -198,7 +200,7 @@ async def test_a_worker_told_to_stop_while_it_starts_starts_no_further(valkey: V
 async def test_a_worker_stops_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:
     ledger.add(1)
     process = start_process(valkey, ledger, batch_seconds=0)
-    await eventually(lambda: ledger.count("done = 1") == 1)
+    await until(lambda: ledger.count("done = 1") == 1)
     valkey.kill()
 
     process.terminate()
@@ -225,7 +227,7 @@ async def test_connections_outlive_the_batches_that_use_them(valkey: Valkey) -> 
         story.append("disconnected")
 
     async with working(valkey, build):
-        await eventually(lambda: story == ["batch begins"])
+        await until(lambda: story == ["batch begins"])
 
     assert story == ["batch begins", "batch ends", "disconnected"]
 
@@ -247,6 +249,6 @@ async def test_a_ring_fetched_by_a_killed_worker_leaves_nothing_behind(valkey: V
     client.sadd("messaging:__acks__.dead.bells", "ring")
 
     async with working(valkey, building(ledger.job(every=NEVER))):
-        await eventually(lambda: client.zscore("messaging:__heartbeats__", "dead") is None)
+        await until(lambda: client.zscore("messaging:__heartbeats__", "dead") is None)
 
     assert client.exists("messaging:__acks__.dead.bells") == 0

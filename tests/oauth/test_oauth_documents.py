@@ -12,12 +12,12 @@ from app.bootstrap import Services
 from app.domain.oauth import documents
 from app.main import create_app
 from app.settings import Settings
-from tests.conftest import _running
 from tests.factories.oauth import OAUTH_CLIENTS
 from tests.factories.tables import ago
 from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce
 from tests.oauth.browsing import Browsing
 from tests.providers.peers import Peer, say, serve
+from tests.shared import running
 
 pytestmark = pytest.mark.anyio
 
@@ -174,8 +174,8 @@ async def test_an_address_that_may_not_be_read_is_not(application: Application, 
 async def test_outside_of_development_a_document_on_this_machine_is_not_read(
     settings: Settings, application: Application, fresh_attempts: None
 ):
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
-    async with describing(application) as peer, _running(create_app(public)) as app:
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    async with describing(application) as peer, running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
             plain = await Browsing(client).get(application.path(**Pkce().asked))

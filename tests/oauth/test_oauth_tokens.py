@@ -13,7 +13,6 @@ from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.main import create_app
 from app.settings import Settings
-from tests.conftest import _running
 from tests.factories.accounts import AUDIT_ENTRIES
 from tests.factories.oauth import (
     OAUTH_CLIENTS,
@@ -37,6 +36,8 @@ from tests.oauth.applications import (
 )
 from tests.oauth.browsing import Browsing
 from tests.oauth.refused import refusal, revoked_because
+from tests.shared import running
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -202,9 +203,7 @@ async def _break_off_who_waits(services: Services) -> None:
     cancel = (
         "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%oauth_%'"
     )
-    async with asyncio.timeout(30):
-        while not await services.database.pool.fetch(cancel):  # noqa: ASYNC110 - the database makes it so
-            await asyncio.sleep(0.02)
+    await until(lambda: services.database.pool.fetch(cancel))
 
 
 async def test_neither_secrets_nor_tokens_are_stored(application: Application, services: Services):
@@ -270,8 +269,8 @@ async def test_a_signing_key_is_published_before_its_first_token(application: Ap
 async def test_behind_a_proxy_that_ends_tls_the_address_is_still_the_one_that_clients_use(
     settings: Settings, application: Application
 ):
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
-    async with _running(create_app(public)) as app:
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    async with running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://10.1.2.3:8000") as http:
             answer = await http.post(TOKEN, data={"grant_type": "authorization_code", "client_id": "x"})

@@ -1,6 +1,5 @@
 """Signing in and out, in a browser."""
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
@@ -22,11 +21,12 @@ from app.main import create_app
 from app.oauth.browser import Browser
 from app.oauth.devices import describe
 from app.settings import Settings
-from tests.conftest import _running
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS
 from tests.factories.tables import ago
 from tests.oauth.browsing import OURS, Browsing, Form
 from tests.oauth.pages import actions, alert, count_sessions
+from tests.shared import running
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 PATIENCE_SECONDS = 30
@@ -37,8 +37,8 @@ POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ance
 @pytest.fixture
 async def secure(settings: Settings, fresh_attempts: None) -> AsyncGenerator[Browsing]:
     """Give a browser of a service that others reach over https."""
-    public = settings.model_copy(update={"base_url": "https://sms.example.com"})
-    async with _running(create_app(public)) as app:
+    public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
+    async with running(create_app(public)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://sms.example.com") as client:
             yield Browsing(client)
@@ -172,9 +172,7 @@ async def test_a_refusal_is_in_the_audit_log_of_the_user_it_was_for(
     await browsing.sign_in("nobody@example.com", "not it")
 
     owner = await owner_of(services, account)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not (noted := await actions(services)):  # noqa: ASYNC110 - noted after the answer
-            await asyncio.sleep(0.01)
+    noted = await until(lambda: actions(services))
     assert noted == [("sign_in_refused", owner, account.email)]
 
 

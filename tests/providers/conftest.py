@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.db.engine import Database, connect
-from tests.conftest import empty
+from tests.shared import empty
 
 
 @pytest.fixture

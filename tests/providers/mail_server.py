@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+from tests.waiting import within
+
 
 @dataclass
 class MailServer:
@@ -20,14 +22,14 @@ class MailServer:
         """Serve one connection."""
         self.talks.add(asyncio.current_task())
         writer.write(b"220 test\r\n")
-        while line := (await reader.readline()).decode():
+        while line := (await within("the next line of the peer", reader.readline())).decode():
             self.said.append(line.strip())
             writer.write(await self._answer(line.split()[0].upper(), reader, writer))
             if line.upper().startswith("QUIT"):
                 break
         writer.close()
         with suppress(ConnectionError):
-            await writer.wait_closed()
+            await within("the connection to close", writer.wait_closed())
 
     async def _answer(self, verb: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         match verb:
@@ -57,5 +59,5 @@ async def serving_mail(refusal: str = "") -> AsyncGenerator[MailServer]:
         yield mail
     finally:
         server.close()
-        await server.wait_closed()
+        await within("the mail server to close", server.wait_closed())
         await asyncio.gather(*(talk for talk in mail.talks if talk))

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
+from tests.waiting import within
+
 Answering = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 NETWORKS = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -88,7 +90,7 @@ def say_and_close(*parts: bytes) -> Answering:
     async def answering(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await say(*parts)(_, writer)
         writer.close()
-        await writer.wait_closed()
+        await within("the connection to close", writer.wait_closed())
         raise ConnectionResetError
 
     return answering
@@ -112,7 +114,7 @@ def repeat(part: bytes, start: bytes = b"", pause: float = 0) -> Answering:
 
     async def answering(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
-        while True:
+        for _ in range(1_000_000):
             writer.write(part)
             await writer.drain()
             await asyncio.sleep(pause)

@@ -10,6 +10,7 @@ from app.domain.webhooks.poster import PostError
 from app.providers.outbound.client import WebhookPoster
 from tests.providers.peers import OK, Answering, Peer, repeat, say, say_and_close, say_and_reset, serve, then
 from tests.providers.posting import HEADERS, LONG, Names, open_poster
+from tests.waiting import never, until
 
 SHORT = 0.3
 
@@ -258,7 +259,7 @@ async def test_a_body_without_an_end_is_cut(poster: WebhookPoster) -> None:
 async def test_an_answer_that_comes_before_the_body_was_read_counts(poster: WebhookPoster) -> None:
     async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
-        await asyncio.Event().wait()
+        await never()
 
     async with serve(refuse, reads_body=False) as peer:
         replies = [await poster.post(peer.url, HEADERS, b"x" * 20_000_000) for _ in range(2)]
@@ -299,6 +300,4 @@ async def test_closing_ends_the_kept_connections(poster: WebhookPoster) -> None:
 
 
 async def _until_requested(peer: Peer) -> None:
-    async with asyncio.timeout(5):
-        while not peer.requests:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+    await until(lambda: peer.requests, every=0.001)

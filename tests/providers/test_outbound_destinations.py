@@ -1,6 +1,5 @@
 """Where is posted to: addresses, names and what they stand for."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
@@ -10,6 +9,7 @@ from app.domain.webhooks.poster import PostError
 from app.providers.outbound.client import WebhookPoster
 from tests.providers.peers import NETWORKS, OK, say, serve
 from tests.providers.posting import HEADERS, LONG, TLS, Names, open_poster
+from tests.waiting import never
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ async def test_a_name_without_addresses_is_an_error_of_the_look_up() -> None:
 
 async def test_a_look_up_that_does_not_end_is_an_error_of_the_look_up() -> None:
     async def look_up(host: str) -> Sequence[str]:
-        await asyncio.Event().wait()
+        await never()
         return ["127.0.0.1"]
 
     poster = WebhookPoster(True, NETWORKS, 0.05, LONG, look_up, TLS)

@@ -10,6 +10,7 @@ import pytest
 import uvloop
 
 from app.providers.outbound.limit import LOOK_SECONDS, limited
+from tests.waiting import never
 
 SHORT = 0.01
 LOOPS = pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
@@ -22,7 +23,7 @@ def test_a_peer_that_takes_too_long_is_given_up(run: Run) -> None:
     async def wait() -> None:
         with pytest.raises(TimeoutError):
             async with limited(SHORT):
-                await asyncio.Event().wait()
+                await never()
 
     run(wait())
 

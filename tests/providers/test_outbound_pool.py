@@ -10,6 +10,7 @@ from app.providers.outbound.failure import ExchangeFailed
 from app.providers.outbound.limit import LOOK_SECONDS
 from app.providers.outbound.pool import Pool
 from tests.providers.peers import OK, Peer, say, serve, then
+from tests.waiting import within
 
 REQUEST = b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n"
 KEY = ("http://hooks.example:80", "127.0.0.1")
@@ -112,7 +113,7 @@ async def test_the_time_of_one_exchange_is_not_the_time_of_the_next() -> None:
     loop, go_on = asyncio.get_running_loop(), asyncio.Event()
 
     async def answer_later(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await go_on.wait()
+        await within("the test to let the peer answer", go_on.wait())
         writer.write(OK)
 
     async with serve(then(say(OK), answer_later)) as peer:

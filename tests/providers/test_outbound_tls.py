@@ -15,6 +15,7 @@ from cryptography.x509.oid import NameOID
 from app.domain.webhooks.poster import PostError, Reply
 from app.providers.outbound.client import WebhookPoster
 from tests.providers.peers import NETWORKS, OK, Peer, say, serve
+from tests.waiting import within
 
 DAY = datetime.timedelta(days=1)
 HOST = "hooks.example"
@@ -141,7 +142,7 @@ async def test_a_peer_that_speaks_no_tls_is_refused(authority: Authority) -> Non
         await reader.read(1)
         writer.write(OK)
         writer.close()
-        await writer.wait_closed()
+        await within("the connection to close", writer.wait_closed())
 
     server = await asyncio.start_server(greet, "127.0.0.1", 0)
     reply = await post(authority.trust, Peer(server.sockets[0].getsockname()[1]))
@@ -154,7 +155,7 @@ async def test_a_handshake_that_does_not_end_is_an_error_of_connecting(authority
     over = asyncio.Event()
 
     async def wait(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await over.wait()
+        await within("the test to end", over.wait())
         writer.transport.abort()
 
     server = await asyncio.start_server(wait, "127.0.0.1", 0)

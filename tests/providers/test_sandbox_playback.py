@@ -24,6 +24,7 @@ from app.providers.http import open_client
 from tests.factories.messages import SANDBOX_CALLBACKS
 from tests.factories.tables import ago, ahead
 from tests.factories.traps import open_transactions
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -255,11 +256,11 @@ async def test_no_transaction_is_open_while_the_service_is_called(
 
     async def slowly() -> None:
         asked.set()
-        await answer.wait()
+        await within("the test to let the service answer", answer.wait())
 
     receiver.before = slowly
     running = asyncio.create_task(playback.run())
-    await asked.wait()
+    await within("the service to be asked", asked.wait())
     left_open = await open_transactions(database.pool)
     answer.set()
     await running

@@ -11,11 +11,6 @@ from tests.rest.toy import Toy, serve
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def toy() -> Toy:
     return Toy(names={1: "Ann", 2: "Bob", 3: "Cid", 4: "Dee", 5: "Eve"})
 

@@ -13,11 +13,12 @@ from app.bootstrap import Services, derive, open_dispatcher, open_engine
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads
-from tests.domain.webhooks.receivers import Post, Receiver, receiving, until
+from tests.domain.webhooks.receivers import Post, Receiver, receiving
 from tests.domain.webhooks.stages import Stage
 from tests.factories.events import told
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import call
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 

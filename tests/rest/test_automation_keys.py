@@ -13,10 +13,11 @@ from app.domain.accounts.scopes import ALL, AUTOMATION
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.main import create_app
-from tests.conftest import _running, unit_of
+from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS
 from tests.factories.tables import ago
 from tests.rest.answers import data, refusal
+from tests.shared import running
 
 pytestmark = pytest.mark.anyio
 
@@ -148,7 +149,7 @@ async def test_a_key_made_with_one_that_a_process_still_remembers_ends_with_it(
 ) -> None:
     settings = services.settings.model_copy(update={"key_cache_seconds": 3600})
     parent = await key_of(services, account, "Parent", "webhooks:manage")
-    async with _running(create_app(settings)) as app:
+    async with running(create_app(settings)) as app:
         transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url=settings.public_url) as http:
             assert await works(http, parent)

@@ -16,6 +16,7 @@ from app.settings import Settings
 from tests.factories.events import EVENTS
 from tests.factories.messages import MESSAGES
 from tests.factories.tables import ago
+from tests.waiting import never
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +67,7 @@ class Hanging:
 
     async def fetchval(self, *_: object) -> bool:
         self.asked += 1
-        await asyncio.Future()
+        await never()
         return True
 
 

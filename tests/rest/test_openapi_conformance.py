@@ -25,10 +25,11 @@ from app.graphql.schema import contract
 from app.main import REST, create_app
 from app.operations.document import load
 from app.settings import Settings
-from tests.conftest import EMPTY, SECRET
+from tests.conftest import SECRET
 from tests.e2e.processes import free_port, is_ready, until
 from tests.oauth.applications import REDIRECT, Application, bearer
 from tests.oauth.browsing import Browsing
+from tests.shared import EMPTY
 
 OPERATIONS = load(REST, contract())
 ENDPOINTS = sorted({(rest.method, rest.path) for each in OPERATIONS for rest in each.rest})

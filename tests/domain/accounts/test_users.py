@@ -12,6 +12,7 @@ from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.waiting import within
 
 
 async def test_a_person_is_added_with_a_hashed_password(unit: Unit, account: Opened) -> None:
@@ -43,7 +44,7 @@ async def test_of_two_who_add_a_person_at_once_one_is_refused(account: Opened, u
     async def add(email: str) -> str:
         async with unit_for(account) as unit:
             await queries.list_users(unit)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return (await service.add_user(unit, email, "secret")).email
 
     answers = await asyncio.gather(add("bob@example.com"), add("BOB@example.com"), return_exceptions=True)

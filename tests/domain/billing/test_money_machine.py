@@ -24,11 +24,11 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
-from tests.conftest import EMPTY
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES, SANDBOX_MESSAGES
+from tests.shared import EMPTY
 
 CLIENTS = 8
 CREDITS = 30

@@ -17,6 +17,7 @@ from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import Told, UnitFor
 from tests.factories.contacts import CONTACTS
+from tests.waiting import within
 
 PHONE = "+12025550143"
 
@@ -210,7 +211,7 @@ async def test_of_two_who_add_a_phone_at_once_one_is_told_the_id_of_the_other(
     async def add() -> int:
         async with unit_for(account) as unit:
             await queries.find_by_phone(unit, PHONE)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return (await service.create(unit, {"phone": PHONE})).id
 
     answers = await asyncio.gather(add(), add(), return_exceptions=True)
@@ -229,7 +230,7 @@ async def test_of_two_who_find_or_create_a_phone_at_once_both_get_the_same_conta
     async def find() -> int:
         async with unit_for(account) as unit:
             await queries.find_by_phone(unit, PHONE)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return (await service.find_or_create(unit, PHONE, "inbound_sms")).id
 
     first, second = await asyncio.gather(find(), find())

@@ -13,6 +13,7 @@ from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+from tests.waiting import within
 
 PHONE, OTHER_PHONE = "+12025550143", "+12025550144"
 NOON_TEXT = "2026-11-21T12:00:00.000Z"
@@ -130,7 +131,7 @@ async def test_of_two_contacts_that_move_to_one_phone_at_once_one_is_refused(
     async def move(id: int) -> str:
         async with unit_for(account) as unit:
             await queries.get(unit, id, lock=True)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return (await service.update(unit, id, {"phone": "+12025550145"})).phone
 
     answers = await asyncio.gather(move(contact.id), move(other.id), return_exceptions=True)
@@ -302,7 +303,7 @@ async def test_of_two_tags_that_are_added_at_once_none_is_lost(
     async def add(tag: str) -> None:
         async with unit_for(account) as unit:
             await queries.get(unit, contact.id)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             await service.add_tag(unit, contact.id, tag)
 
     await asyncio.gather(add("c"), add("d"))

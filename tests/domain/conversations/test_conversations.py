@@ -20,6 +20,7 @@ from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+from tests.waiting import within
 
 PHONE = "+12025550143"
 FIRST = FirstMessage(first_message="Hello", from_number=PHONE, to_number="+15002000001")
@@ -75,7 +76,7 @@ async def test_two_first_messages_at_once_open_one_conversation(account: Opened,
     async def open_one() -> int:
         async with unit_for(account) as unit:
             await contacts.find_by_phone(unit, PHONE)
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return (await _open(unit)).id
 
     first, second = await asyncio.gather(open_one(), open_one())

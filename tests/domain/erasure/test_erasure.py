@@ -31,6 +31,7 @@ from tests.factories.messages import ERASED_TEXTS, MESSAGES, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import locked, table_locked, until_blocked
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_attempt
+from tests.waiting import until, within
 
 TO = "+12025550143"
 UNCLEAR = "STOP what time is the showing"
@@ -193,8 +194,12 @@ class Gate(SandboxCarrier):
         self.opened = asyncio.Event()
 
     async def send(self, message: OutboundMessage) -> Answer:
-        await self.opened.wait()
+        await within("the gate to open", self.opened.wait())
         return Accepted(f"sbx_{message.reference}")
+
+
+async def is_claimed(handoff: Handoff) -> bool:
+    return not await handoff.due()
 
 
 async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_other(
@@ -203,8 +208,7 @@ async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_o
     first, second = (await send()).message_id, (await send()).message_id
     gate = Gate(pool)
     calling = asyncio.create_task(replace(handoff, carriers={"sandbox": gate}).run())
-    while await handoff.due():  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
-        await asyncio.sleep(0.005)
+    await until(lambda: is_claimed(handoff))
     await services.receipts.receive("sandbox", Receipt(f"sbx_{first}", ReceiptStatus.sent, "sent", reference=first))
 
     async with locked(pool, MESSAGES.where(id=second)):

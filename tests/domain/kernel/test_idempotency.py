@@ -14,6 +14,7 @@ from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 from tests.factories.events import IDEMPOTENCY_KEYS
+from tests.waiting import within
 
 DIGEST = fingerprint("paint", colour="red")
 
@@ -86,7 +87,7 @@ async def test_of_two_requests_with_one_key_at_once_one_is_done_and_both_are_ans
     async def ask() -> Once:
         async with unit_for(account) as unit:
             await unit.execute(text("SELECT 1"))
-            await begun.wait()
+            await within("both to begin", begun.wait())
             return await once(unit, "key 1", DIGEST, act)
 
     answers = await asyncio.gather(ask(), ask())
@@ -101,7 +102,7 @@ async def test_a_request_that_waited_for_one_that_failed_is_done_itself(account:
 
     async def refuse() -> dict[str, Any]:
         claimed.set()
-        await fail.wait()
+        await within("the test to let the first one fail", fail.wait())
         raise Conflict(reason="Not now.")
 
     async def ask(act: Callable[..., Any]) -> Once:
@@ -109,10 +110,10 @@ async def test_a_request_that_waited_for_one_that_failed_is_done_itself(account:
             return await once(unit, "key 1", DIGEST, act)
 
     first = asyncio.create_task(ask(refuse))
-    await claimed.wait()
+    await within("the first request to claim the key", claimed.wait())
     second = asyncio.create_task(ask(Act()))
     fail.set()
-    await asyncio.wait([first, second])
+    await within("first to end", asyncio.wait([first, second]))
 
     assert isinstance(first.exception(), Conflict)
     assert second.result().replayed is False

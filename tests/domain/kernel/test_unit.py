@@ -15,6 +15,7 @@ from app.domain.numbers.models import PhoneNumber
 from app.domain.onboarding.service import Opened
 from tests.factories.events import EVENTS
 from tests.factories.numbers import PHONE_NUMBERS
+from tests.waiting import within
 
 DND = ContactDndChanged(**ANN, dnd_sms=True, changed_at=AT)
 
@@ -74,9 +75,9 @@ async def test_a_unit_that_is_cancelled_leaves_nothing_and_rings_nothing(
             await unit.execute(text("SELECT pg_sleep(60)"))
 
     waiting = asyncio.create_task(wait())
-    await reached.wait()
+    await within("the unit to reach its last statement", reached.wait())
     waiting.cancel()
-    await asyncio.wait([waiting])
+    await within("waiting to end", asyncio.wait([waiting]))
 
     assert (waiting.cancelled(), await _counts(services), bells) == (True, (1, 0), [])
 

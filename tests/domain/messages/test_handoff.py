@@ -19,6 +19,7 @@ from tests.factories.events import payloads, told
 from tests.factories.messages import MESSAGES, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked
+from tests.waiting import until, within
 
 UNANSWERED, UNHEARD = "+15005550301", "+15005550302"
 
@@ -112,10 +113,9 @@ async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_n
 ) -> None:
     await send(UNANSWERED)
     dying = asyncio.create_task(handoff.run())
-    while not await calls(pool):  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
-        await asyncio.sleep(0.01)
+    await until(lambda: calls(pool))
     dying.cancel()
-    await asyncio.wait([dying])
+    await within("dying to end", asyncio.wait([dying]))
 
     assert not await handoff.due()
     assert not await handoff.lapsed()
@@ -220,10 +220,10 @@ async def test_a_worker_that_slept_past_its_lease_does_not_free_the_claim_of_the
     patience = 10 if answer else 0.2
     sleeper = through(replace(handoff, pace=replace(handoff.pace, timeout=patience, ambiguous_wait=0)), slow)
     sleeping = asyncio.create_task(sleeper.run())
-    await slow.asked.wait()
+    await within("the first worker to ask the carrier", slow.asked.wait())
     await after(handoff, seconds=31).reconcile()
     next_one = asyncio.create_task(through(after(handoff, seconds=34), second).run())
-    await second.asked.wait()
+    await within("the second worker to ask the carrier", second.asked.wait())
 
     if answer:
         slow.answer.set_result(answer)
@@ -277,7 +277,7 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
     id = (await send()).message_id
     carrier = Absorbed(pool)
     calling = asyncio.create_task(through(handoff, carrier).run())
-    await carrier.asked.wait()
+    await within("the carrier to be asked", carrier.asked.wait())
 
     async with act() as unit:
         await outcome.deliver(unit, id, Report("sbx_receipt", "delivered"))

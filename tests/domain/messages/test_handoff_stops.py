@@ -18,6 +18,7 @@ from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import told
 from tests.factories.messages import SANDBOX_MESSAGES, calls, states
+from tests.waiting import within
 
 
 async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
@@ -93,7 +94,7 @@ async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
     await send()
     carrier = Absorbed(pool)
     calling = asyncio.create_task(through(handoff, carrier).run())
-    await carrier.asked.wait()
+    await within("the carrier to be asked", carrier.asked.wait())
     await text("STOP")
     before = (await states(pool))[0]
 

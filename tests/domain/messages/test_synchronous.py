@@ -28,6 +28,7 @@ from tests.factories.clocks import Later
 from tests.factories.events import told
 from tests.factories.messages import calls, id_of_message, states
 from tests.factories.traps import open_transactions
+from tests.waiting import until, within
 
 TO, INVALID, RATE_LIMITED = "+12025550143", "+15005550001", "+15005550007"
 UNANSWERED = "+15005550301"
@@ -42,7 +43,7 @@ class Thinking(SandboxCarrier):
 
     async def send(self, message: OutboundMessage) -> Answer:
         self.asked.set()
-        await self.told.wait()
+        await within("the carrier to be told", self.told.wait())
         return await super().send(message)
 
 
@@ -100,7 +101,7 @@ async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
 ) -> None:
     carrier = Thinking(pool)
     sending = asyncio.create_task(send(through=replace(handoff, carriers={"sandbox": carrier})))
-    await carrier.asked.wait()
+    await within("the carrier to be asked", carrier.asked.wait())
 
     due = await handoff.due(), await handoff.lapsed()
     await handoff.run()
@@ -116,7 +117,7 @@ async def test_no_transaction_is_open_while_the_carrier_thinks(
 ) -> None:
     carrier = Thinking(pool)
     sending = asyncio.create_task(send(through=replace(handoff, carriers={"sandbox": carrier})))
-    await carrier.asked.wait()
+    await within("the carrier to be asked", carrier.asked.wait())
 
     count = await open_transactions(pool)
     carrier.told.set()
@@ -188,10 +189,9 @@ async def test_a_sender_that_dies_at_the_carrier_leaves_a_text_that_is_found_and
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     sending = asyncio.create_task(send(UNANSWERED))
-    while not await calls(pool):  # noqa: ASYNC110 - what is awaited happens in PostgreSQL
-        await asyncio.sleep(0.01)
+    await until(lambda: calls(pool))
     sending.cancel()
-    await asyncio.wait([sending])
+    await within("sending to end", asyncio.wait([sending]))
     later = replace(handoff, clock=Later(timedelta(minutes=1)))
 
     assert not await later.due()

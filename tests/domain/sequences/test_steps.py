@@ -22,6 +22,7 @@ from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import payloads, told
 from tests.factories.messages import MESSAGES
+from tests.waiting import within
 
 
 class Dying(Desk):
@@ -220,11 +221,11 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
     class Asleep(Desk):
         async def accept(self, actor: Any, send: Send) -> Acceptance:
             asleep.set()
-            await wake.wait()
+            await within("the test to wake the worker", wake.wait())
             return await super().accept(actor, send)
 
     sleeper = asyncio.create_task(at(Asleep, services, drip).run())
-    await asleep.wait()
+    await within("the worker to fall asleep", asleep.wait())
     await after(drip, minutes=2).run()
     wake.set()
     await sleeper

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.db.engine import Pool
 from app.domain.webhooks.engine import Engine
+from tests.waiting import within
 
 
 class Gated:
@@ -22,7 +23,7 @@ class Gated:
         rows = await self._pool.fetch(query, *args)
         if query == self._statement and not self.kept.is_set():
             self.kept.set()
-            await self.go.wait()
+            await within("the test to let it go on", self.go.wait())
         return rows
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from tests.waiting import until, within
+
 PATIENCE_SECONDS = 30
 
 
@@ -57,7 +59,7 @@ class Held:
         self.go = asyncio.Event()
 
     async def __call__(self, _: Post) -> web.Response:
-        await self.go.wait()
+        await within("the test to let it go on", self.go.wait())
         return web.Response()
 
 
@@ -119,13 +121,3 @@ async def receiving() -> AsyncGenerator[Receiver]:
         yield receiver
     finally:
         await runner.cleanup()
-
-
-async def until(condition: Callable[[], bool | Awaitable[Any]]) -> None:
-    """Wait until a condition holds; fail when it does not in time."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            holds = condition()
-            if holds if isinstance(holds, bool) else await holds:
-                return
-            await asyncio.sleep(0.005)

@@ -22,6 +22,7 @@ from app.jobs.job import Job, Runner
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import within
 
 EVENT = "pipeline_stage_changed"
 
@@ -89,7 +90,7 @@ class Stage:
             yield
         finally:
             clock.cancel()
-            await asyncio.wait({clock})
+            await within("clock to end", asyncio.wait({clock}))
             for runner in runners:
                 await runner.stop(grace)
 

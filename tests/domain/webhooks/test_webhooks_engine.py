@@ -13,9 +13,10 @@ from app.domain.webhooks.engine import Engine
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from tests.domain.webhooks.faults import with_parts
-from tests.domain.webhooks.receivers import Held, Post, status, until
+from tests.domain.webhooks.receivers import Held, Post, status
 from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until
 
 
 async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: Stage) -> None:

@@ -11,10 +11,11 @@ from app.domain.kernel.sealing import Seal
 from app.domain.webhooks import records
 from app.domain.webhooks.records import Recorder
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
-from tests.domain.webhooks.receivers import Held, HeldFor, until
+from tests.domain.webhooks.receivers import Held, HeldFor
 from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.traps import until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until, within
 
 
 async def test_a_result_waits_for_no_other_that_is_being_written(stage: Stage) -> None:
@@ -25,7 +26,7 @@ async def test_a_result_waits_for_no_other_that_is_being_written(stage: Stage) -
     gate = Gated(stage.pool, records.RECORD)
     stage.receiver.respond = held = HeldFor(2)
     async with stage.at_work(with_parts(stage.engine, recorder=Recorder(gate))):
-        await gate.kept.wait()
+        await within("the statement to reach the gate", gate.kept.wait())
         held.go.set()
         await until(lambda: stage.are_all("delivered"))
         written_meanwhile = not gate.go.is_set()
@@ -85,7 +86,7 @@ async def test_the_result_of_a_post_is_recorded_even_when_the_stop_is_cut_short(
         stopping = asyncio.create_task(stage.engine.finish())
         await asyncio.sleep(0)
         stopping.cancel()
-    await asyncio.wait({stopping})
+    await within("stopping to end", asyncio.wait({stopping}))
 
     assert await stage.states() == [("delivered", 1)]
     assert await stage.is_at_rest()

@@ -5,9 +5,10 @@ from datetime import timedelta
 import httpx2
 
 from app.domain.webhooks import figures
-from tests.domain.webhooks.receivers import status, until
+from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery, multiply_subscription
+from tests.waiting import until
 
 
 async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Stage) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 from sqlalchemy import Engine, event
 
-from tests.domain.webhooks.receivers import until
 from tests.domain.webhooks.stages import Stage
+from tests.waiting import until
 
 LIST = """
 {

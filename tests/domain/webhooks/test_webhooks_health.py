@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.schedule import Schedule, spell
-from tests.domain.webhooks.receivers import Post, status, until
+from tests.domain.webhooks.receivers import Post, status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.tables import ago
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until, within
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SCHEDULE = Schedule()
@@ -180,7 +181,7 @@ class Once:
         self.go = asyncio.Event()
 
     async def __call__(self, _: Post) -> web.Response:
-        await self.go.wait()
+        await within("the test to let it go on", self.go.wait())
         return web.Response()
 
 

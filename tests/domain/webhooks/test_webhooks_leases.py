@@ -11,11 +11,12 @@ from app.db.engine import Pool
 from app.domain.webhooks import leases, pump
 from app.domain.webhooks.dispatcher import FIND_EVENTS
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
-from tests.domain.webhooks.receivers import Held, Post, until
+from tests.domain.webhooks.receivers import Held, Post
 from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until, within
 
 
 async def test_a_subscription_at_rest_is_free_and_wakes_for_the_next_event(working: Stage) -> None:
@@ -174,7 +175,7 @@ async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: S
     gate = Gated(stage.pool, leases.LEASE)
     slow = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
     lanes = [asyncio.create_task(slow.run())]
-    await gate.kept.wait()
+    await within("the statement to reach the gate", gate.kept.wait())
     await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=datetime(2000, 1, 1, tzinfo=UTC))
     lanes.append(asyncio.create_task(slow.run()))
     asyncio.get_running_loop().call_later(0.2, gate.go.set)
@@ -192,7 +193,7 @@ async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(st
     gate = Gated(stage.pool, leases.LEASE)
     stopping = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
     leasing = asyncio.create_task(stopping.run())
-    await gate.kept.wait()
+    await within("the statement to reach the gate", gate.kept.wait())
     finishing = asyncio.create_task(stopping.finish())
     await asyncio.wait({finishing}, timeout=0.1)
     gate.go.set()

@@ -14,11 +14,12 @@ from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
 from tests.domain.mailrooms import Room, open_room
-from tests.domain.webhooks.receivers import status, until
+from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import USERS, WAITING_LETTERS
 from tests.factories.tables import ago
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until
 
 CANCELED = "What waited for it is canceled. If its events are still wanted, subscribe again."
 

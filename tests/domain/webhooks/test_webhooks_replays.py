@@ -14,11 +14,12 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.webhooks import payloads, queries, service
 from app.domain.webhooks.models import DeliveryStatus
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
-from tests.domain.webhooks.receivers import status, until
+from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until
 
 
 async def test_a_test_is_the_sample_marked_as_such_and_tried_once(stage: Stage) -> None:

@@ -6,9 +6,10 @@ from email.utils import format_datetime
 import pytest
 from aiohttp import web
 
-from tests.domain.webhooks.receivers import Post, status, until
+from tests.domain.webhooks.receivers import Post, status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import until
 
 
 async def next_attempt_at(stage: Stage) -> datetime:

@@ -18,10 +18,11 @@ from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import DeliveryStatus
 from tests.conftest import unit_of
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
-from tests.domain.webhooks.receivers import Post, until
+from tests.domain.webhooks.receivers import Post
 from tests.domain.webhooks.stages import Stage
 from tests.factories.tables import ago
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, multiply_subscription
+from tests.waiting import until, within
 
 
 class Holding:
@@ -34,7 +35,7 @@ class Holding:
     async def __call__(self, _: Post) -> web.Response:
         if self.first:
             self.first = False
-            await self.go.wait()
+            await within("the test to let it go on", self.go.wait())
         return web.Response()
 
 
@@ -74,7 +75,7 @@ async def test_what_fails_at_the_old_address_is_not_held_against_the_new_one(sta
     go = asyncio.Event()
 
     async def fail(post: Post) -> web.Response:
-        await go.wait()
+        await within("the test to let it go on", go.wait())
         return web.Response(status=500 if post.path == "/old" else 200)
 
     stage.receiver.respond = fail

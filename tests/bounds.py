@@ -1,0 +1,112 @@
+"""Bounds on asynchronous tests and fixtures, so that a run ends whatever waits for ever."""
+
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import isasyncgenfunction, iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = str(Path(__file__).parent)
+EARLIER_SECONDS = 5.0
+"""How much earlier than pytest-timeout a coroutine is cancelled: that interrupts the event loop, this keeps it."""
+
+REPORT_SECONDS = 30.0
+LIMIT = pytest.StashKey[float]()
+
+
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
+    """Note the limit of a test; pytest-timeout sets its timer itself."""
+    item.stash[LIMIT] = settings.timeout - EARLIER_SECONDS
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Bound a coroutine test, and the coroutine inside a property."""
+    limit, plain = pyfuncitem.stash.get(LIMIT, None), pyfuncitem.obj
+    property = getattr(plain, "hypothesis", None)
+    if property and iscoroutinefunction(property.inner_test):
+        property.inner_test = _bounded_test(property.inner_test, limit)
+    elif iscoroutinefunction(plain):
+        pyfuncitem.obj = _bounded_test(plain, limit)
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    """Bound the set-up and the teardown of an asynchronous fixture."""
+    limit, plain = request.node.stash.get(LIMIT, 60 - EARLIER_SECONDS), fixturedef.func
+    if isasyncgenfunction(plain):
+        fixturedef.func = _bounded_generator(plain, limit)
+    elif iscoroutinefunction(plain):
+        fixturedef.func = _bounded(plain, limit)
+    try:
+        return (yield)
+    finally:
+        fixturedef.func = plain
+
+
+def _bounded(function: Callable[..., Any], limit: float | None) -> Callable[..., Any]:
+    @wraps(function)
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        with _explained(function, limit):
+            async with asyncio.timeout(limit):
+                return await function(*args, **kwargs)
+
+    return run
+
+
+def _bounded_generator(function: Callable[..., Any], limit: float | None) -> Callable[..., Any]:
+    @wraps(function)
+    async def run(*args: Any, **kwargs: Any) -> AsyncGenerator[Any]:
+        generator = function(*args, **kwargs)
+        with _explained(function, limit):
+            async with asyncio.timeout(limit):
+                value = await anext(generator)
+        yield value
+        with _explained(function, limit):
+            async with asyncio.timeout(limit):
+                await anext(generator, None)
+
+    return run
+
+
+def _bounded_test(function: Callable[..., Any], limit: float | None) -> Callable[..., Any]:
+    """Bound a test; put back what it changed on the event loop, and end the tasks that it left."""
+    bounded = _bounded(function, limit)
+
+    @wraps(function)
+    async def run(*args: Any, **kwargs: Any) -> None:
+        loop, before = asyncio.get_running_loop(), asyncio.all_tasks()
+        handler = loop.get_exception_handler()
+        try:
+            await bounded(*args, **kwargs)
+        finally:
+            loop.set_exception_handler(handler)
+            left = [task for task in asyncio.all_tasks() - before if _is_of_a_test(task)]
+            for task in left:
+                task.cancel("The test that started this task has ended.")
+            if left:
+                await asyncio.wait(left, timeout=EARLIER_SECONDS)
+
+    return run
+
+
+def _is_of_a_test(task: asyncio.Task[Any]) -> bool:
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and code.co_filename.startswith(TESTS)
+
+
+@contextmanager
+def _explained(function: Callable[..., Any], limit: float | None) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        if signal.getitimer(signal.ITIMER_REAL)[0]:  # pytest-timeout must not interrupt the report of this
+            signal.setitimer(signal.ITIMER_REAL, REPORT_SECONDS)
+        error.add_note(f"{function.__name__} has a limit of {limit} s; the traceback shows where it waited.")
+        raise

@@ -1,0 +1,65 @@
+"""Bounded waits, which say what they waited for when it does not come."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 30.0
+"""How long a thing may take that must come to pass: machines that run much at once are slow."""
+
+EVERY_SECONDS = 0.01
+
+
+async def within(what: str, awaitable: Awaitable[T], seconds: float = PATIENCE_SECONDS) -> T:
+    """Wait for something, and return its result; fail where it does not come."""
+    scope = asyncio.timeout(seconds)
+    try:
+        async with scope:
+            return await awaitable
+    except TimeoutError as error:
+        if scope.expired():
+            raise AssertionError(_late(what, seconds)) from error
+        raise
+
+
+async def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS, every: float = EVERY_SECONDS) -> Any:
+    """Ask until the answer, which may have to be awaited, is true; return it."""
+    deadline = time.monotonic() + seconds
+    while not (answer := await _value(condition())):
+        assert time.monotonic() < deadline, _late(_source(condition), seconds)
+        await asyncio.sleep(every)
+    return answer
+
+
+def block_until(condition: Callable[[], T], seconds: float = PATIENCE_SECONDS, every: float = EVERY_SECONDS) -> T:
+    """Ask until the answer is true, and return it; the thread waits meanwhile."""
+    deadline = time.monotonic() + seconds
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, _late(_source(condition), seconds)
+        time.sleep(every)
+    return answer
+
+
+async def never() -> None:
+    """Wait to be cancelled, as a peer does that does not answer."""
+    await asyncio.sleep(3600)
+
+
+async def _value(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _source(condition: Callable[[], Any]) -> str:
+    """Return the lines that a condition stands in."""
+    try:
+        return " ".join(inspect.getsource(condition).split())
+    except (OSError, TypeError):
+        return repr(condition)
+
+
+def _late(what: str, seconds: float) -> str:
+    return f"Waited {seconds:.0f} s for {what}"
