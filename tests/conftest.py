@@ -218,8 +218,8 @@ def _quick_settings(database_url: str, worker_number: int, data_folder: Path) ->
         data=data_folder,
         database_pool=4,
         sandbox_delay_seconds=0,
-        handoff_timeout_seconds=0.3,
-        handoff_lease_seconds=1,
+        handoff_timeout_seconds=10,
+        handoff_lease_seconds=30,
         ambiguous_wait_seconds=0,
         key_cache_seconds=0,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.domain.kernel.coalescer import Coalescer
+from tests.waiting import within
 
 
 async def test_a_batch_that_fails_is_told_to_those_who_still_wait_and_the_next_is_served() -> None:
@@ -15,12 +16,12 @@ async def test_a_batch_that_fails_is_told_to_those_who_still_wait_and_the_next_i
         if "bad" not in items:
             return [item.upper() for item in items]
         begun.set()
-        await go.wait()
+        await within("the test to let it go on", go.wait())
         raise ValueError("a bad batch")
 
     together = Coalescer(serve, 10)
     gone, left = (asyncio.create_task(together(item)) for item in ("bad", "left"))
-    await begun.wait()
+    await within("both to begin", begun.wait())
     gone.cancel()
     go.set()
 

@@ -25,6 +25,7 @@ from tests.factories.events import keep_answer
 from tests.factories.messages import calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import table_locked, until_blocked, writes_refused
+from tests.waiting import within
 
 
 async def test_a_key_that_another_operation_takes_meanwhile_is_known_before_anything_is_sent(
@@ -46,7 +47,7 @@ async def test_a_text_that_is_erased_while_its_sender_waits_is_not_found_and_is_
 ) -> None:
     carrier = Absorbed(pool)
     sending = asyncio.create_task(synchronous.send(services.desk, through(handoff, carrier), actor, hello()))
-    await carrier.asked.wait()
+    await within("the carrier to be asked", carrier.asked.wait())
 
     async with act() as unit:
         await erasure.erase(unit, await id_of_contact(pool))

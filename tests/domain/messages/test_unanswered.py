@@ -28,6 +28,7 @@ from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import told
 from tests.factories.messages import MESSAGES, calls, states
+from tests.waiting import within
 
 UNHEARD, UNTOLD = "+15005550302", "+15005550303"
 FACTS = ("message_sent", "message_delivered", "message_failed")
@@ -205,7 +206,7 @@ class Slow(SandboxCarrier):
 
     async def send(self, message: OutboundMessage) -> Answer:
         self.called.set()
-        await self.answering.wait()
+        await within("the test to let the carrier answer", self.answering.wait())
         return Accepted("sbx_late")
 
 
@@ -231,7 +232,7 @@ async def test_an_answer_that_comes_after_all_confirms_the_text(
     await send()
     slow = Slow(pool)
     calling = asyncio.create_task(replace(silent, carriers={"sandbox": slow}).run())
-    await slow.called.wait()
+    await within("the carrier to be called", slow.called.wait())
     for seconds in (31, 3700):
         await after(silent, seconds).reconcile()
     presumed = await is_unconfirmed(pool)
