@@ -83,7 +83,7 @@ class Engine:
     async def _wait(self, seconds: float | None = None) -> None:
         while self._pumps:
             _, late = await asyncio.wait(self._pumps.values(), timeout=seconds)
-            if late:
+            if late:  # pragma: no cover - what does not end when it is abandoned is left to the end of the process
                 return
 
     def _start(self, subscription: Any) -> None:
