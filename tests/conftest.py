@@ -35,7 +35,7 @@ from app.providers.carriers.sandbox.playback import Playback
 from app.settings import Settings
 from app.telemetry import logs
 from tests.shared import EMPTY as EMPTY
-from tests.shared import Shared
+from tests.shared import MAKE_EMPTY, Shared
 
 pytest_plugins = ["tests.bounds"]
 
@@ -193,7 +193,11 @@ async def _copy_database(name: str) -> str:
     connection = await asyncpg.connect(template.replace("/messaging?", "/postgres?"))
     await connection.execute(f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY wal_log")
     await connection.close()
-    return template.replace("/messaging?", f"/{name}?")
+    url = template.replace("/messaging?", f"/{name}?")
+    connection = await asyncpg.connect(url)
+    await connection.execute(MAKE_EMPTY)
+    await connection.close()
+    return url
 
 
 @pytest.fixture(scope="session")
