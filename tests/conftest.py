@@ -50,9 +50,9 @@ PROCESSES = (
     "jobs/test_worker",
     "oauth/test_oauth_reference_clients",
 )
-"""Tests that start programs, which takes long on a busy machine."""
+"""Tests that start programs, which takes long on a busy machine, as properties do."""
 
-PROCESS_SECONDS = 180
+LONG_SECONDS = 180
 WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
 """Tests that wait more than they work."""
 
@@ -71,8 +71,8 @@ hypothesis.settings.load_profile("house")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that wait for others, so that they wait while other test processes work."""
     for item in items:
-        if _place(item).startswith(PROCESSES):
-            item.add_marker(pytest.mark.timeout(PROCESS_SECONDS))
+        if _place(item).startswith(PROCESSES) or hasattr(getattr(item, "obj", None), "hypothesis"):
+            item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     items.sort(key=lambda item: not _place(item).startswith(WAITING))
 
 

@@ -16,6 +16,7 @@ from tests.factories.accounts import PASSWORD_LINKS, USERS
 from tests.graphql.live import ALL, Scene, Served, looking, serving, talking
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, Application, bearer
 from tests.oauth.browsing import OURS
+from tests.oauth.mailbox import deliver
 from tests.oauth.tenants import PHONE, Tenant, told
 from tests.rest.carriers import call
 
@@ -80,6 +81,7 @@ async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
 
 
 async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
+    await deliver(of.services)  # no link is made while one waits to be mailed
     browsing = who.stranger()
     answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
     mailed = await PASSWORD_LINKS.last(of.services, "user_id")

@@ -320,6 +320,7 @@ class Traffic:
         return f"+1202555{self._chance.randrange(200):04d}"
 
 
+@pytest.mark.timeout(180)
 async def test_ten_thousand_random_callbacks_are_all_answered_and_nothing_signed_is_lost(
     http: httpx2.AsyncClient, secret: bytes, account: Opened, pool: Pool
 ) -> None:

@@ -55,6 +55,7 @@ class Hurried(SandboxCarrier):
                 await self._receipts.receive("sandbox", report(f"sbx_{reference}", status, reference))
 
 
+@pytest.mark.timeout(180)
 async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_ones_count_once(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
