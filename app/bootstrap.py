@@ -1,10 +1,8 @@
 """Where things are joined: settings become connections, ports, services and jobs."""
 
 import hmac
-import os
-import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
@@ -54,13 +52,13 @@ from app.providers.outbound.documents import DocumentReader
 from app.providers.rates import Limits, Policy, Rates
 from app.providers.registry import open_carrier
 from app.providers.writers.template import TemplateWriter
-from app.settings import Settings
+from app.settings import Settings, environment
+from app.settings.secret_key import read_or_make
 from app.telemetry.metrics import SENDS, WEBHOOKS_IN_FLIGHT
 
 METADATA = Base.metadata
 """Every table of the service: importing the areas above has entered theirs."""
 
-KEY_FILE = "secret.key"
 DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 SANDBOX_EVERY = 0.25
 USER_AGENT = f"messaging-webhooks/{version('messaging')}"
@@ -281,8 +279,8 @@ def oauth_tokens(settings: Settings) -> Tokens:
 def derive(settings: Settings, purpose: str) -> bytes:
     """Return the secret for one purpose, made of the service's one secret key.
 
-    In development the key is made at the first start and kept in the data folder; elsewhere it must be
-    given: raises `MissingSecretKey`.
+    In development the key is made at the first start and kept in the data folder; in production it must be
+    given: raises `MissingSecretKey` or `InvalidKeyFile`.
     """
     return hmac.digest(_secret_key(settings), purpose.encode(), "sha256")
 
@@ -290,14 +288,5 @@ def derive(settings: Settings, purpose: str) -> bytes:
 def _secret_key(settings: Settings) -> bytes:
     if settings.secret_key is not None:
         return settings.secret_key.get_secret_value().encode()
-    settings.check_secret_key()
-    path = settings.data / KEY_FILE
-    if not path.exists():
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = path.with_suffix(f".{os.getpid()}")
-        made.touch(mode=0o600)
-        made.write_text(secrets.token_hex(32))
-        with suppress(FileExistsError):
-            path.hardlink_to(made)  # of two processes that start at once, one wins
-        made.unlink()
-    return path.read_bytes()
+    environment.check_secret_key(settings)
+    return read_or_make(settings.data)

@@ -26,13 +26,14 @@ from app.graphql.identity import Identity
 from app.graphql.requests import MAX_BODY
 from app.graphql.schema import contract
 from app.graphql.sessions import Origin, SessionIdentity
+from app.http.hosts import LoopbackOnly
 from app.oauth import account, sign_in
 from app.oauth import routes as oauth
 from app.oauth.browser import Browser
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, health, inbound, openapi, pages, routes
-from app.settings import Settings
+from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry
 
@@ -48,6 +49,8 @@ State = Mapping[str, Any]
 def create_app(settings: Settings) -> RequestTelemetry:
     """Return the application; it connects, and gets its routes, when the server starts it."""
     app = FastAPI(lifespan=_lifespan(settings, rest_operations()), openapi_url=None, docs_url=None, redoc_url=None)
+    if settings.in_development:
+        app.add_middleware(LoopbackOnly)
     envelope.install(app, _docs(settings), _challenge(settings))
     return RequestTelemetry(app)
 
@@ -126,11 +129,11 @@ class Server(uvicorn.Server):
 def run(settings: Settings) -> None:
     """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
 
-    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `MissingSecretKey` or
+    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart` or
     `UnknownCarrier`.
     """
     logs.configure(settings.log_format, settings.log_level)
-    settings.check_secret_key()
+    environment.check(settings)
     check_carrier(settings)
     with suppress(KeyboardInterrupt):
         asyncio.run(schema.wait_for(settings.database_url or ""))

@@ -56,6 +56,7 @@ class Stage:
                     "DATABASE_URL": self._address(name),
                     "REDIS_URL": self.servers.redis_url,
                     "PORT": _free_port(),
+                    "environment": "development",
                     "secret_key": secrets.token_hex(),
                     "data": data,
                 }
@@ -94,6 +95,7 @@ def product(settings: Settings, **others: str) -> Generator[Process]:
     env = {
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data),
+        "MESSAGING_ENVIRONMENT": settings.environment,
         "MESSAGING_SECRET_KEY": settings.secret_key.get_secret_value(),
         "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted, and none is refused
         "MESSAGING_SEND_RATE_LIMIT": "1000000",

@@ -39,7 +39,7 @@ from tests.shared import MAKE_EMPTY, Shared
 
 pytest_plugins = ["tests.bounds"]
 
-SECRET = "a secret for tests"
+SECRET = "a secret for tests, of 32 bytes or more"
 
 PROCESSES = (
     "browser/",
@@ -217,6 +217,7 @@ def _quick_settings(database_url: str, worker_number: int, data_folder: Path) ->
         _env_file=None,
         DATABASE_URL=database_url,
         REDIS_URL=os.environ["TEST_REDIS_URL"].replace("db=0", f"db={worker_number}"),
+        environment="development",
         base_url="http://127.0.0.1:8000",
         secret_key=SECRET,
         data=data_folder,

@@ -81,10 +81,12 @@ def web() -> None:
 def worker() -> None:
     """Run a worker alone, against DATABASE_URL and REDIS_URL."""
     from app.bootstrap import open_jobs
+    from app.settings import environment
     from app.telemetry import logs
     from app.worker import run
 
     settings = _settings()
+    environment.check(settings)
     logs.configure(settings.log_format, settings.log_level)
     run(settings.redis_url or "", lambda: open_jobs(settings))
 

@@ -24,6 +24,7 @@ def remember(settings: Settings) -> Path:
                 "database_url": settings.database_url,
                 "redis_url": settings.redis_url,
                 "base_url": settings.public_url,
+                "environment": settings.environment,
             }
         )
     )
@@ -45,5 +46,6 @@ def find(settings: Settings) -> Settings:
         "database_url": settings.database_url or known["database_url"],
         "redis_url": settings.redis_url or known["redis_url"],
         "base_url": settings.base_url or known["base_url"],
+        "environment": known["environment"],
     }
     return settings.model_copy(update=addresses)

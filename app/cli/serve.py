@@ -20,7 +20,8 @@ from app.cli.profile import ask_profile
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
-from app.settings import Settings
+from app.settings import Settings, environment
+from app.settings.secret_key import KEY_FILE, read
 from app.telemetry import logs
 
 METRICS = "metrics"
@@ -33,11 +34,14 @@ class PortTaken(Exception):
 def serve(settings: Settings) -> int:
     """Run databases, web and worker until told to stop; return the exit code.
 
-    Raises `MissingSecretKey`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
+    Raises `UnsafeStart`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
     """
     logs.configure(settings.log_format, settings.log_level)
-    settings.check_secret_key()
+    settings = environment.said_by_serve(settings)
+    environment.check(settings)
     _check_port(settings)
+    if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
+        read(kept)
     servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)
     with ExitStack() as stack:
         stack.callback(servers.stop)
@@ -77,6 +81,7 @@ def _environment(settings: Settings) -> dict[str, str]:
         "REDIS_URL": settings.redis_url or "",
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data.absolute()),
+        "MESSAGING_ENVIRONMENT": settings.environment,
         "PROMETHEUS_MULTIPROC_DIR": str(figures.absolute()),
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }

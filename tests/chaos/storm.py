@@ -24,7 +24,7 @@ from tests.waiting import until
 
 WORKERS = 2
 AT_ONCE = 16
-SECRET = "a secret for storms"
+SECRET = "a secret for storms, of 32 bytes"
 
 SCRIPTED = ["+15005550001", "+15005550103", "+15005550202", "+15005550203", "+15005550204", "+15005550301"]
 """Numbers that refuse, fail, report in the wrong order or too often, or never answer; none is handed over twice."""
@@ -115,9 +115,9 @@ async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
         stack.callback(servers.stop)
         start = stack.enter_context(starting(folder))
         addresses = {"DATABASE_URL": servers.database_url, "REDIS_URL": servers.redis_url, "PORT": free_port()}
-        settings = Settings(_env_file=None, secret_key=SecretStr(SECRET), **addresses)
+        settings = Settings(_env_file=None, environment="development", secret_key=SecretStr(SECRET), **addresses)
         await migrate.upgrade(servers.database_url, METADATA)
-        env = addresses | PACE | {"MESSAGING_SECRET_KEY": SECRET}
+        env = addresses | PACE | {"MESSAGING_ENVIRONMENT": "development", "MESSAGING_SECRET_KEY": SECRET}
         processes = [start(role, **env) for role in ("web", *["worker"] * WORKERS)]
         opened = await setup.create_account(settings, "Blue Door", "ann@example.com", credits)
         await asyncio.to_thread(await_ready, settings.public_url, *processes)

@@ -29,7 +29,7 @@ from tests.e2e.processes import Process, free_port, starting
 from tests.waiting import until
 
 WORKERS, ACCOUNTS, CONTACTS = 2, 4, 20
-SECRET = "a secret for storms"
+SECRET = "a secret for storms, of 32 bytes"
 PACE = {
     "MESSAGING_WEBHOOK_RETRY_SCHEDULE": ",".join(["0.3"] * 30),
     "MESSAGING_WEBHOOK_BREAKER_SECONDS": "0.3",
@@ -141,9 +141,14 @@ async def weather(folder: Path, seed: int, *, calm: bool = False) -> AsyncGenera
         stack.callback(servers.stop)
         start = stack.enter_context(starting(folder))
         addresses = {"DATABASE_URL": servers.database_url, "REDIS_URL": servers.redis_url, "PORT": free_port()}
-        settings = Settings(_env_file=None, secret_key=SecretStr(SECRET), **addresses)
+        settings = Settings(_env_file=None, environment="development", secret_key=SecretStr(SECRET), **addresses)
         await migrate.upgrade(servers.database_url, METADATA)
-        env = addresses | PACE | ({} if calm else HURRY) | {"MESSAGING_SECRET_KEY": SECRET}
+        env = (
+            addresses
+            | PACE
+            | ({} if calm else HURRY)
+            | {"MESSAGING_ENVIRONMENT": "development", "MESSAGING_SECRET_KEY": SECRET}
+        )
         async with (
             open_services(settings) as services,
             Redis.from_url(servers.redis_url) as redis,

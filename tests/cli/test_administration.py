@@ -238,8 +238,8 @@ def test_a_service_that_others_can_reach_needs_a_secret_key(run: Run, settings: 
 
     assert done.code == 1
     assert done.complaint == (
-        "messaging: MESSAGING_SECRET_KEY is not set, and https://sms.example.com can be reached by others. "
-        "Set it to a long random text and keep it: API keys stop working when it changes.\n"
+        "messaging: MESSAGING_SECRET_KEY is not set. In production it is a random text of at least 32 bytes, such as "
+        "`openssl rand -hex 32` prints. Keep it: API keys stop working when it changes.\n"
     )
     assert ask("SELECT count(*) FROM accounts") == [(0,)]
 

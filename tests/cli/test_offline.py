@@ -112,15 +112,16 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
     ("name", "value", "complaint"),
     [
         ("MESSAGING_CARRIER", "pigeon", "There is no carrier 'pigeon'. Known carriers: sandbox."),
-        ("MESSAGING_BASE_URL", "https://x.example", "MESSAGING_SECRET_KEY is not set, and https://x.example can be"),
+        ("MESSAGING_BASE_URL", "https://x.example", "MESSAGING_SECRET_KEY is not set. In production"),
     ],
 )
 def test_what_keeps_the_web_process_from_starting_is_one_sentence(
     run: Run, name: str, value: str, complaint: str
 ) -> None:
     gone = {"DATABASE_URL": "postgresql://127.0.0.1:1/gone", "REDIS_URL": "redis://127.0.0.1:1"}
+    where = {"MESSAGING_ENVIRONMENT": "development"} if name == "MESSAGING_CARRIER" else {}
 
-    done = run("web", **gone, **{name: value})
+    done = run("web", **gone, **where, **{name: value})
 
     assert done.code == 1
     assert done.complaint.startswith(f"messaging: {complaint}")
@@ -145,8 +146,8 @@ def test_a_service_that_others_can_reach_is_not_started_without_a_secret_key(run
 
     assert (done.code, done.output) == (1, "")
     assert done.complaint == (
-        "messaging: MESSAGING_SECRET_KEY is not set, and https://sms.example.com can be reached by others. "
-        "Set it to a long random text and keep it: API keys stop working when it changes.\n"
+        "messaging: MESSAGING_SECRET_KEY is not set. In production it is a random text of at least 32 bytes, such as "
+        "`openssl rand -hex 32` prints. Keep it: API keys stop working when it changes.\n"
     )
     assert not (tmp_path / "data").exists()
 
@@ -163,7 +164,9 @@ def test_a_port_that_there_is_not_is_refused(run: Run, tmp_path: Path, port: str
 
 
 def test_a_host_that_is_not_this_machine_is_told_in_a_sentence(run: Run, tmp_path: Path) -> None:
-    done = run("serve", MESSAGING_HOST="192.0.2.1", PORT="8460")
+    production = {"MESSAGING_BASE_URL": "https://sms.example.com", "MESSAGING_SECRET_KEY": "x" * 32}
+
+    done = run("serve", MESSAGING_HOST="192.0.2.1", PORT="8460", **production)
 
     assert done.code == 1
     assert done.complaint.startswith("messaging: The service cannot listen on port 8460 of 192.0.2.1: [Errno ")

@@ -13,7 +13,7 @@ import pytest
 from app.embedded.servers import Servers
 from tests.e2e.processes import COMMAND, await_ready, environment, free_port, starting, until
 
-SECRET = "kept by the operator"
+SECRET = "a random text kept by the operator"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, obj
         "DATABASE_URL": servers.database_url,
         "REDIS_URL": servers.redis_url,
         "PORT": free_port(),
+        "MESSAGING_ENVIRONMENT": "development",
         "MESSAGING_SECRET_KEY": SECRET,
     }
     servers.stop()

@@ -71,6 +71,7 @@ def live(database_url: str, worker_number: int, tmp_path_factory: pytest.TempPat
         DATABASE_URL=database_url,
         REDIS_URL=redis_url,
         PORT=free_port(),
+        environment="development",
         secret_key=SECRET,
         data=tmp_path_factory.mktemp("live"),
         database_pool=4,

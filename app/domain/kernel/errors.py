@@ -31,6 +31,17 @@ class InvalidJson(DomainError):
     message = "The body must be a JSON object: {reason}."
 
 
+class InvalidHost(DomainError):
+    """The service runs in development and serves its own machine only; the request was for another host."""
+
+    code = "invalid_host"
+    status = 400
+    message = (
+        "This service runs in development and answers on loopback addresses only, not as {host}. "
+        "To serve others, start it with MESSAGING_ENVIRONMENT=production and MESSAGING_BASE_URL."
+    )
+
+
 class Unauthenticated(DomainError):
     """No key was sent, or one that is unknown, expired or revoked."""
 

@@ -1,0 +1,1 @@
+"""What stands between the network and the surfaces: limits of connections, hosts, and headers of every answer."""

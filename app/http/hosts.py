@@ -1,0 +1,41 @@
+"""In development, refuses requests that came for another host than this machine."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.domain.kernel.errors import InvalidHost
+from app.settings.base_url import is_loopback_authority
+
+NAMES = ("host", "x-forwarded-host")
+
+
+class LoopbackOnly:
+    """ASGI middleware of a service in development: requests for other hosts raise `InvalidHost`.
+
+    A page of another site whose name was made to resolve to this machine, and a proxy that makes the service public,
+    both send the name that they are known by.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what was sent to a loopback host."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        foreign = [host for name in NAMES for host in headers.getlist(name) if not is_loopback_authority(host)]
+        if not foreign:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            raise InvalidHost(host=foreign[0])
+        else:
+            await _refuse_handshake(InvalidHost(host=foreign[0]), receive, send)
+
+
+async def _refuse_handshake(error: InvalidHost, receive: Receive, send: Send) -> None:
+    await receive()
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": str(error).encode()})

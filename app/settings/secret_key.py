@@ -1,0 +1,46 @@
+"""The secret key: given by the operator, or made at the first start in development and kept in the data folder."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from app.settings.errors import InvalidKeyFile
+
+KEY_FILE = "secret.key"
+LEAST_BYTES = 32
+
+
+def read_or_make(data: Path) -> bytes:
+    """Return the key that a data folder keeps; make it where there is none. Raises `InvalidKeyFile`."""
+    path = data / KEY_FILE
+    try:
+        if not path.exists():
+            _make(path)
+    except OSError as problem:
+        raise InvalidKeyFile(f"The secret key cannot be kept in {path}: {problem.strerror}.") from None
+    return read(path)
+
+
+def read(path: Path) -> bytes:
+    """Return the key that a file keeps; raise `InvalidKeyFile` where it is none."""
+    try:
+        key = path.read_bytes().strip()
+    except OSError as problem:
+        raise InvalidKeyFile(f"The secret key in {path} cannot be read: {problem.strerror}.") from None
+    if len(key) < LEAST_BYTES:
+        raise InvalidKeyFile(
+            f"The secret key in {path} has {len(key)} bytes, and needs {LEAST_BYTES}. Restore the file from a backup; "
+            "or remove it to have a new key made, with which API keys, sessions and OAuth connections of before end."
+        )
+    return key
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = path.with_suffix(f".{os.getpid()}")
+    made.touch(mode=0o600)
+    made.write_text(secrets.token_hex(LEAST_BYTES))
+    with suppress(FileExistsError):
+        path.hardlink_to(made)  # of two processes that start at once, one wins
+    made.unlink()

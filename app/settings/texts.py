@@ -1,0 +1,38 @@
+"""Which texts the settings that are no numbers may be."""
+
+from collections.abc import Callable, Mapping
+from email.utils import parseaddr
+
+from app.settings.base_url import is_host
+from app.settings.secret_key import LEAST_BYTES
+from app.urls import split
+
+
+def is_secret_key(text: str) -> bool:
+    """Tell whether a text is long enough that it cannot be guessed."""
+    return len(text.encode()) >= LEAST_BYTES
+
+
+def is_mail_server(text: str) -> bool:
+    """Tell whether a text is the address of a mail server."""
+    try:
+        parts = split(text)
+        return parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def is_mailbox(text: str) -> bool:
+    """Tell whether a text is a mail address, with or without a name before it."""
+    name, _, domain = parseaddr(text)[1].rpartition("@")
+    return bool(name) and is_host(domain)
+
+
+CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "host": is_host,
+    "data": bool,
+    "mail_from": is_mailbox,
+    "smtp_url": is_mail_server,
+    "secret_key": is_secret_key,
+}
+"""The check of each such setting, by its name."""

@@ -1,0 +1,87 @@
+"""Every setting refuses bad values in a sentence of ours: its name, the value unless secret, and what is allowed."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from app import settings
+from app.settings import InvalidSetting, Settings
+from app.settings.sentences import SECRET, allowed
+from app.settings.webhooks import LISTS
+
+LIBRARY = re.compile(r"Input|should|Value error|validation|pydantic|String|type=|https://errors")
+BLANK = ("", " ", "\n")
+BAD = [*BLANK, "no such value", "-1", "1e400", "nan", "ü", "10.0.0.0/8/8", "a,b", "x\ny", "://", "\ud800"]
+GOOD = {
+    "base_url": {""},
+    "host": {"1e400", "nan"},
+    "data": {*BAD} - {*BLANK, "x\ny", "\ud800"},
+    "webhook_allow_nets": BLANK,
+    "webhook_retry_schedule": BLANK,
+    "webhook_notice_seconds": BLANK,
+    "carrier": {*BAD},
+    "company_name": {*BAD},
+    "owner_first_name": {*BAD},
+    "owner_last_name": {*BAD},
+}
+"""What these settings may be, odd as it is. The registry looks up the carrier, and says which ones there are."""
+
+CASES = [(field, value) for field in Settings.model_fields for value in BAD if value not in GOOD.get(field, ())]
+
+
+def wrong_part(field: str, value: str) -> str:
+    """Return what a sentence repeats: of a list, the first of its parts that is wrong."""
+    return value.partition(",")[0].strip() if field in LISTS else value
+
+
+@pytest.mark.parametrize(("field", "value"), CASES)
+def test_a_bad_value_is_refused_in_a_sentence_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, field: str, value: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = settings.names()[field]
+    monkeypatch.setattr(os, "environ", {name: value})
+
+    with pytest.raises(InvalidSetting) as refused:
+        settings.load()
+
+    text = str(refused.value)
+    shown = "what it is" if field in SECRET else repr(wrong_part(field, value))
+    assert text == f"{name} cannot be {shown}: it must be {allowed(Settings.model_fields[field])}."
+    assert not LIBRARY.search(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("port", "a whole number from 1 to 65535"),
+        ("rate", "a number from 0 to 999999.9999, with at most 4 decimal places"),
+        ("key_cache_seconds", "a number from 0 to 3153600000"),
+        ("handoff_timeout_seconds", "a number above 0 and at most 3153600000"),
+        ("webhook_retry_schedule", "numbers from 0 to 3153600000, separated by commas"),
+        ("webhook_breaker_seconds", "numbers from 0 to 3153600000, separated by commas"),
+        ("log_format", "one of pretty, json"),
+        ("environment", "one of development, production"),
+        ("host", "an address of this machine or its name, such as 127.0.0.1"),
+        ("smtp_url", "an address such as smtp://user:password@mail.example.com:587"),
+    ],
+)
+def test_what_is_allowed_is_told_in_words(field: str, words: str) -> None:
+    assert allowed(Settings.model_fields[field]) == words
+
+
+@pytest.mark.parametrize("field", [*Settings.model_fields])
+def test_a_sentence_about_a_setting_needs_no_name_of_a_type(field: str) -> None:
+    if field != "carrier":
+        assert "None" not in allowed(Settings.model_fields[field])
+
+
+def test_two_settings_that_do_not_fit_are_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", {"MESSAGING_HANDOFF_LEASE_SECONDS": "10"})
+
+    text = "^MESSAGING_HANDOFF_LEASE_SECONDS must be more than MESSAGING_HANDOFF_TIMEOUT_SECONDS.$"
+    with pytest.raises(InvalidSetting, match=text):
+        settings.load()
