@@ -9,6 +9,8 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
+import orjson
+import structlog
 import uvicorn
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -26,7 +28,11 @@ from app.graphql.identity import Identity
 from app.graphql.requests import MAX_BODY
 from app.graphql.schema import contract
 from app.graphql.sessions import Origin, SessionIdentity
+from app.http import listening
 from app.http.hosts import LoopbackOnly
+from app.http.limits import BoundedConfig, Limits
+from app.http.protocol import BoundedHttp
+from app.http.websocket import BoundedWebSocket
 from app.oauth import account, sign_in
 from app.oauth import routes as oauth
 from app.oauth.browser import Browser
@@ -35,12 +41,14 @@ from app.providers.registry import check_carrier
 from app.rest import envelope, health, inbound, openapi, pages, routes
 from app.settings import Settings, environment
 from app.telemetry import logs
-from app.telemetry.requests import RequestTelemetry
+from app.telemetry.requests import RequestTelemetry, new_id
 
 REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")
 STOP_SECONDS = 4
 STOP_STREAMS = "stop_streams"
+
+log = structlog.get_logger(__name__)
 
 State = Mapping[str, Any]
 """What the application leaves with the server that started it."""
@@ -116,8 +124,10 @@ class Server(uvicorn.Server):
     """The server, which waits for answers that have begun when it stops; streams have no end of their own."""
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Start as every server does; what is in memory then stays there."""
+        """Start as every server does, and say where; what is in memory then stays there."""
         await super().startup(sockets)
+        for each in sockets or ():
+            log.info("listening", host=each.getsockname()[0], port=each.getsockname()[1])
         memory.settle()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
@@ -129,26 +139,38 @@ class Server(uvicorn.Server):
 def run(settings: Settings) -> None:
     """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
 
-    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart` or
-    `UnknownCarrier`.
+    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart`,
+    `UnknownCarrier` or `PortTaken`.
     """
     logs.configure(settings.log_format, settings.log_level)
     environment.check(settings)
     check_carrier(settings)
+    sockets = listening.bind(settings.host, settings.port)
+    listening.allow_files(settings.max_connections)
     with suppress(KeyboardInterrupt):
         asyncio.run(schema.wait_for(settings.database_url or ""))
-        Server(configure(settings)).run()
+        Server(configure(settings)).run(sockets)
 
 
-def configure(settings: Settings) -> uvicorn.Config:
+def configure(settings: Settings) -> BoundedConfig:
     """Return how the application is served."""
-    return uvicorn.Config(
+    docs = _docs(settings)
+    limits = Limits(
+        connections=settings.max_connections,
+        head_seconds=settings.request_head_seconds,
+        body_seconds=settings.request_body_seconds,
+        stall_seconds=settings.response_stall_seconds,
+    )
+    return BoundedConfig(
         create_app(settings),
+        limits,
+        lambda error: (error.status, orjson.dumps(envelope.failure(error, new_id(), docs))),
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
-        ws="websockets-sansio",
+        http=BoundedHttp,
+        ws=BoundedWebSocket,
+        timeout_keep_alive=settings.keep_alive_seconds,
         ws_max_size=MAX_BODY,
         ws_per_message_deflate=False,
         lifespan="on",

@@ -1,11 +1,9 @@
 """`messaging serve`: everything on one machine, under one parent."""
 
 import asyncio
-import errno
 import os
 import shlex
 import shutil
-import socket
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,15 +18,12 @@ from app.cli.profile import ask_profile
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
+from app.http import listening
 from app.settings import Settings, environment
 from app.settings.secret_key import KEY_FILE, read
 from app.telemetry import logs
 
 METRICS = "metrics"
-
-
-class PortTaken(Exception):
-    """Another program listens where the service is to, or nobody can listen there."""
 
 
 def serve(settings: Settings) -> int:
@@ -39,7 +34,7 @@ def serve(settings: Settings) -> int:
     logs.configure(settings.log_format, settings.log_level)
     settings = environment.said_by_serve(settings)
     environment.check(settings)
-    _check_port(settings)
+    listening.close(listening.bind(settings.host, settings.port))  # before anything is started or told
     if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
         read(kept)
     servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)
@@ -52,23 +47,6 @@ def serve(settings: Settings) -> int:
         env = _environment(settings)
         children = [Child(role, [sys.executable, "-m", "app", role], env) for role in ("web", "worker")]
         return run(children, lambda: _prepare(settings), servers.are_alive)
-
-
-def _check_port(settings: Settings) -> None:
-    """Try to listen, before anything is started or told."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        socket.create_server((settings.host, settings.port), family=family).close()
-    except OSError as problem:
-        if problem.errno != errno.EADDRINUSE:
-            place = f"port {settings.port} of {settings.host}"
-            raise PortTaken(
-                f"The service cannot listen on {place}: {problem}. Choose others with PORT and MESSAGING_HOST."
-            ) from None
-        raise PortTaken(
-            f"Port {settings.port} of {settings.host} is taken by another program. "
-            "Stop that, or choose another port with PORT."
-        ) from None
 
 
 def _environment(settings: Settings) -> dict[str, str]:

@@ -15,6 +15,7 @@ from app.settings.base_url import BASE_URL
 from app.settings.errors import InvalidSetting, UnknownSetting
 from app.settings.secret_key import LEAST_BYTES
 from app.settings.times import MOST_DAYS, Time, Wait
+from app.settings.web import WebSettings
 from app.settings.webhooks import WebhookSettings
 from app.urls import plain
 
@@ -24,7 +25,7 @@ Url = Annotated[str, AfterValidator(plain)]
 NAME = "a text of at most 100 characters"
 
 
-class Settings(WebhookSettings):
+class Settings(WebSettings, WebhookSettings):
     """What the environment says. Durations are seconds unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")

@@ -56,7 +56,7 @@ class RequestTelemetry:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        request_id = _given_id(scope["headers"]) or _new_id()
+        request_id = _given_id(scope["headers"]) or new_id()
         scope.setdefault("state", {})["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
         _EXTRA.set(())
@@ -89,5 +89,6 @@ def _given_id(headers: list[tuple[bytes, bytes]]) -> str | None:
     return None
 
 
-def _new_id() -> str:
+def new_id() -> str:
+    """Return an id of a request; ids sort by time."""
     return f"{time.time_ns() // 1_000_000:012x}{random.getrandbits(80):020x}"

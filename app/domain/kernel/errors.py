@@ -31,6 +31,33 @@ class InvalidJson(DomainError):
     message = "The body must be a JSON object: {reason}."
 
 
+class InvalidRequest(DomainError):
+    """The request is no sound HTTP: its head, its length or its parts. The connection is closed."""
+
+    code = "invalid_request"
+    status = 400
+    message = "The request was not understood: {reason}."
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason=f"{reason[0].lower()}{reason[1:]}")
+
+
+class RequestTimeout(DomainError):
+    """The request did not arrive whole in the time that it may take. The connection is closed."""
+
+    code = "request_timeout"
+    status = 408
+    message = "The request did not arrive in time. Send it again."
+
+
+class HeadersTooLarge(DomainError):
+    """The request line and the headers are larger, or more, than the service reads. The connection is closed."""
+
+    code = "headers_too_large"
+    status = 431
+    message = "The head of the request is larger than 32 KiB, or has more than 100 headers."
+
+
 class InvalidHost(DomainError):
     """The service runs in development and serves its own machine only; the request was for another host."""
 

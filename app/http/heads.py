@@ -1,0 +1,51 @@
+"""Which heads of requests are refused, beyond what the parser refuses."""
+
+import re
+from collections.abc import Sequence
+
+from app.domain.kernel.errors import HeadersTooLarge, InvalidRequest
+
+VERSIONS = ("1.0", "1.1")
+
+_HOST = re.compile(rb"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+
+
+def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most_bytes: int) -> None:
+    """Raise `HeadersTooLarge` or `InvalidRequest`; the names of `headers` are in lower case.
+
+    A proxy may read a request that has two meanings in another way than this server does, and take a part of its body
+    for a request, or one host for another.
+    """
+    if len(url) + sum(len(name) + len(value) + 4 for name, value in headers) > most_bytes:
+        raise HeadersTooLarge()
+    if version not in VERSIONS:
+        raise InvalidRequest(reason="The version of HTTP is not 1.0 or 1.1")
+    _check_target(url, _check_host(version, headers))
+    _check_length(version, headers)
+
+
+def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    hosts = [value for name, value in headers if name == b"host"]
+    if not hosts and version == "1.0":
+        return b""
+    if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+        raise InvalidRequest(reason="A request names one host, in one Host header")
+    return hosts[0]
+
+
+def _check_target(url: bytes, host: bytes) -> None:
+    """Take a path, or an address of the same host."""
+    if url.startswith(b"/"):
+        return
+    scheme, _, rest = url.partition(b"://")
+    authority, slash, _ = rest.partition(b"/")
+    if scheme.lower() not in (b"http", b"https") or not slash or authority != host:
+        raise InvalidRequest(reason="The target of a request is a path of the host that its Host header names")
+
+
+def _check_length(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    lengths = [value for name, value in headers if name == b"content-length"]
+    encodings = [value for name, value in headers if name == b"transfer-encoding"]
+    chunked = version == "1.1" and not lengths and [each.lower() for each in encodings] == [b"chunked"]
+    if len(lengths) > 1 or (encodings and not chunked):
+        raise InvalidRequest(reason="The length of the body is told once: by Content-Length, or by chunked encoding")

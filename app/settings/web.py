@@ -1,0 +1,16 @@
+"""Settings of the web process: what its connections may take."""
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from app.settings.times import Time
+
+
+class WebSettings(BaseSettings):
+    """Bounds of connections and requests."""
+
+    max_connections: int = Field(2_000, ge=10, le=100_000)
+    request_head_seconds: Time = 10.0
+    request_body_seconds: Time = 30.0
+    keep_alive_seconds: Time = 75.0
+    response_stall_seconds: Time = 30.0

@@ -1,0 +1,154 @@
+"""A server of the service's own protocols around a small application, with raw sockets against it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+import uvicorn
+
+from app.domain.kernel.errors import DomainError
+from app.http.limits import BoundedConfig, Limits
+from app.http.protocol import BoundedHttp
+from app.http.websocket import BoundedWebSocket
+
+PATIENCE = 20.0
+QUICK = Limits(head_seconds=0.5, body_seconds=0.5, stall_seconds=0.5, linger_seconds=0.2)
+
+
+@dataclass
+class Running:
+    """A server, and the requests and bodies that reached its application."""
+
+    port: int
+    server: uvicorn.Server
+    requests: list[tuple[Any, bytes]]
+    answer: bytes = b"ok"
+    raws: list["Raw"] = field(default_factory=list["Raw"])
+
+    async def connect(self) -> "Raw":
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+        self.raws.append(Raw(reader, writer))
+        return self.raws[-1]
+
+    async def ask(self, data: bytes) -> bytes:
+        """Send bytes on a connection of their own and return all that comes until the server closes it."""
+        raw = await self.connect()
+        return await raw.ask(data)
+
+    def connections(self) -> int:
+        return len(self.server.server_state.connections)
+
+
+@dataclass
+class Raw:
+    """One connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def send(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    async def ask(self, data: bytes) -> bytes:
+        self.send(data)
+        return await self.rest()
+
+    async def head(self) -> bytes:
+        """Return the head of one answer."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.reader.readuntil(b"\r\n\r\n")
+
+    async def rest(self) -> bytes:
+        """Return what comes until the server closes."""
+        async with asyncio.timeout(PATIENCE):
+            try:
+                return await self.reader.read()
+            except ConnectionError:
+                return b""
+            finally:
+                self.writer.close()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fail where it does not come to hold."""
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - the event is another task's
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
+    """Serve an application that reads a body and answers it; `/first` answers without reading."""
+    requests: list[tuple[Any, bytes]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await converse(receive, send)
+            return
+        body = b""
+        while scope["path"] != "/first":
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message["body"]
+            if not message["more_body"]:
+                break
+        requests.append((scope, body))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": found.answer})
+
+    config = BoundedConfig(
+        app,
+        limits,
+        lambda error: (error.status, render(error)),
+        http=BoundedHttp,
+        ws=BoundedWebSocket,
+        ws_per_message_deflate=False,
+        port=0,
+        log_config=None,
+        lifespan="off",
+        **options,
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve())
+    async with asyncio.timeout(PATIENCE):
+        while not server.started:  # noqa: ASYNC110 - the server says so nowhere else
+            await asyncio.sleep(0.01)
+    found = Running(server.servers[0].sockets[0].getsockname()[1], server, requests)
+    yield found
+    for raw in found.raws:
+        raw.writer.close()
+    server.should_exit = server.force_exit = True
+    await serving
+
+
+async def converse(receive: Any, send: Any) -> None:
+    """Echo each text of a WebSocket, and read nothing before a minute when told to `sleep`."""
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        if message.get("text") == "sleep":
+            await asyncio.sleep(60)
+        await send({"type": "websocket.send", "text": message.get("text") or ""})
+
+
+def render(error: DomainError) -> bytes:
+    return orjson.dumps({"error_code": error.code, "error": str(error)})
+
+
+@pytest.fixture
+async def quick() -> AsyncGenerator[Running]:
+    """Give a server whose limits of time are short."""
+    async with running(QUICK) as found:
+        yield found
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[Running]:
+    """Give a server with the limits that are shipped."""
+    async with running(Limits()) as found:
+        yield found
