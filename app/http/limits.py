@@ -41,7 +41,9 @@ class BoundedConfig(uvicorn.Config):
     `idle` holds the connections without a request, the oldest first.
     """
 
-    def __init__(self, app: Any, limits: Limits, render: Callable[[DomainError], tuple[int, bytes]], **options: Any):
+    def __init__(
+        self, app: Any, limits: Limits, render: Callable[[DomainError], tuple[int, bytes]], **options: Any
+    ) -> None:
         super().__init__(app, **options)
         self.limits = limits
         self.render = render
