@@ -1,7 +1,7 @@
 """A server of the service's own protocols around a small application, with raw sockets against it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from app.domain.kernel.errors import DomainError
 from app.http.limits import BoundedConfig, Limits
 from app.http.protocol import BoundedHttp
 from app.http.websocket import BoundedWebSocket
+from tests.waiting import never, until
 
 PATIENCE = 20.0
 QUICK = Limits(head_seconds=0.5, body_seconds=0.5, stall_seconds=0.5, linger_seconds=0.2)
@@ -73,13 +74,6 @@ class Raw:
                 self.writer.close()
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; fail where it does not come to hold."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - the event is another task's
-            await asyncio.sleep(0.01)
-
-
 @asynccontextmanager
 async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
     """Serve an application that reads a body and answers it; `/first` answers without reading."""
@@ -115,9 +109,7 @@ async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
     )
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
-    async with asyncio.timeout(PATIENCE):
-        while not server.started:  # noqa: ASYNC110 - the server says so nowhere else
-            await asyncio.sleep(0.01)
+    await until(lambda: server.started)
     found = Running(server.servers[0].sockets[0].getsockname()[1], server, requests)
     yield found
     for raw in found.raws:
@@ -132,7 +124,7 @@ async def converse(receive: Any, send: Any) -> None:
     await send({"type": "websocket.accept"})
     while (message := await receive())["type"] == "websocket.receive":
         if message.get("text") == "sleep":
-            await asyncio.sleep(60)
+            await never()
         await send({"type": "websocket.send", "text": message.get("text") or ""})
 
 

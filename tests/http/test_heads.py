@@ -4,7 +4,8 @@ import orjson
 import pytest
 
 from app.http.limits import Limits
-from tests.http.conftest import Running, until
+from tests.http.conftest import Running
+from tests.waiting import until
 
 HOST = b"Host: a\r\n"
 POST = b"POST / HTTP/1.1\r\n" + HOST

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from app.http.limits import Limits
-from tests.http.conftest import QUICK, Raw, Running, running, until
+from tests.http.conftest import QUICK, Raw, Running, running
+from tests.waiting import until
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
