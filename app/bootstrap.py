@@ -160,6 +160,7 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: We
     return Authority(
         resources=Resources(settings.public_url),
         tokens=oauth_tokens(settings),
+        seal=Seal(derive(settings, "oauth requests")),
         ring=KeyRing(database.sessions, clock, seal, timedelta(days=settings.oauth_key_days)),
         fetch=DocumentReader(poster, DOCUMENT_AGENT).fetch,
         allow_http=settings.in_development,

@@ -14,8 +14,10 @@ from app.domain.accounts.door import SignInRefused, actor_of
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import DomainError, RateLimited
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth import clients, consent, documents, queries, redirects
+from app.domain.oauth.consent import Handle
+from app.domain.oauth.documents import Description
 from app.domain.oauth.grants import Consent
 from app.domain.oauth.models import Client, ClientKind
 from app.domain.oauth.resources import REQUIRED
@@ -50,6 +52,9 @@ ALLOWED = "allow:"
 """How the names of the checkboxes begin. Each has a name of its own, so that a form holds each once."""
 
 
+Found = tuple[Client, Description | None]
+
+
 class AuthorizationRefused(DomainError):
     """An application asked for access in a way that it cannot be told about; the page says what is wrong."""
 
@@ -60,11 +65,12 @@ class AuthorizationRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a client asks of a user, under the handle that the page carries."""
+    """What a client asks of a user, and the handle that the page carries; `opened` is what it says."""
 
     client: Client
     asked: Asked
     handle: str
+    opened: Handle | None = None
 
 
 class Authorize:
@@ -97,16 +103,17 @@ class Authorize:
     async def _show(self, request: Request) -> Response:
         parameters = read_query(request)
         _check_size(parameters)
-        client = await self._get_client(request, parameters)
+        client, description = await self._get_client(request, parameters)
         asked = Asked("GET", self._uri, parameters)
         async with open_unit_of(self._services, _nobody()) as unit:
-            server = Server(unit, self._authority)
+            server = Server(unit, self._authority, client=client)
             try:
                 await greenlet_spawn(server.validate_consent, asked)
             except OAuth2Error as error:
                 return self._tell(request, client, _refusal(server, asked, error), error)
-            kept = {name: parameters[name] for name in PARAMETERS if name in parameters}
-            handle = await consent.keep(unit, self._authority.tokens, client, kept)
+        kept = {name: parameters[name] for name in PARAMETERS if name in parameters}
+        now = self._services.clock.now()
+        handle = consent.seal(self._authority.seal, client.client_id, kept, description, now)
         return self._page(request, Question(client, asked, handle), await self._browser.find(request))
 
     async def _decide(self, request: Request) -> Response:
@@ -120,11 +127,11 @@ class Authorize:
             case "allow" | None:
                 return await self._allow(request, question, form)
             case _:
-                signed_in, chosen = await self._browser.find(request), _chosen(form, question.asked)
+                signed_in, chosen = await self._browser.find(request), self._chosen(form, question.asked)
                 return self._page(request, question, signed_in, chosen, status=400, error=NOT_DECIDED)
 
     async def _allow(self, request: Request, question: Question, form: Mapping[str, str]) -> Response:
-        signed_in, chosen = await self._browser.find(request), _chosen(form, question.asked)
+        signed_in, chosen = await self._browser.find(request), self._chosen(form, question.asked)
         if not chosen:
             return self._page(request, question, signed_in, chosen, status=400, error=NOTHING_CHOSEN)
         if signed_in:
@@ -154,9 +161,8 @@ class Authorize:
         """Send the browser back with a code, or with the error that nothing was granted."""
         asked = question.asked
         async with open_unit_of(self._services, actor) as unit:
-            if not await consent.answer(unit, self._authority.tokens, question.handle):
-                raise _over()
-            server = Server(unit, self._authority)
+            client = await self._note_grant(unit, question) if given else question.client
+            server = Server(unit, self._authority, client=client)
             try:
                 grant = await greenlet_spawn(server.validate_consent, asked)
             except OAuth2Error as error:
@@ -164,58 +170,72 @@ class Authorize:
             answer = await greenlet_spawn(server.create_authorization_response, asked, given, grant)
         return cast(Response, answer)
 
+    async def _note_grant(self, unit: Unit, question: Question) -> Client:
+        """Note that a request is granted, for the first time; keep its client if it is new, and return it."""
+        handle, client = question.opened, question.client
+        if handle is None or not await consent.answer(unit, self._authority.tokens, handle):
+            raise _over()
+        if handle.description:
+            client = await clients.remember(unit, handle.description)
+        if client.revoked_at:
+            raise _over()
+        return client
+
     async def _sign_out(self, request: Request, question: Question) -> Response:
-        async with open_unit_of(self._services, _nobody()) as unit:
-            await consent.answer(unit, self._authority.tokens, question.handle)
         response = self._browser.redirect(f"{PATH}?{question.asked.query()}")
         await self._browser.sign_out(request, response)
         return response
 
-    async def _get_client(self, request: Request, parameters: Parameters) -> Client:
+    async def _get_client(self, request: Request, parameters: Parameters) -> Found:
         """Return a client whose redirect URI is good: only then is anybody told anything there."""
         ids, uris = parameters.get("client_id", []), parameters.get("redirect_uri", [])
         if len(ids) != 1 or len(uris) != 1:
             raise AuthorizationRefused(reason="The request must have one client_id and one redirect_uri.")
-        client = await self._find_client(request, ids[0])
+        client, description = await self._find_client(request, ids[0])
         if client is None:
             raise AuthorizationRefused(reason="No application has this client_id.")
         if not redirects.allows(client.redirect_uris, uris[0]):
             raise AuthorizationRefused(reason=f"{client.name} has not registered this redirect_uri.")
-        return client
+        return client, description
 
-    async def _find_client(self, request: Request, client_id: str) -> Client | None:
+    async def _find_client(self, request: Request, client_id: str) -> tuple[Client | None, Description | None]:
+        """Return a client, and what its document says where that was read now; it is stored when it is connected."""
         async with open_unit_of(self._services, _nobody()) as unit:
             client = await queries.find_client(unit, client_id)
         if not documents.is_address(client_id, allow_http=self._authority.allow_http):
-            return client
+            return client, None
         if client and client.fetched_until and client.fetched_until > self._services.clock.now():
-            return client
+            return client, None
         try:
             await check_rate(self._services, request)
         except RateLimited:
             if client is None:
                 raise
-            return client
+            return client, None
         description = await documents.fetch(self._authority.fetch, client_id)
-        async with open_unit_of(self._services, _nobody()) as unit:
-            return await clients.remember(unit, description)
+        return clients.described(description), description
 
     async def _get_question(self, handle: str) -> Question:
+        opened = consent.unseal(self._authority.seal, handle, self._services.clock.now())
+        if opened is None:
+            raise _over()
+        asked = Asked("GET", self._uri, opened.parameters)
         async with open_unit_of(self._services, _nobody()) as unit:
-            kept = await consent.find(unit, self._authority.tokens, handle)
-            if kept is None:
+            client = await queries.find_client(unit, opened.client_id)
+            if opened.description:
+                client = clients.described(opened.description)
+            if client is None:
                 raise _over()
-            asked = Asked("GET", self._uri, kept.parameters)
             try:
-                await greenlet_spawn(Server(unit, self._authority).validate_consent, asked)
+                await greenlet_spawn(Server(unit, self._authority, client=client).validate_consent, asked)
             except OAuth2Error:
                 raise _over() from None
-        return Question(kept.client, asked, handle)
+        return Question(client, asked, handle, opened)
 
     def _ask_again(
         self, request: Request, question: Question, form: Mapping[str, str], refused: DomainError
     ) -> Response:
-        chosen, email = _chosen(form, question.asked), form.get("email", "")
+        chosen, email = self._chosen(form, question.asked), form.get("email", "")
         error = wait(refused) if isinstance(refused, RateLimited) else str(refused)
         response = self._page(request, question, None, chosen, status=refused.status, error=error, email=email)
         if isinstance(refused, RateLimited):
@@ -231,6 +251,8 @@ class Authorize:
         **context: Any,
     ) -> Response:
         client, asked = question.client, question.asked
+        apart = self._authority.resources.apart(asked.resource)
+        ticked = asked.scopes - apart if chosen is None else chosen
         is_stranger = signed_in is not None and client.account_id not in (None, signed_in.account.id)
         values = {
             "path": PATH,
@@ -238,12 +260,23 @@ class Authorize:
             "redirect_host": redirects.host(asked.payload.redirect_uri),
             "handle": question.handle,
             "signed_in": signed_in,
-            "scopes": _listed(asked.scopes, asked.scopes if chosen is None else chosen),
+            "scopes": _listed(asked.scopes - apart, ticked),
+            "apart": _listed(asked.scopes & apart, ticked),
             "email": "",
             "error": str(consent.NotForThisAccount(name=client.name)) if is_stranger else None,
             **context,
         }
         return self._browser.page(request, "authorize.html", **values)
+
+    def _chosen(self, form: Mapping[str, str], asked: Asked) -> frozenset[str]:
+        """Return what of the scopes the user left ticked, or ticked.
+
+        A browser says which button was pressed. Where nothing says so, no person has changed anything on the page.
+        """
+        if "decision" not in form:
+            return asked.scopes - self._authority.resources.apart(asked.resource)
+        ticked = frozenset(name.removeprefix(ALLOWED) for name in form if name.startswith(ALLOWED))
+        return asked.scopes & (ticked | REQUIRED)
 
     def _tell(self, request: Request, client: Client, answer: Response, error: OAuth2Error) -> Response:
         """Return the answer that tells an application what is wrong, or, where it is a stranger, a page that does."""
@@ -268,17 +301,6 @@ def _listed(asked: frozenset[str], ticked: frozenset[str]) -> list[dict[str, Any
         for scope in Scope
         if scope in asked
     ]
-
-
-def _chosen(form: Mapping[str, str], asked: Asked) -> frozenset[str]:
-    """Return what of the scopes the user left ticked.
-
-    A browser says which button was pressed. Where nothing says so, no person has unticked anything: all was asked.
-    """
-    if "decision" not in form:
-        return asked.scopes
-    ticked = frozenset(name.removeprefix(ALLOWED) for name in form if name.startswith(ALLOWED))
-    return asked.scopes & (ticked | REQUIRED)
 
 
 def _refusal(server: Server, asked: Asked, error: OAuth2Error) -> Response:

@@ -29,6 +29,7 @@ from app.domain.oauth import access_tokens, clients, grants, queries
 from app.domain.oauth.access_tokens import LIFETIME, AccessToken
 from app.domain.oauth.authority import Authority
 from app.domain.oauth.grants import Found
+from app.domain.oauth.models import Client
 from app.domain.oauth.queries import LiveGrant
 from app.domain.oauth.resources import join
 from app.domain.oauth.signing import KnownKey
@@ -182,7 +183,10 @@ class Revocation(RevocationEndpoint):
 
 
 class Server(AuthorizationServer):
-    """The authorization server for one request. `signer` is needed for tokens, `access_token` to revoke one."""
+    """The authorization server for one request. `signer` is needed for tokens, `access_token` to revoke one.
+
+    `client` is one that is known already, stored or not.
+    """
 
     def __init__(
         self,
@@ -190,6 +194,7 @@ class Server(AuthorizationServer):
         authority: Authority,
         signer: KnownKey | None = None,
         access_token: AccessToken | None = None,
+        client: Client | None = None,
     ) -> None:
         super().__init__(scopes_supported=sorted(Scope))
         self.unit = unit
@@ -197,6 +202,8 @@ class Server(AuthorizationServer):
         self.signer = signer
         self.access_token = access_token
         self._clients: dict[str, ClientView | None] = {}
+        if client:
+            self._clients[client.client_id] = ClientView(client, authority.tokens)
         self._redirect_uri = ""
         self.register_grant(CodeGrant, [Policy(required=True)])
         self.register_grant(RefreshGrant)

@@ -32,6 +32,8 @@ class Forms(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.found.append(Form(given.get("action", self._url)))
+        elif given.get("type") == "checkbox" and "checked" not in given:
+            return
         elif tag == "input" and self.found and "value" in given:
             self.found[-1].fields[given["name"]] = given["value"]
 

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from tests.factories.accounts import SESSIONS
-from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_CODES, OAUTH_GRANTS, OAUTH_REQUESTS, lifetime
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_CODES, OAUTH_GRANTS, OAUTH_REQUESTS
 from tests.factories.tables import ago
 from tests.oauth.applications import (
     AUTHORIZE,
@@ -29,7 +29,7 @@ from tests.oauth.applications import (
     query_of,
 )
 from tests.oauth.browsing import Browsing, Forms
-from tests.oauth.redirected import ANSWERED, WRONG, faults
+from tests.oauth.redirected import WRONG, faults
 
 pytestmark = pytest.mark.anyio
 
@@ -217,7 +217,7 @@ async def test_only_the_buttons_of_the_page_decide(application: Application, ser
     assert "Press Allow or Deny to decide." in answer.text
     assert await OAUTH_GRANTS.count(services) == 0
     assert await SESSIONS.count(services) == 0
-    assert await OAUTH_REQUESTS.count(services) == 1
+    assert await OAUTH_REQUESTS.count(services) == 0
 
 
 async def test_a_challenge_without_a_method_is_taken_for_s256(public: Application):
@@ -236,18 +236,6 @@ async def test_a_loopback_redirect_uri_may_have_any_port(public: Application, po
     answer = await public.consent(**Pkce().asked)
 
     assert answer.headers["location"].startswith(f"http://127.0.0.1{port}/callback?code=")
-
-
-async def test_a_request_is_kept_for_ten_minutes(application: Application, services: Services):
-    form, account = await application.form(), application.account
-    kept = await lifetime(services, OAUTH_REQUESTS)
-    await OAUTH_REQUESTS.change(services, expires_at=ago())
-
-    answer = await application.browsing.send(form, email=account.email, password=account.password)
-
-    assert kept.total_seconds() == 600
-    assert answer.status_code == 400
-    assert ANSWERED in answer.text
 
 
 async def test_neither_the_handle_nor_the_code_is_stored(application: Application, services: Services):

@@ -131,7 +131,6 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
                 reaches.open_consent,
                 f"200 {NOT_FOR_OTHERS} {OTHERS}",
                 f"200 {MARK}",
-                notes=frozenset({"oauth_requests"}),
             )
         ],
     ),

@@ -11,12 +11,12 @@ from app.domain.accounts import audit, keys, queries
 from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import ApiKey
 from app.domain.accounts.queries import ShownKey
-from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
+from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput
 from app.domain.kernel.unit import Unit
 
 USED_EVERY = timedelta(minutes=1)
-LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION}
+LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
 DEFAULTS = {KeyKind.svc: GENERAL, KeyKind.auto: AUTOMATION}
 MAX_NAME = 100
 MAX_OVERLAP_HOURS = 72

@@ -45,4 +45,7 @@ AUTOMATION = frozenset(
         Scope.webhooks_manage,
     }
 )
-"""The most that an `auto_` key or an automation grant can hold."""
+"""What an `auto_` key is given when its maker names nothing, and an automation grant when its client does not."""
+
+AUTOMATION_LIMIT = AUTOMATION | {Scope.ai_use, Scope.billing_read}
+"""The most that an `auto_` key or an automation grant can hold: the two others only where somebody chose them."""

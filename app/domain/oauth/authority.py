@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.sealing import Seal
 from app.domain.oauth.documents import Fetch
 from app.domain.oauth.resources import Resources
 from app.domain.oauth.signing import KeyRing
@@ -12,12 +13,13 @@ from app.domain.oauth.signing import KeyRing
 class Authority:
     """The authorization server's means.
 
-    `tokens` makes codes, refresh tokens, client secrets and the handles of requests; `fetch` reads the documents that
-    clients describe themselves with, and `allow_http` says that one may stand at an address of this machine.
+    `tokens` makes codes, refresh tokens and client secrets, `seal` the handles of requests; `fetch` reads the documents
+    that clients describe themselves with, and `allow_http` says that one may stand at an address of this machine.
     """
 
     resources: Resources
     tokens: Tokens
+    seal: Seal
     ring: KeyRing
     fetch: Fetch
     allow_http: bool

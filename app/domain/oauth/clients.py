@@ -28,6 +28,7 @@ class InvalidClientMetadata(InvalidInput):
     """What a client says of itself when it registers is not what the service can serve; the text says what."""
 
     code = "invalid_client_metadata"
+    status = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +105,15 @@ async def register(unit: Unit, tokens: Tokens, metadata: dict[str, Any]) -> Made
     return await _store(unit, tokens, client)
 
 
+def described(description: Description) -> Client:
+    """Return the client that a document describes, as long as no user has connected it: it is not stored."""
+    return Client(**_row(description))
+
+
 async def remember(unit: Unit, description: Description) -> Client:
     """Keep what a client's document says of it, in place of what it said before."""
-    said = {
-        "name": description.name,
-        "client_uri": description.client_uri,
-        "redirect_uris": description.redirect_uris,
-        "fetched_until": unit.clock.now() + description.kept,
-    }
-    row = {
-        "client_id": description.client_id,
-        "kind": ClientKind.document,
-        "scopes": sorted(GENERAL),
-        "auth_method": "none",
-        "created_by": "document",
-        **said,
-    }
+    row = _row(description) | {"fetched_until": unit.clock.now() + description.kept}
+    said = {name: row[name] for name in ("name", "client_uri", "redirect_uris", "fetched_until")}
     statement = insert(Client).values(row).on_conflict_do_update(index_elements=[Client.client_id], set_=said)
     await unit.execute(statement)
     return (await unit.all(select(Client).where(Client.client_id == description.client_id)))[0]
@@ -151,6 +145,19 @@ def _managed(new: NewClient, account_id: int | None, created_by: str) -> Client:
         auth_method="client_secret_post" if new.confidential else "none",
         created_by=created_by,
     )
+
+
+def _row(description: Description) -> dict[str, Any]:
+    return {
+        "client_id": description.client_id,
+        "kind": ClientKind.document,
+        "name": description.name,
+        "client_uri": description.client_uri,
+        "redirect_uris": description.redirect_uris,
+        "scopes": sorted(GENERAL),
+        "auth_method": "none",
+        "created_by": "document",
+    }
 
 
 async def _store(unit: Unit, tokens: Tokens, client: Client) -> Made:

@@ -1,19 +1,26 @@
-"""What a client asks for, kept while its user signs in and decides."""
+"""What a client asks for, sealed in the page while its user signs in and decides: nothing is stored for a stranger."""
 
+import base64
+import json
+import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select
+from cryptography.exceptions import InvalidTag
+from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
+from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit import Unit
-from app.domain.oauth.models import AuthorizationRequest, Client
+from app.domain.oauth.documents import Description
+from app.domain.oauth.models import AnsweredRequest, Client
 from app.domain.oauth.resources import REQUIRED
 
 KEPT = timedelta(minutes=10)
+ID_BYTES = 16
 
 
 class NotForThisAccount(DomainError):
@@ -25,44 +32,42 @@ class NotForThisAccount(DomainError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request that was kept, and its client."""
+class Handle:
+    """What a client asks for. `description` is what its document says, where that is newer than what is stored."""
 
-    client: Client
+    client_id: str
     parameters: dict[str, Any]
+    description: Description | None
+    id: str
+    until: datetime
 
 
-async def keep(unit: Unit, tokens: Tokens, client: Client, parameters: dict[str, Any]) -> str:
-    """Keep what a client asks for, for ten minutes; return the handle that the page carries."""
-    handle, now = tokens.make(), unit.clock.now()
-    row = AuthorizationRequest(
-        hash=tokens.fingerprint(handle),
-        client_id=client.id,
-        parameters=parameters,
-        created_at=now,
-        expires_at=now + KEPT,
-    )
-    await unit.save(row)
-    return handle
+def seal(by: Seal, client_id: str, parameters: dict[str, Any], description: Description | None, now: datetime) -> str:
+    """Return the handle that the page carries, for ten minutes: a sealed text that only this service can make."""
+    described = asdict(description) | {"kept": description.kept.total_seconds()} if description else None
+    until = (now + KEPT).isoformat()
+    members = [client_id, parameters, described, secrets.token_urlsafe(ID_BYTES), until]
+    return base64.urlsafe_b64encode(by.close(json.dumps(members))).decode()
 
 
-async def find(unit: Unit, tokens: Tokens, handle: str) -> Asked | None:
-    """Return what was asked under a handle, unless it was answered or its time is over."""
-    statement = (
-        select(AuthorizationRequest, Client)
-        .join(Client, Client.id == AuthorizationRequest.client_id)
-        .where(AuthorizationRequest.hash == tokens.fingerprint(handle))
-        .where(AuthorizationRequest.expires_at > unit.clock.now(), Client.revoked_at.is_(None))
-    )
-    for request, client in await unit.rows(statement):
-        return Asked(client, request.parameters)
-    return None
+def unseal(by: Seal, text: str, now: datetime) -> Handle | None:
+    """Return what was sealed; None for a text that is not a handle, or whose time is over."""
+    try:
+        client_id, parameters, described, id, until = json.loads(
+            by.open(base64.b64decode(text.encode("ascii"), b"-_", validate=True))
+        )
+    except (InvalidTag, ValueError):
+        return None
+    description = Description(**described | {"kept": timedelta(seconds=described["kept"])}) if described else None
+    handle = Handle(client_id, parameters, description, id, datetime.fromisoformat(until))
+    return handle if handle.until > now else None
 
 
-async def answer(unit: Unit, tokens: Tokens, handle: str) -> bool:
-    """Take a request, whatever the answer to it is; return False where somebody has taken it before."""
-    taken = delete(AuthorizationRequest).where(AuthorizationRequest.hash == tokens.fingerprint(handle))
-    return (await unit.execute(taken.returning(AuthorizationRequest.hash))).first() is not None
+async def answer(unit: Unit, tokens: Tokens, handle: Handle) -> bool:
+    """Note that a request was granted; return False where it was before: each is granted once."""
+    row = {"hash": tokens.fingerprint(handle.id), "expires_at": handle.until}
+    added = insert(AnsweredRequest).values(row).on_conflict_do_nothing().returning(AnsweredRequest.hash)
+    return (await unit.execute(added)).first() is not None
 
 
 def check_account(client: Client, account_id: int) -> None:

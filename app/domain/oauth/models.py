@@ -1,4 +1,4 @@
-"""Clients, authorization requests, grants, codes, refresh tokens and signing keys as they are stored."""
+"""Clients, answered authorization requests, grants, codes, refresh tokens and signing keys as they are stored."""
 
 import enum
 from datetime import datetime
@@ -45,15 +45,12 @@ class Client(Base):
     revoked_at: Mapped[datetime | None]
 
 
-class AuthorizationRequest(Base):
-    """What a client asked for, while its user signs in and consents. Only the HMAC of its handle is kept."""
+class AnsweredRequest(Base):
+    """An authorization request that was granted, kept until its page is too old to be sent again."""
 
     __tablename__ = "oauth_requests"
 
     hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
-    client_id: Mapped[int] = mapped_column(ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True)
-    parameters: Mapped[dict[str, Any]]
-    created_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 

@@ -27,6 +27,7 @@ class InvalidRedirectUri(InvalidInput):
     """A redirect URI is one that no client can be sent back to safely; the text says what is wrong with it."""
 
     code = "invalid_redirect_uri"
+    status = 400
 
 
 def check_all(uris: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.domain.accounts.scopes import AUTOMATION, GENERAL, Scope
+from app.domain.accounts.scopes import AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 
 REQUIRED = frozenset({Scope.account_read})
 """What stays when a user narrows a consent: a token can always say whose it is."""
@@ -12,6 +12,10 @@ WORKING_SET = frozenset(
     scope for scope in GENERAL if scope.endswith(":read") or scope in ("ai:use", "contacts:write", "messages:send")
 ) | {Scope.campaigns_write}
 """What the tool server asks for first; deleting, mass sending and the rest are asked for when they are needed."""
+
+
+ASKED_APART = AUTOMATION_LIMIT - AUTOMATION
+"""What a user has to tick for the API: nobody allows it by leaving the page as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,11 @@ class Resources:
 
     def limit(self, resource: str) -> frozenset[Scope]:
         """Return the most that a grant for one of them can hold."""
-        return GENERAL if resource == self.tools else AUTOMATION
+        return GENERAL if resource == self.tools else AUTOMATION_LIMIT
+
+    def apart(self, resource: str) -> frozenset[Scope]:
+        """Return the scopes that the page asks for apart, not ticked."""
+        return frozenset() if resource == self.tools else ASKED_APART
 
     def usual(self, resource: str) -> frozenset[Scope]:
         """Return what a client is taken to ask for that names no scope."""

@@ -79,7 +79,8 @@ async def test_a_key_may_be_given_fewer_scopes(services: Services, owner: Actor)
 
 
 @pytest.mark.parametrize(
-    ("kind", "scope"), [(KeyKind.svc, "contacts:paint"), (KeyKind.auto, "ai:use"), (KeyKind.auto, "contacts:delete")]
+    ("kind", "scope"),
+    [(KeyKind.svc, "contacts:paint"), (KeyKind.auto, "agents:read"), (KeyKind.auto, "contacts:delete")],
 )
 async def test_a_key_cannot_have_a_scope_beyond_its_kind(
     services: Services, owner: Actor, kind: KeyKind, scope: str

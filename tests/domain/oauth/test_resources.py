@@ -29,7 +29,7 @@ def test_a_resource_is_found_by_its_address(given: list[str], found: str | None)
 
 
 def test_automations_hold_less_than_tools_and_neither_holds_the_account():
-    assert RESOURCES.limit(RESOURCES.api) == AUTOMATION
+    assert RESOURCES.limit(RESOURCES.api) == AUTOMATION | {"ai:use", "billing:read"}
     assert RESOURCES.limit(RESOURCES.tools) == GENERAL == ALL - {"account:write", "billing:write"}
 
 
