@@ -138,7 +138,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines.rates),
-        door=Door(sessions, clock, ring, lines.attempts, Tokens(derive(settings, "sessions and mailed links"))),
+        door=Door(sessions, clock, ring, lines.attempts, sign_in_tokens(settings)),
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
     )
@@ -270,6 +270,11 @@ def _open_poster(settings: Settings) -> WebhookPoster:
 
 def _count_send(result: str) -> None:
     SENDS.labels(result).inc()
+
+
+def sign_in_tokens(settings: Settings) -> Tokens:
+    """Return the maker of session tokens and of the tokens of mailed links."""
+    return Tokens(derive(settings, "sessions and mailed links"))
 
 
 def oauth_tokens(settings: Settings) -> Tokens:

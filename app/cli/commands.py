@@ -7,27 +7,32 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import orjson
 import typer
 
 from app import memory
 from app import settings as configuration
-from app.cli import runtime
+from app.cli import administration, runtime
+from app.cli.administration import find_settings, opened_facts, tell
+from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email
-from app.settings import MOST_CREDITS, Settings
+from app.settings import Settings
 
 T = TypeVar("T")
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-account, key, client, credits, sandbox = (typer.Typer(no_args_is_help=True) for _ in range(5))
-app.add_typer(account, name="account", help="Open accounts.")
-app.add_typer(key, name="key", help="Make API keys.")
-app.add_typer(client, name="client", help="Make OAuth clients.")
-app.add_typer(credits, name="credits", help="Grant credits.")
-app.add_typer(sandbox, name="sandbox", help="Speak as the sandbox carrier to the running service.")
+HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, context_settings=HELP)
+sandbox = typer.Typer(no_args_is_help=True)
+for name, purpose in administration.GROUPS.items():
+    app.add_typer(administration.TYPERS[name], name=name, help=purpose)
+app.add_typer(sandbox, name="sandbox", help="Report as the sandbox carrier to the running service.")
 
-LARGEST_ID = 2**63 - 1
-AccountId = Annotated[int, typer.Argument(help="The account's id.", min=1, max=LARGEST_ID)]
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"messaging {version('messaging')}")
+        raise typer.Exit()
 
 
 def main() -> None:
@@ -39,6 +44,15 @@ def main() -> None:
         if not _is_told(problem):
             raise
         sys.exit(f"messaging: {problem}")
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Run and administer the messaging service."""
 
 
 @app.command()
@@ -74,7 +88,7 @@ def web() -> None:
     """Run the web process alone, against DATABASE_URL and REDIS_URL."""
     from app.main import run
 
-    run(_settings())
+    run(find_settings())
 
 
 @app.command()
@@ -85,7 +99,7 @@ def worker() -> None:
     from app.telemetry import logs
     from app.worker import run
 
-    settings = _settings()
+    settings = find_settings()
     environment.check(settings)
     logs.configure(settings.log_format, settings.log_level)
     run(settings.redis_url or "", lambda: open_jobs(settings))
@@ -134,72 +148,15 @@ def demo(
     redirect_uri: Annotated[
         str, typer.Option(help="Where the OAuth client is sent back to.")
     ] = "http://127.0.0.1/callback",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: JSON = False,
 ) -> None:
     """Open an account with all that a tester needs, and 1,000,000 credits. Each call opens another one."""
     from app.cli import setup
 
-    settings, name = _settings(), secrets.token_hex(4)
+    settings, name = find_settings(), secrets.token_hex(4)
     email = f"{name}@demo.example"
     opened = asyncio.run(setup.create_demo(settings, f"Demo {name}", email, 1_000_000, redirect_uri))
-    _tell(_told(settings, opened), as_json=json)
-
-
-@account.command("create")
-def create_account(
-    company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
-    email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
-    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=MOST_CREDITS)] = 0,
-    region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
-    support_contact: Annotated[str, typer.Option(help="What a HELP reply tells people to turn to.")] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Open an account with an owner, keys and a sandbox number."""
-    from app.cli import setup
-
-    settings = _settings()
-    opening = setup.create_account(settings, company_name, email, credits, region, support_contact)
-    opened = asyncio.run(opening)
-    _tell(_told(settings, opened), as_json=json)
-
-
-@key.command("create")
-def create_key(
-    account_id: AccountId,
-    name: Annotated[str, typer.Option(help="What the key is for.")] = "Made on the command line",
-    automation: Annotated[bool, typer.Option(help="Make an auto_ key, for automation platforms.")] = False,
-) -> None:
-    """Make an API key. It is shown this once."""
-    from app.cli import setup
-    from app.domain.accounts.keys import KeyKind
-
-    kind = KeyKind.auto if automation else KeyKind.svc
-    typer.echo(asyncio.run(setup.create_key(_settings(), account_id, name, kind)))
-
-
-@client.command("create")
-def create_client(
-    name: Annotated[str, typer.Argument(help="The name that people are shown when they connect it.")],
-    redirect_uri: Annotated[list[str], typer.Option(help="Where it is sent back to; may be given several times.")],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Make an OAuth client for the users of every account, such as an automation platform. Its secret is shown once."""
-    from app.cli import setup
-
-    _tell(asyncio.run(setup.create_client(_settings(), name, redirect_uri)), as_json=json)
-
-
-@credits.command("grant", context_settings={"ignore_unknown_options": True})
-def grant_credits(
-    account_id: AccountId,
-    amount: Annotated[int, typer.Argument(help="How many; negative to take some back.")],
-    note: Annotated[str, typer.Option(help="Why, for the ledger.")] = "Granted on the command line",
-) -> None:
-    """Grant an account credits."""
-    from app.cli import setup
-
-    balance = asyncio.run(setup.grant_credits(_settings(), account_id, amount, note))
-    typer.echo(f"Account {account_id} holds {balance} credits.")
+    tell(opened_facts(settings, opened), as_json=json)
 
 
 @sandbox.command("inbound")
@@ -212,7 +169,7 @@ def report_inbound(
     from app.cli import setup
     from app.providers.carriers.sandbox import reports
 
-    settings = _settings()
+    settings = find_settings()
     sender, receiver = asyncio.run(setup.find_line(settings, from_number, to_number))
     _report(settings, lambda url, secret: reports.report_inbound(url, secret, sender, receiver, text))
     typer.echo(f"{receiver} received the text.")
@@ -232,7 +189,7 @@ def report_status(
     if code is not None and code not in list(FailureCode):
         raise typer.BadParameter(f"{code!r} is not one of {', '.join(FailureCode)}.", param_hint="--code")
     known = ReceiptStatus(status), FailureCode(code) if code else None
-    settings = _settings()
+    settings = find_settings()
     asyncio.run(setup.check_message(settings, message_id))
     _report(settings, lambda url, secret: reports.report_status(url, secret, message_id, *known))
     typer.echo(f"Message {message_id} was reported {status}.")
@@ -242,24 +199,6 @@ def _report(settings: Settings, report: Callable[[str, bytes], Coroutine[Any, An
     from app.bootstrap import derive
 
     asyncio.run(report(settings.public_url, derive(settings, "sandbox")))
-
-
-def _settings() -> Settings:
-    return runtime.find(configuration.load())
-
-
-def _told(settings: Settings, opened: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {"base_url": settings.public_url, "sign_in_url": f"{settings.public_url}/login", **asdict(opened)}
-
-
-def _tell(facts: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
-        return
-    for name, value in facts.items():
-        typer.echo(f"{name:16} {value}")
 
 
 def _is_told(problem: Exception) -> bool:

@@ -1,25 +1,27 @@
 """What commands do to the database: migrate it, open accounts, make keys, grant credits."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services
+from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services, sign_in_tokens
 from app.db import migrate as migrations
 from app.db import schema
 from app.db.engine import REFUSED, UNREACHABLE
-from app.domain.accounts import api_keys
+from app.domain.accounts import administration, api_keys
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
-from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
 from app.domain.kernel import phone
-from app.domain.kernel.errors import NotFound
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
@@ -28,7 +30,9 @@ from app.domain.onboarding.service import Opened, Opening, open_account
 from app.settings import Settings
 from app.urls import split
 
-NOBODY = Actor(0, ALL, "cli")
+Columns = Sequence[str]
+OPERATOR = "command line"
+NOBODY = Actor(0, ALL, OPERATOR)
 
 
 FIND_NUMBER = """
@@ -88,18 +92,55 @@ async def create_client(settings: Settings, name: str, redirect_uris: Sequence[s
         return {"client_id": client.client_id, "client_secret": secret, "redirect_uris": client.redirect_uris}
 
 
-async def create_key(settings: Settings, account_id: int, name: str, kind: KeyKind) -> str:
-    """Make a key for an account and return its text."""
-    async with _unit(settings, Actor(account_id, ALL, "cli")) as unit:
-        await _check_account(unit, account_id)
-        _, key = await api_keys.create_key(unit, derive(settings, "api keys"), NewKey(name, kind))
-        return key.text
+async def create_key(settings: Settings, account_id: int, new: NewKey) -> dict[str, Any]:
+    """Make a key for an account; return it with its text."""
+    async with operate(settings, account_id) as unit:
+        row, key = await api_keys.create_key(unit, derive(settings, "api keys"), new)
+        return {**_shown(row, ("id", "name", "scopes", "expires_at")), "key": key.text}
+
+
+async def list_accounts(
+    settings: Settings, search: str, first: int, after: str | None, columns: Columns
+) -> dict[str, Any]:
+    """Return a page of all accounts, as a connection of the contract is."""
+    async with _unit(settings, NOBODY) as unit:
+        page = await administration.list_accounts(unit, search, Window(first, after))
+        info = {"has_next_page": page.has_next_page, "end_cursor": page.end_cursor}
+        nodes = [_shown(each, columns) for each in page.nodes]
+        return {"nodes": nodes, "total_count": await page.total(), "page_info": info}
+
+
+async def change_account(
+    settings: Settings, account_id: int, change: Callable[[Unit], Awaitable[Account]], columns: Columns
+) -> dict[str, Any]:
+    """Change an account by a verb of the operator's; return it."""
+    async with operate(settings, account_id) as unit:
+        return _shown(await change(unit), columns)
+
+
+async def reset_password(settings: Settings, account_id: int, user_id: int) -> dict[str, Any]:
+    """Make a link that sets a user's password; return it."""
+    tokens = sign_in_tokens(settings)
+    async with operate(settings, account_id) as unit:
+        user, token = await administration.reset_password(unit, tokens, user_id)
+        return {"user_id": user.id, "email": user.email, "link": f"{settings.public_url}/password/{token}"}
+
+
+async def list_clients(settings: Settings, columns: Columns) -> list[dict[str, Any]]:
+    """Return the OAuth clients for the users of every account."""
+    async with _unit(settings, NOBODY) as unit:
+        return [_shown(each, columns) for each in await clients.list_shared(unit)]
+
+
+async def revoke_client(settings: Settings, id: int, columns: Columns) -> dict[str, Any]:
+    """End an OAuth client for the users of every account; raise `NotFound`."""
+    async with _unit(settings, NOBODY) as unit:
+        return _shown(await clients.revoke_shared(unit, id), columns)
 
 
 async def grant_credits(settings: Settings, account_id: int, credits: int, note: str) -> int:
     """Grant an account credits and return its balance."""
-    async with _unit(settings, Actor(account_id, ALL, "cli")) as unit:
-        await _check_account(unit, account_id)
+    async with operate(settings, account_id) as unit:
         return await billing.grant(unit, credits, note)
 
 
@@ -118,13 +159,14 @@ async def check_message(settings: Settings, id: int) -> None:
 
 
 async def _ask(settings: Settings, statement: str, value: object) -> bool:
-    async with _services(settings) as services:
+    async with connect(settings) as services:
         return await services.database.pool.fetchval(statement, value)
 
 
-async def _check_account(unit: Unit, account_id: int) -> None:
-    if await unit.one(select(Account.id).where(Account.id == account_id)) is None:
-        raise NotFound(kind="account", id=account_id)
+def _shown(row: object, columns: Columns) -> dict[str, Any]:
+    """Return columns of a row as the contract shows them."""
+    values = {name: getattr(row, name) for name in columns}
+    return {name: timestamp(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 def _opening(settings: Settings, company_name: str, email: str, credits: int) -> Opening:
@@ -132,8 +174,26 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 
 
 @asynccontextmanager
+async def operate(settings: Settings, account_id: int) -> AsyncGenerator[Unit]:
+    """Open a unit of an account's, for the operator; raise `NotFound`."""
+    async with connect(settings) as services, _open(services, operator_of(account_id)) as unit:
+        await check_account(unit)
+        yield unit
+
+
+def operator_of(account_id: int) -> Actor:
+    """Return the operator as an actor of an account; the audit log names the command line."""
+    return Actor(account_id, ALL, OPERATOR)
+
+
+async def check_account(unit: Unit) -> None:
+    """Raise `NotFound` where the unit's account does not exist."""
+    await accounts.get_own(unit)
+
+
+@asynccontextmanager
 async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[Unit]:
-    async with _services(settings) as services, _open(services, actor) as unit:
+    async with connect(settings) as services, _open(services, actor) as unit:
         yield unit
 
 
@@ -142,7 +202,8 @@ def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]
 
 
 @asynccontextmanager
-async def _services(settings: Settings) -> AsyncGenerator[Services]:
+async def connect(settings: Settings) -> AsyncGenerator[Services]:
+    """Connect to what the settings name; raise `DatabaseAway`."""
     async with AsyncExitStack() as stack:
         with _reaching(settings.database_url or ""):
             services = await stack.enter_async_context(open_services(settings))

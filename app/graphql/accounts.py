@@ -8,7 +8,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from app.domain.accounts import audit, invitations, models, queries, service, sessions, users
-from app.domain.accounts.models import Role
+from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
 from app.domain.kernel.paging import Page, Window
@@ -18,6 +18,15 @@ from app.graphql.enums import describe
 from app.graphql.paging import After, Connection, First, Offset
 from app.graphql.scalars import BigInt
 
+describe(
+    AccountStatus,
+    "Whether an account may be used.",
+    {
+        "active": "It may be used.",
+        "suspended": "The operator of the service has suspended it: it sends nothing, and its keys are refused.",
+        "deleted": "It was deleted.",
+    },
+)
 describe(
     Role,
     "What a user may do.",
@@ -61,6 +70,7 @@ class Account:
 
     id: BigInt = strawberry.field(description="The account's id.")
     company_name: str = strawberry.field(description="The name that recipients are told; empty until it is set.")
+    status: AccountStatus = strawberry.field(description="Whether it may be used.")
     region: str = strawberry.field(
         description="The country whose national phone numbers are understood, and where a text costs least."
     )

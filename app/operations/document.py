@@ -33,7 +33,7 @@ from graphql import (
 from app.operations import json_schema
 from app.operations.directives import directive_values
 from app.operations.json_schema import Fragments, Json, SelectingNode
-from app.operations.surface import SURFACE, Rest, Tool, check_rest, read_rest, read_tool
+from app.operations.surface import SURFACE, Rest, Tool, check_rest, read_command, read_rest, read_tool
 from app.operations.unsound import Unsound
 from app.operations.variables import Variable, read_variables
 
@@ -64,6 +64,7 @@ class Operation:
     refusals: tuple[str, ...]
     rest: tuple[Rest, ...]
     tool: Tool | None
+    command: str | None = None
 
 
 def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
@@ -112,6 +113,7 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         refusals=tuple(code for said in directive_values("refuses", field.ast_node, schema) for code in said["codes"]),
         rest=read_rest(node, schema),
         tool=read_tool(node, schema),
+        command=read_command(node, schema),
     )
     if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
         raise Unsound(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
@@ -185,6 +187,7 @@ def _text_of(description: StringValueNode | None) -> str:
 def _check_unique(operations: list[Operation]) -> None:
     names = Counter(operation.name for operation in operations)
     places = Counter(rest.place for operation in operations for rest in operation.rest)
-    for taken, count in [*names.items(), *places.items()]:
+    commands = Counter(operation.command for operation in operations if operation.command)
+    for taken, count in [*names.items(), *places.items(), *commands.items()]:
         if count > 1:
             raise Unsound(f"{taken} is taken by another operation")

@@ -70,6 +70,11 @@ def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | No
     return next((Tool(**values) for values in directive_values("tool", node, schema)), None)
 
 
+def read_command(node: OperationDefinitionNode, schema: GraphQLSchema) -> str | None:
+    """Return the name of the command that an operation is offered as, such as `key list`."""
+    return next((values["name"] for values in directive_values("command", node, schema)), None)
+
+
 def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:
     """Raise `Unsound` where an endpoint cannot be served."""
     if not _PATH.fullmatch(rest.path):

@@ -15,7 +15,7 @@ NO_DATABASES = frozenset({"_file", "documents", "reader"})
 """Names of objects whose methods are only named so: a file of a test's own, a reader of documents."""
 
 LEFT = {
-    "cli/test_administration.py": 1,  # the command line has a database of its own
+    "cli/conftest.py": 1,  # the command line has a database of its own
     "conftest.py": 2,  # makes the databases
     "shared.py": 4,  # empties them
     "domain/billing/test_money_machine.py": 2,  # empties the database between examples

@@ -1,14 +1,20 @@
 """The command line, run within the test's process, on the test's databases."""
 
+import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import pytest
 
 from app import memory
 from app.cli import main
+from app.settings import Settings
+from tests.conftest import SECRET
+from tests.shared import EMPTY
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,7 @@ class Done:
 
 
 Run = Callable[..., Done]
+Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture
@@ -46,3 +53,29 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         return Done(code or 0, written.out, written.err)
 
     return run
+
+
+@pytest.fixture
+def ask(settings: Settings) -> Iterator[Ask]:
+    """Give a function that asks the tables, which are emptied at the end."""
+
+    async def fetch(sql: str) -> list[tuple[Any, ...]]:
+        connection = await asyncpg.connect(settings.database_url)
+        try:
+            return [tuple(row) for row in await connection.fetch(sql)]
+        finally:
+            await connection.close()
+
+    yield lambda sql: asyncio.run(fetch(sql))
+    asyncio.run(fetch(EMPTY))
+
+
+@pytest.fixture
+def messaging(run: Run, settings: Settings) -> Run:
+    """Give a function that runs a command on the tables of the test."""
+    addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url, "MESSAGING_SECRET_KEY": SECRET}
+
+    def messaging(*arguments: object, **more: object) -> Done:
+        return run(*arguments, **addresses, **more)
+
+    return messaging

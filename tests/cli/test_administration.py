@@ -1,45 +1,15 @@
 """Commands of those who run the service: accounts, keys, credits."""
 
-import asyncio
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import asyncpg
 import pytest
 
 from app.domain.accounts import keys
 from app.settings import Settings
-from tests.cli.conftest import Done, Run
+from tests.cli.conftest import Run
 from tests.conftest import SECRET
-from tests.shared import EMPTY
-
-
-@pytest.fixture
-def ask(settings: Settings) -> Iterator[Any]:
-    """Give a function that asks the tables, which are emptied at the end."""
-
-    async def fetch(sql: str) -> list[tuple[Any, ...]]:
-        connection = await asyncpg.connect(settings.database_url)
-        try:
-            return [tuple(row) for row in await connection.fetch(sql)]
-        finally:
-            await connection.close()
-
-    yield lambda sql: asyncio.run(fetch(sql))
-    asyncio.run(fetch(EMPTY))
-
-
-@pytest.fixture
-def messaging(run: Run, settings: Settings) -> Run:
-    """Give a function that runs a command on the tables of the test."""
-    addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url, "MESSAGING_SECRET_KEY": SECRET}
-
-    def messaging(*arguments: object, **more: object) -> Done:
-        return run(*arguments, **addresses, **more)
-
-    return messaging
 
 
 @pytest.fixture
@@ -157,7 +127,7 @@ def test_a_client_is_made_for_the_users_of_every_account(messaging: Run, ask: An
 
     assert made["redirect_uris"] == uris
     assert ask("SELECT account_id, client_id, kind, name, created_by FROM oauth_clients") == [
-        (None, made["client_id"], "managed", "Zaps", "cli")
+        (None, made["client_id"], "managed", "Zaps", "command line")
     ]
 
 

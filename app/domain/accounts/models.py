@@ -12,10 +12,11 @@ from app.db.base import Base, Created, Key
 
 
 class AccountStatus(enum.StrEnum):
-    """Whether an account may send."""
+    """Whether an account may be used. A `deleted` one is empty but for its ledger and its opt-outs."""
 
     active = enum.auto()
     suspended = enum.auto()
+    deleted = enum.auto()
 
 
 class Account(Base):

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, select
 
 from app.db.engine import Connection
-from app.domain.accounts.models import Invitation, PasswordLink, WaitingLetter
+from app.domain.accounts.models import Invitation, PasswordLink, Role, User, WaitingLetter
+from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.unit import Unit
 
 BELL = "mail"
@@ -32,6 +33,33 @@ async def post_link(unit: Unit, link: PasswordLink, seed: bytes) -> None:
         expires_at=link.expires_at,
     )
     await unit.save(letter)
+    unit.ring(BELL)
+
+
+async def read_token(unit: Unit, tokens: Tokens, link: PasswordLink) -> str:
+    """Return the token of a link that waits to be mailed, for an operator who hands it over in another way."""
+    seed = await unit.one(select(WaitingLetter.seed).where(WaitingLetter.link_id == link.id))
+    return tokens.of_link(seed or b"")
+
+
+async def notify_owners(unit: Unit, *, subject: str, opening: str) -> None:
+    """Have every owner of the actor's account mailed a notice after the commit, each in a letter of their own."""
+    owners = select(User.id).where(
+        User.account_id == unit.actor.account_id, User.role == Role.owner, User.removed_at.is_(None)
+    )
+    now = unit.clock.now()
+    letters = [
+        WaitingLetter(
+            account_id=unit.actor.account_id,
+            user_id=owner,
+            kind=NOTICE,
+            words={"subject": subject, "opening": opening},
+            due_at=now,
+            expires_at=now + NOTICE_LASTS,
+        )
+        for owner in await unit.all(owners.order_by(User.id))
+    ]
+    await unit.save(*letters)
     unit.ring(BELL)
 
 

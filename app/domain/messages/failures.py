@@ -13,6 +13,7 @@ class OwnCode(enum.StrEnum):
     contact_opted_out = enum.auto()
     contact_dnd = enum.auto()
     contact_held = enum.auto()
+    account_suspended = enum.auto()
 
 
 class Kind(enum.StrEnum):
@@ -160,6 +161,11 @@ FAILURES: dict[str, Failure] = {
         Effect.none,
         "The contact may have asked to stop, and automated texts wait for a person to decide. "
         "Read the conversation, then clear it or opt the contact out.",
+    ),
+    OwnCode.account_suspended: Failure(
+        Kind.policy,
+        Effect.none,
+        "The account was suspended before the text left. Send it again once the account is active.",
     ),
 }
 

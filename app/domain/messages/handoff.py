@@ -36,7 +36,8 @@ NAMELESS = Accepted("", "")
 FIND_GATES = """
 SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
   EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
-    AND s.scope_type = 'account') AS suppressed
+    AND s.scope_type = 'account') AS suppressed,
+  EXISTS (SELECT FROM accounts a WHERE a.id = m.account_id AND a.status = 'suspended') AS account_suspended
 """
 
 CLAIM = f"""
@@ -269,6 +270,8 @@ def _blocked(row: Any) -> OwnCode | None:
     """Look at the gates again: what was allowed at accept may have been stopped since."""
     if row["purpose"] == "compliance":
         return None
+    if row["account_suspended"]:
+        return OwnCode.account_suspended
     if row["suppressed"] or row["contact_status"] == "opted_out":
         return OwnCode.contact_opted_out
     if row["dnd_sms"]:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.domain.accounts import audit
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
-from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Unit
 from app.domain.oauth import documents, grants, queries, redirects
 from app.domain.oauth.documents import Description
@@ -75,11 +75,23 @@ async def revoke(unit: Unit, id: int) -> Client:
     """End a client, and every grant that it was given. Again changes nothing."""
     client = await queries.get_client(unit, id)
     if client.revoked_at is None:
-        client.revoked_at = unit.clock.now()
-        await unit.save(client)
-        await grants.revoke_all_of(unit, client, "client_revoked")
+        await _revoke(unit, client)
         await audit.record(unit, "oauth_client_revoked", client.name, client_id=client.client_id)
     return client
+
+
+async def list_shared(unit: Unit) -> Sequence[Client]:
+    """Return the clients that the operator made for the users of every account, the newest first."""
+    shared = (Client.account_id.is_(None), Client.kind == ClientKind.managed)
+    return await unit.all(select(Client).where(*shared).order_by(Client.id.desc()))
+
+
+async def revoke_shared(unit: Unit, id: int) -> Client:
+    """End a client of `list_shared`, and every grant that it was given in any account; raise `NotFound`."""
+    for client in await list_shared(unit):
+        if client.id == id:
+            return await _revoke(unit, client)
+    raise NotFound(kind="client", id=id)
 
 
 async def register(unit: Unit, tokens: Tokens, metadata: dict[str, Any]) -> Made:
@@ -130,6 +142,14 @@ def has_secret(client: Client, tokens: Tokens, secret: str) -> bool:
     """Tell whether a secret is a client's."""
     known = client.secret_hash
     return known is not None and hmac.compare_digest(known, tokens.fingerprint(secret))
+
+
+async def _revoke(unit: Unit, client: Client) -> Client:
+    if client.revoked_at is None:
+        client.revoked_at = unit.clock.now()
+        await unit.save(client)
+        await grants.revoke_all_of(unit, client, "client_revoked")
+    return client
 
 
 def _managed(new: NewClient, account_id: int | None, created_by: str) -> Client:

@@ -37,7 +37,10 @@ RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 """How long a step waits that could not be sent, the first time, the second and the third; together a day."""
 
 PASSING = (AccountSuspended, ContactHeld, InsufficientCredits, NoSender, NotFound)
-"""Refusals that may be over when the step is tried again; any other ends the enrollment."""
+"""Refusals that may be over when the step is tried again; any other ends the enrollment.
+
+The steps of a suspended account are tried each hour, however long that takes.
+"""
 
 CLAIM = f"""
 WITH due AS (
@@ -185,6 +188,8 @@ class Drip:
             await self.database.pool.execute(LET_GO, row["id"], row["claimed_until"])
             return
         attempts: int = row["attempts"]
+        if isinstance(refusal, AccountSuspended):
+            attempts = 0
         if isinstance(refusal, PASSING) and attempts < len(RETRIES):
             at = self.clock.now() + RETRIES[attempts]
             await self.database.pool.execute(TRY_LATER, row["id"], row["claimed_until"], at)

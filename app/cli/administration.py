@@ -1,0 +1,193 @@
+"""Commands of the operator, for all accounts and for one."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from app import settings as configuration
+from app.cli import runtime, tables
+from app.cli.documents import ACCOUNT, JSON, LARGEST_ID, DocumentGroup
+from app.settings import MOST_CREDITS, Settings
+
+GROUPS = {
+    "account": "Accounts: open, list, change, suspend.",
+    "user": "Users of an account: invite, change, remove.",
+    "session": "Browsers that users are signed in with.",
+    "key": "API keys.",
+    "client": "OAuth clients for the users of every account.",
+    "application": "OAuth clients of one account, and connected applications.",
+    "webhook": "Webhooks and their deliveries.",
+    "contact": "Contacts and the record of their consent.",
+    "conversation": "Conversations.",
+    "message": "Messages.",
+    "sequence": "Drip sequences and enrollments.",
+    "keyword": "Watched keywords.",
+    "number": "Sending numbers.",
+    "credits": "The balance and its history.",
+}
+TYPERS = {name: typer.Typer(cls=DocumentGroup, no_args_is_help=True) for name in GROUPS}
+account, user, key, client, credits = (TYPERS[name] for name in ("account", "user", "key", "client", "credits"))
+
+First = Annotated[int, typer.Option(help="How many to show.", min=1, max=200)]
+After = Annotated[str | None, typer.Option(help="Show what follows this cursor.")]
+UserId = Annotated[int, typer.Argument(metavar="USER", help="The user's id.", min=1, max=LARGEST_ID)]
+ClientId = Annotated[int, typer.Argument(metavar="CLIENT", help="The client's id.", min=1, max=LARGEST_ID)]
+ACCOUNT_COLUMNS = ("id", "company_name", "status", "balance", "region", "created_at")
+CLIENT_COLUMNS = ("id", "client_id", "name", "redirect_uris", "created_at", "last_used_at", "revoked_at")
+
+
+def find_settings() -> Settings:
+    """Return the settings with the addresses of the running service; raise `NotRunning`."""
+    return runtime.find(configuration.load())
+
+
+def tell(value: Any, *, as_json: bool) -> None:
+    """Print a value, for people or as JSON."""
+    typer.echo(tables.as_json(value) if as_json else tables.as_text(value))
+
+
+@account.command("create")
+def create_account(
+    company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
+    email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
+    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=MOST_CREDITS)] = 0,
+    region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
+    support_contact: Annotated[str, typer.Option(help="The contact that a HELP reply names.")] = "",
+    json: JSON = False,
+) -> None:
+    """Open an account with an owner, keys and a sandbox number."""
+    from app.cli import setup
+
+    settings = find_settings()
+    opening = setup.create_account(settings, company_name, email, credits, region, support_contact)
+    tell(opened_facts(settings, asyncio.run(opening)), as_json=json)
+
+
+@account.command("list")
+def list_accounts(
+    search: Annotated[str, typer.Option(help="Part of a company name or of a user's e-mail address.")] = "",
+    first: First = 50,
+    after: After = None,
+    json: JSON = False,
+) -> None:
+    """List the accounts of the service, the newest first."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.list_accounts(find_settings(), search, first, after, ACCOUNT_COLUMNS)), as_json=json)
+
+
+@account.command("suspend")
+def suspend_account(
+    account: ACCOUNT,
+    reason: Annotated[str, typer.Option(help="Why, for the owners and the audit log.")] = "",
+    json: JSON = False,
+) -> None:
+    """Suspend an account: it sends nothing, and its keys, applications and sign-ins are refused."""
+    from app.cli import setup
+    from app.domain.accounts import administration
+
+    changed = setup.change_account(
+        find_settings(), account, lambda unit: administration.suspend(unit, reason), ACCOUNT_COLUMNS
+    )
+    tell(asyncio.run(changed), as_json=json)
+
+
+@account.command("resume")
+def resume_account(account: ACCOUNT, json: JSON = False) -> None:
+    """Make a suspended account active again."""
+    from app.cli import setup
+    from app.domain.accounts import administration
+
+    changed = setup.change_account(find_settings(), account, administration.resume, ACCOUNT_COLUMNS)
+    tell(asyncio.run(changed), as_json=json)
+
+
+@user.command("reset-password")
+def reset_password(account: ACCOUNT, user: UserId, json: JSON = False) -> None:
+    """Mail a user a link that sets a new password, and print the link."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.reset_password(find_settings(), account, user)), as_json=json)
+
+
+@key.command("create")
+def create_key(
+    account: ACCOUNT,
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "Made on the command line",
+    automation: Annotated[bool, typer.Option(help="Make an auto_ key, for automation platforms.")] = False,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="A scope of the key; may be given several times. The usual ones if none.")
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="When it ends by itself, such as 2030-01-31 or 2030-01-31T09:30:00Z.")
+    ] = None,
+    json: JSON = False,
+) -> None:
+    """Make an API key. It is shown this once."""
+    from app.cli import setup
+    from app.domain.accounts.api_keys import NewKey
+    from app.domain.accounts.keys import KeyKind
+
+    new = NewKey(name, KeyKind.auto if automation else KeyKind.svc, scope or None, _instant(expires))
+    made = asyncio.run(setup.create_key(find_settings(), account, new))
+    typer.echo(tables.as_json(made) if json else made["key"])
+
+
+@client.command("create")
+def create_client(
+    name: Annotated[str, typer.Argument(help="The name that people are shown when they connect it.")],
+    redirect_uri: Annotated[list[str], typer.Option(help="Where it is sent back to; may be given several times.")],
+    json: JSON = False,
+) -> None:
+    """Make an OAuth client for the users of every account, such as an automation platform. Its secret is shown once."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.create_client(find_settings(), name, redirect_uri)), as_json=json)
+
+
+@client.command("list")
+def list_clients(first: First = 50, json: JSON = False) -> None:
+    """List the OAuth clients that were made here, the newest first; revoked ones too."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.list_clients(find_settings(), CLIENT_COLUMNS))[:first], as_json=json)
+
+
+@client.command("revoke")
+def revoke_client(client: ClientId, json: JSON = False) -> None:
+    """Revoke an OAuth client, and everything that was connected with it in any account."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.revoke_client(find_settings(), client, CLIENT_COLUMNS)), as_json=json)
+
+
+@credits.command("grant", context_settings={"ignore_unknown_options": True})
+def grant_credits(
+    account: ACCOUNT,
+    amount: Annotated[int, typer.Argument(help="How many; negative to take some back.")],
+    note: Annotated[str, typer.Option(help="Why, for the ledger.")] = "Granted on the command line",
+) -> None:
+    """Grant an account credits."""
+    from app.cli import setup
+
+    balance = asyncio.run(setup.grant_credits(find_settings(), account, amount, note))
+    typer.echo(f"Account {account} holds {balance} credits.")
+
+
+def opened_facts(settings: Settings, opened: Any) -> dict[str, Any]:
+    """Return a new account as its owner must be told it."""
+    from dataclasses import asdict
+
+    return {"base_url": settings.public_url, "sign_in_url": f"{settings.public_url}/login", **asdict(opened)}
+
+
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no date or time, such as 2030-01-31.", param_hint="--expires") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -1,0 +1,168 @@
+"""Commands that are operation documents: one account's owner's operations, on the command line."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import cache
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import orjson
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from app import settings as configuration
+from app.cli import runtime, tables
+
+if TYPE_CHECKING:  # what compiles documents takes longer to load than `serve` takes to start
+    from app.operations.accept import Acceptor
+    from app.operations.document import Operation
+    from app.operations.variables import Variable
+
+FOLDER = Path(__file__).parent / "operations"
+LARGEST_ID = 2**63 - 1
+ACCOUNT = Annotated[int, typer.Argument(metavar="ACCOUNT", help="The account's id.", min=1, max=LARGEST_ID)]
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float}
+
+
+class DocumentGroup(TyperGroup):
+    """A group of commands, of which some are documents. They are compiled when one of them is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, in the order of the alphabet."""
+        self._read()
+        return sorted(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; None where there is none of that name."""
+        if cmd_name not in self.commands:
+            self._read()
+        return super().get_command(ctx, cmd_name)
+
+    def _read(self) -> None:
+        for name, command in _groups().get(self.name or "", {}).items():
+            self.commands.setdefault(name, command)
+
+
+@cache
+def operations() -> "list[Operation]":
+    """Return the operations that are commands; a document that does not fit the contract raises `Unsound`."""
+    from app.graphql.schema import contract
+    from app.operations.document import load
+
+    return [each for each in load(FOLDER, contract()) if each.command]
+
+
+@cache
+def _groups() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for operation in operations():
+        group, _, name = (operation.command or "").partition(" ")
+        found.setdefault(group, {})[name] = _command(operation, name)
+    return found
+
+
+def _command(operation: "Operation", name: str) -> Any:
+    builder = typer.Typer(add_completion=False)
+    builder.callback()(lambda: None)
+    builder.command(name, help=operation.description)(_function(operation))
+    return get_group(builder).commands[name]
+
+
+def _function(operation: "Operation") -> Callable[..., None]:
+    """Return the function of a command, with a parameter for each variable."""
+    from app.operations.accept import Acceptor
+
+    accept = Acceptor(operation.variables.values())
+
+    def run(account: int, json: bool, first: int = 50, offset: int = 0, **given: Any) -> None:
+        from app.cli.execute import execute
+
+        settings = runtime.find(configuration.load())
+        paging = {"first": first, "offset": offset}
+        given |= {name: value for name, value in paging.items() if name in operation.variables}
+        variables = _variables(accept, operation, given)
+        value = asyncio.run(execute(settings, operation, account, variables))
+        if tables.is_plain_list(operation.returns):
+            value = value[offset : offset + first]
+        typer.echo(tables.as_json(value) if json else tables.as_text(value))
+
+    run.__signature__ = Signature(list(_parameters(operation)))  # pyright: ignore[reportFunctionMemberAccess]
+    run.__annotations__ = {}
+    return run
+
+
+def _parameters(operation: "Operation") -> Iterator[Parameter]:
+    yield _parameter("account", ACCOUNT)
+    variables = operation.variables.values()
+    yield from (_parameter(each.name, _argument(each)) for each in variables if _is_argument(each))
+    for each in variables:
+        if not _is_argument(each):
+            yield _parameter(each.name, _option(each), Parameter.empty if each.required else _default(each))
+    if tables.is_plain_list(operation.returns):
+        yield _parameter("first", Annotated[int, typer.Option(help="How many to show.", min=1, max=1000)], 50)
+        yield _parameter("offset", Annotated[int, typer.Option(help="How many to leave out first.", min=0)], 0)
+    yield _parameter("json", JSON, False)
+
+
+def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _is_argument(variable: "Variable") -> bool:
+    return variable.required and not variable.many and variable.single["type"] != "boolean"
+
+
+def _argument(variable: "Variable") -> Any:
+    return Annotated[
+        _type(variable), typer.Argument(metavar=variable.name.upper(), help=_help(variable), **_bounds(variable))
+    ]
+
+
+def _option(variable: "Variable") -> Any:
+    kind = list[str] if variable.many else _type(variable)
+    kind = kind if variable.required or variable.many else kind | None
+    return Annotated[kind, typer.Option(help=_help(variable), **({} if variable.many else _bounds(variable)))]
+
+
+def _type(variable: "Variable") -> Any:
+    if names := variable.single.get("enum"):
+        return Literal[tuple(names)]
+    return TYPES.get(str(variable.single["type"]), str)
+
+
+def _bounds(variable: "Variable") -> dict[str, Any]:
+    if variable.name == "first":
+        return {"min": 1, "max": 200}
+    return {"min": 1, "max": LARGEST_ID} if variable.single.get("format") == "int64" else {}
+
+
+def _default(variable: "Variable") -> Any:
+    return variable.schema.get("default")
+
+
+def _help(variable: "Variable") -> str:
+    return str(variable.schema.get("description", ""))
+
+
+def _variables(accept: "Acceptor", operation: "Operation", given: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables that were given; raise `BadParameter` for one that the operation cannot take."""
+    from app.operations.accept import Unacceptable
+
+    sent = {name: value for name, value in given.items() if value is not None and value != []}
+    for name, value in sent.items():
+        if operation.variables[name].single["type"] == "object":
+            sent[name] = [_json(name, each) for each in value]
+    try:
+        return accept.values(sent)
+    except Unacceptable as fault:
+        raise typer.BadParameter(str(fault)) from None
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as fault:
+        raise typer.BadParameter(f"{name} must be JSON: {fault}.") from None

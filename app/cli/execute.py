@@ -1,0 +1,16 @@
+"""Run an operation of an account, as the operator of the service."""
+
+from typing import Any
+
+from app.cli import setup
+from app.graphql.execute import Executor
+from app.operations.document import Operation
+from app.settings import Settings
+
+
+async def execute(settings: Settings, operation: Operation, account_id: int, variables: dict[str, Any]) -> Any:
+    """Return the value of an operation's root field; raise `NotFound` for an account that does not exist."""
+    async with setup.operate(settings, account_id):
+        pass
+    async with setup.connect(settings) as services:
+        return (await Executor(services)(operation, variables, setup.operator_of(account_id))).value

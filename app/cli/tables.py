@@ -1,0 +1,92 @@
+"""Values of operations as text: tables for lists, lines for records, JSON for programs."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+NODES, TOTAL, PAGE = "nodes", "total_count", "page_info"
+EMPTY = "There are none."
+PLAIN_WIDTH = 400
+"""How many columns a table may take where the output is no terminal: a program cuts lines by itself."""
+
+SHOWN = 3
+"""How many words of a list a table shows; JSON has all."""
+
+INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
+
+
+def is_plain_list(returns: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON Schema is that of a list without pages of its own."""
+    return returns.get("type") == "array"
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_text(value: Any) -> str:
+    """Return a value for people: a table for a list, a line for each field of a record."""
+    if isinstance(value, Mapping):
+        return _page(value) if NODES in value else _record(value)
+    return _table(value) if isinstance(value, Sequence) and not isinstance(value, str) else _cell(value)
+
+
+def _page(page: Mapping[str, Any]) -> str:
+    nodes, more = page[NODES], page.get(PAGE, {})
+    if not more.get("has_next_page"):
+        return _table(nodes)
+    return f"{_table(nodes)}\n{len(nodes)} of {page[TOTAL]:,}. Go on with --after {more['end_cursor']}"
+
+
+def _table(rows: Sequence[Any]) -> str:
+    if not rows:
+        return EMPTY
+    if not isinstance(rows[0], Mapping):
+        return "\n".join(_cell(row) for row in rows)
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_short(value)) for value in row.values()))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PLAIN_WIDTH)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def _record(record: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name:20} {_cell(value)}".rstrip() for name, value in record.items())
+
+
+def _short(value: Any) -> str:
+    """Return a value as a table shows it: the first words of a list, an instant to the second in UTC."""
+    if _is_words(value) and len(value) > SHOWN:
+        return f"{', '.join(value[:SHOWN])} and {len(value) - SHOWN} more"
+    text = _cell(value)
+    return INSTANT.sub(r"\1 \2", text)
+
+
+def _cell(value: Any) -> str:
+    """Return a value on one line. A control character is shown as a space: names come from other people."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping | list):
+        text = ", ".join(value) if _is_words(value) else orjson.dumps(value).decode()
+    else:
+        text = str(value)
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -1,0 +1,72 @@
+"""Verbs of the operator of the service: list accounts, suspend one, resume it, help a user who cannot sign in."""
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import aliased
+
+from app.domain.accounts import audit, links, outbox, queries, users
+from app.domain.accounts.models import Account, AccountStatus, User
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import Conflict
+from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.unit import Unit
+
+SUSPENDED = (
+    "Your account is suspended: it sends no texts, and its keys, applications and sign-ins are refused. "
+    "Texts from your contacts are still taken in, and opt-outs are heeded. {reason}"
+)
+RESUMED = "Your account is active again. Its keys, applications and sign-ins work as before."
+
+
+async def list_accounts(unit: Unit, search: str, window: Window) -> Page[Account]:
+    """Return a page of all accounts, the newest first; of those whose name or user's e-mail address has a text in it.
+
+    This is for the operator alone: it is not limited to the actor's account.
+    """
+    statement = select(Account)
+    if search:
+        user = aliased(User)
+        found = select(user.account_id).where(user.email.icontains(search, autoescape=True))
+        named = Account.company_name.icontains(search, autoescape=True)
+        statement = statement.where(or_(named, Account.id.in_(found)))
+
+    async def total() -> int:
+        return await unit.one(statement.with_only_columns(func.count(Account.id))) or 0
+
+    return await fetch(unit, statement, Order((Account.id,)), window, total)
+
+
+async def suspend(unit: Unit, reason: str) -> Account:
+    """Suspend the actor's account, and mail its owners the reason. Again changes nothing; raises `Conflict`."""
+    return await _change(unit, AccountStatus.suspended, reason, SUSPENDED.format(reason=reason).strip())
+
+
+async def resume(unit: Unit) -> Account:
+    """Make the actor's suspended account active, and mail its owners. Again changes nothing; raises `Conflict`."""
+    return await _change(unit, AccountStatus.active, "", RESUMED)
+
+
+async def reset_password(unit: Unit, tokens: Tokens, user_id: int) -> tuple[User, str]:
+    """Make a link that sets a user's password and have it mailed; return the user and the link's token.
+
+    Older links stop working, and the password works until the new one is set.
+    """
+    user = await users.get(unit, user_id)
+    await links.forget(unit, user.id)
+    link = await links.make(unit, tokens, user)
+    assert link, "no older link is left that could stand against it"
+    await audit.record(unit, "password_reset_asked", user.email, user_id=user.id)
+    return user, await outbox.read_token(unit, tokens, link)
+
+
+async def _change(unit: Unit, status: AccountStatus, reason: str, opening: str) -> Account:
+    account = await queries.get_own(unit, lock=True)
+    if account.status == AccountStatus.deleted:
+        raise Conflict(reason="The account is deleted.")
+    if account.status == status:
+        return account
+    account.status = status
+    await unit.save(account)
+    action = "account_suspended" if status == AccountStatus.suspended else "account_resumed"
+    await audit.record(unit, action, account.company_name, reason=reason)
+    await outbox.notify_owners(unit, subject=f"Your account is {status}", opening=opening)
+    return account

@@ -1,0 +1,168 @@
+"""Commands of an account: every mutation of an owner's has one, and each runs the operation as the operator."""
+
+import json
+
+import pytest
+from graphql import GraphQLSchema
+
+from app.cli.documents import operations
+from app.domain.accounts.scopes import ALL
+from app.graphql.schema import contract
+from tests.cli.conftest import Ask, Run
+
+BY_HAND = {"create_api_key": ("key", "create"), "create_automation_key": ("key", "create")}
+"""Mutations whose command is written by hand, for a text that is no record."""
+
+WITHOUT_COMMAND = {
+    "generate_copy": "it writes texts for an integration that sends them",
+    "send_message": "sending is for integrations, which attest consent",
+    "send_message_now": "sending is for integrations, which attest consent",
+    "subscribe": "automation platforms subscribe by themselves; `webhook create` makes an owner's webhooks",
+    "upsert_contact": "automation platforms use it; `contact create` and `contact update` do the same",
+}
+QUERIES_WITHOUT_COMMAND = {
+    "contact": "`contact show` finds it by its phone",
+    "find_contacts": "`contact list --search` finds them",
+    "last_update_id": "it starts a stream of live updates",
+    "viewer": "nobody is signed in; `user list` shows the owners",
+}
+
+
+@pytest.fixture
+def account(messaging: Run, ask: Ask) -> int:
+    """Give an account."""
+    opening = ("account", "create", "Blue Door", "--email", "ann@example.com", "--credits", 100, "--json")
+    return json.loads(messaging(*opening).output)["account_id"]
+
+
+def fields(schema: GraphQLSchema, kind: str) -> set[str]:
+    root = schema.query_type if kind == "query" else schema.mutation_type
+    assert root
+    return set(root.fields)
+
+
+def covered() -> set[str]:
+    return {operation.root_field for operation in operations()}
+
+
+def test_every_mutation_of_an_owner_has_a_command() -> None:
+    named = covered() | BY_HAND.keys() | WITHOUT_COMMAND.keys()
+
+    assert sorted(fields(contract(), "mutation") - named) == []
+    assert sorted((BY_HAND.keys() | WITHOUT_COMMAND.keys()) & covered()) == []
+
+
+def test_every_query_of_an_owner_has_a_command() -> None:
+    assert sorted(fields(contract(), "query") - covered() - QUERIES_WITHOUT_COMMAND.keys()) == []
+
+
+def test_the_operator_may_run_every_command() -> None:
+    assert [each.name for each in operations() if not each.scopes <= {str(scope) for scope in ALL}] == []
+
+
+@pytest.mark.parametrize("command", sorted(operation.command or "" for operation in operations()))
+def test_every_command_explains_itself_and_prints_json(run: Run, command: str) -> None:
+    done = run(*command.split(), "-h")
+
+    assert (done.code, done.complaint) == (0, "")
+    assert "--json" in done.output
+    assert "ACCOUNT" in done.output
+
+
+def test_a_list_is_a_table_or_json(messaging: Run, account: int) -> None:
+    plain = messaging("user", "list", account)
+    listed = json.loads(messaging("user", "list", account, "--json").output)
+
+    assert plain.output.splitlines()[0].split() == [
+        "id",
+        "email",
+        "first_name",
+        "last_name",
+        "role",
+        "created_at",
+    ]
+    assert [(user["email"], user["role"]) for user in listed] == [("ann@example.com", "owner")]
+
+
+def test_an_empty_list_says_so(messaging: Run, account: int) -> None:
+    assert messaging("webhook", "list", account).output == "There are none.\n"
+    assert messaging("webhook", "list", account, "--json").output == "[]\n"
+
+
+def test_a_long_list_is_shown_in_pages(messaging: Run, account: int) -> None:
+    for number in range(3):
+        messaging("contact", "create", account, f"+1202555014{number}")
+
+    first = messaging("contact", "list", account, "--first", 2)
+    cursor = first.output.split()[-1]
+    rest = messaging("contact", "list", account, "--first", 2, "--after", cursor, "--json")
+
+    assert first.output.splitlines()[-1] == f"2 of 3. Go on with --after {cursor}"
+    assert [contact["phone"] for contact in json.loads(rest.output)["nodes"]] == ["+12025550140"]
+
+
+def test_a_list_without_pages_is_bounded(messaging: Run, account: int) -> None:
+    shown = messaging("key", "list", account, "--first", 1, "--offset", 1, "--json")
+
+    assert [key["name"] for key in json.loads(shown.output)] == ["First key"]
+
+
+def test_what_a_command_changes_is_audited_as_the_command_lines(messaging: Run, account: int, ask: Ask) -> None:
+    done = messaging("account", "rename", account, "Green Door", "--json")
+
+    assert json.loads(done.output)["company_name"] == "Green Door"
+    assert ask("SELECT action, actor FROM audit_entries WHERE action = 'account_changed'") == [
+        ("account_changed", "command line")
+    ]
+
+
+def test_only_what_is_given_is_changed(messaging: Run, account: int, ask: Ask) -> None:
+    messaging("account", "update", account, "--support-contact", "help@example.com")
+
+    assert ask("SELECT company_name, region, support_contact FROM accounts") == [
+        ("Blue Door", "US", "help@example.com")
+    ]
+
+
+def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: Ask) -> None:
+    steps = ['{"delay_minutes": 0, "message": "Hello"}', '{"delay_minutes": 60, "message": "Again"}']
+
+    done = messaging("sequence", "create", account, "Welcome", "--step", steps[0], "--step", steps[1])
+
+    assert done.code == 0
+    assert ask("SELECT position, delay_minutes, message FROM sequence_steps ORDER BY position") == [
+        (1, 0, "Hello"),
+        (2, 60, "Again"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "complaint"),
+    [
+        (("key", "revoke", 99), 1, "messaging: No API key with id 99.\n"),
+        (("account", "update", "--region", "XX"), 1, "messaging: region must be the two letters of a country"),
+        (("sequence", "create", "Welcome", "--step", "Hello"), 2, "step must be JSON"),
+        (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),
+        (("user", "role", 1, "boss"), 2, "'boss' is not one of 'owner', 'member', 'service'."),
+        (("webhook", "replay-all", 1, "yesterday"), 2, "since must be a date and time with an offset"),
+        (("contact", "list", "--first", 201), 2, "Input should be less than or equal to 200"),
+    ],
+)
+def test_an_error_is_a_sentence_and_changes_nothing(
+    messaging: Run, account: int, ask: Ask, command: tuple[object, ...], code: int, complaint: str
+) -> None:
+    before = ask("SELECT count(*) FROM audit_entries")
+    group, name, *rest = command
+
+    done = messaging(group, name, account, *rest)
+
+    said = " ".join(done.complaint.replace("│", " ").split())
+    assert (done.code, done.output) == (code, "")
+    assert " ".join(complaint.split()) in said
+    assert ask("SELECT count(*) FROM audit_entries") == before
+
+
+def test_an_account_that_does_not_exist_has_no_list(messaging: Run, ask: Ask) -> None:
+    done = messaging("key", "list", 4711)
+
+    assert (done.code, done.complaint) == (1, "messaging: No account with id 4711.\n")

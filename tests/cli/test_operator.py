@@ -1,0 +1,119 @@
+"""Commands of the operator: accounts in general, keys with an end, shared clients, passwords."""
+
+import json
+from importlib.metadata import version
+
+import pytest
+
+from tests.cli.conftest import Ask, Run
+
+
+@pytest.fixture
+def account(messaging: Run, ask: Ask) -> int:
+    """Give an account."""
+    opening = ("account", "create", "Blue Door", "--email", "ann@example.com", "--credits", 100, "--json")
+    return json.loads(messaging(*opening).output)["account_id"]
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    done = run("--version")
+
+    assert (done.code, done.output) == (0, f"messaging {version('messaging')}\n")
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("serve",), ("key",), ("key", "create"), ("key", "list"), ("sandbox", "inbound")]
+)
+def test_h_is_help(run: Run, command: tuple[str, ...]) -> None:
+    assert run(*command, "-h") == run(*command, "--help")
+
+
+def test_accounts_are_listed_in_pages_and_found_by_name_or_address(messaging: Run, account: int) -> None:
+    messaging("account", "create", "Green Door", "--email", "bea@example.com")
+
+    everything = json.loads(messaging("account", "list", "--json").output)
+    found = [json.loads(messaging("account", "list", "--search", text, "--json").output) for text in ("GREEN", "ann@")]
+    page = messaging("account", "list", "--first", 1)
+
+    assert [each["company_name"] for each in everything["nodes"]] == ["Green Door", "Blue Door"]
+    assert [[each["company_name"] for each in page["nodes"]] for page in found] == [["Green Door"], ["Blue Door"]]
+    assert page.output.splitlines()[-1].startswith("1 of 2. Go on with --after ")
+
+
+def test_a_key_is_made_with_scopes_and_an_end(messaging: Run, account: int, ask: Ask) -> None:
+    options = ("--scope", "messages:send", "--scope", "contacts:read", "--expires", "2030-01-31", "--json")
+
+    made = json.loads(messaging("key", "create", account, *options).output)
+
+    assert made["key"].startswith("svc_")
+    assert (made["scopes"], made["expires_at"]) == (["contacts:read", "messages:send"], "2030-01-31T00:00:00.000Z")
+    assert ask(f"SELECT created_by, made_by_user_id FROM api_keys WHERE id = {made['id']}") == [("command line", None)]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "complaint"),
+    [
+        (("--expires", "soon"), 2, "'soon' is no date or time, such as 2030-01-31."),
+        (("--expires", "2020-01-31"), 1, "messaging: expires_at must be in the future."),
+        (("--scope", "fly"), 1, "messaging: svc_ keys cannot have the scope fly."),
+        (("--automation", "--scope", "account:write"), 1, "messaging: auto_ keys cannot have the scope account:write."),
+    ],
+)
+def test_a_key_that_cannot_be_is_not_made(
+    messaging: Run, account: int, ask: Ask, options: tuple[str, ...], code: int, complaint: str
+) -> None:
+    done = messaging("key", "create", account, *options)
+
+    assert (done.code, done.output) == (code, "")
+    assert complaint in " ".join(done.complaint.replace("│", " ").split())
+    assert ask("SELECT count(*) FROM api_keys") == [(2,)]
+
+
+def test_an_account_is_suspended_and_resumed(messaging: Run, account: int, ask: Ask) -> None:
+    suspended = json.loads(messaging("account", "suspend", account, "--reason", "Unpaid.", "--json").output)
+    messaging("account", "suspend", account)
+    resumed = json.loads(messaging("account", "resume", account, "--json").output)
+
+    assert (suspended["status"], resumed["status"]) == ("suspended", "active")
+    assert ask("SELECT action, actor, details FROM audit_entries WHERE action <> 'key_created' ORDER BY id") == [
+        ("account_suspended", "command line", '{"reason": "Unpaid."}'),
+        ("account_resumed", "command line", '{"reason": ""}'),
+    ]
+    assert ask("SELECT words ->> 'subject' FROM waiting_letters ORDER BY id") == [
+        ("Your account is suspended",),
+        ("Your account is active",),
+    ]
+
+
+def test_a_password_link_is_mailed_and_printed(messaging: Run, account: int, ask: Ask) -> None:
+    [(user,)] = ask("SELECT id FROM users")
+
+    made = json.loads(messaging("user", "reset-password", account, user, "--json").output)
+
+    assert (made["user_id"], made["email"]) == (user, "ann@example.com")
+    assert made["link"].startswith("http://127.0.0.1:8000/password/")
+    assert ask("SELECT user_id, kind FROM waiting_letters") == [(user, "reset")]
+    assert ask("SELECT action, subject FROM audit_entries ORDER BY id DESC LIMIT 1") == [
+        ("password_reset_asked", "ann@example.com")
+    ]
+
+
+def test_a_shared_client_is_listed_and_revoked(messaging: Run, ask: Ask) -> None:
+    messaging("client", "create", "Zaps", "--redirect-uri", "https://zaps.example.com/1")
+    [listed] = json.loads(messaging("client", "list", "--json").output)
+
+    revoked = json.loads(messaging("client", "revoke", listed["id"], "--json").output)
+
+    assert (listed["name"], listed["revoked_at"]) == ("Zaps", None)
+    assert revoked["revoked_at"] is not None
+    assert ask("SELECT count(*) FROM oauth_clients WHERE revoked_at IS NOT NULL") == [(1,)]
+
+
+def test_a_client_of_an_account_is_not_revoked_as_a_shared_one(messaging: Run, account: int, ask: Ask) -> None:
+    messaging("application", "create", account, "Ours", "--redirect-uri", "https://example.com/1")
+    [(client,)] = ask("SELECT id FROM oauth_clients")
+
+    done = messaging("client", "revoke", client)
+
+    assert (done.code, done.complaint) == (1, f"messaging: No client with id {client}.\n")
+    assert ask("SELECT count(*) FROM oauth_clients WHERE revoked_at IS NULL") == [(1,)]
