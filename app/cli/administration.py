@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -102,6 +103,18 @@ def resume_account(account: ACCOUNT, json: JSON = False) -> None:
 
     changed = setup.change_account(find_settings(), account, administration.resume, ACCOUNT_COLUMNS)
     tell(asyncio.run(changed), as_json=json)
+
+
+@account.command("export")
+def export_account(
+    account: ACCOUNT,
+    to: Annotated[Path, typer.Option(help="The zip archive to write; it must not exist.")],
+    json: JSON = False,
+) -> None:
+    """Write everything that is kept of an account, but its secrets, to a zip archive of NDJSON files."""
+    from app.cli.export import export_account as export
+
+    tell(export(find_settings(), account, to), as_json=json)
 
 
 @user.command("reset-password")

@@ -1,0 +1,116 @@
+"""The export of an account: everything but its secrets, in one archive, and nothing of another account."""
+
+import json
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import LargeBinary
+
+from app.bootstrap import METADATA
+from app.domain.erasure.export import AREAS
+from tests.cli.conftest import Ask, Run
+
+NOT_EXPORTED = {
+    "contact_totals": "a count of contacts",
+    "idempotency_keys": "answers, kept for a day",
+    "password_links": "secrets, and gone once used",
+    "waiting_letters": "mails with secrets, gone once sent",
+}
+"""Tables with an account's rows that its export leaves out."""
+
+READABLE = {("webhook_deliveries", "body")}
+"""Columns of bytes that are no secrets."""
+
+
+@pytest.fixture
+def accounts(messaging: Run, ask: Ask) -> list[dict[str, Any]]:
+    """Give two accounts with one contact each."""
+    opened = []
+    for name in ("ann", "bea"):
+        opening = ("account", "create", f"Door of {name}", "--email", f"{name}@example.com", "--credits", 5, "--json")
+        opened.append(json.loads(messaging(*opening).output))
+        messaging("contact", "create", opened[-1]["account_id"], "+12025550143", "--first-name", f"Friend of {name}")
+        messaging("webhook", "create", opened[-1]["account_id"], "https://example.com/hooks", "--event", "message.sent")
+    return opened
+
+
+def test_every_table_of_an_account_is_exported_or_named() -> None:
+    owned = {table.name for table in METADATA.sorted_tables if "account_id" in table.c}
+
+    exported = {area.table for area in AREAS}
+    assert sorted(owned - exported) == sorted(NOT_EXPORTED)
+
+
+def test_no_secret_is_exported() -> None:
+    bytes_of = {
+        (area.table, column.name)
+        for area in AREAS
+        for column in METADATA.tables[area.table].c
+        if isinstance(column.type, LargeBinary) and column.name not in area.withheld
+    }
+    secret = {
+        (area.table, column)
+        for area in AREAS
+        for column in set(METADATA.tables[area.table].c.keys()) - area.withheld
+        if "hash" in column or "secret" in column or "seed" in column
+    }
+
+    assert (bytes_of, secret) == (READABLE, set())
+
+
+def test_an_export_holds_everything_of_one_account(
+    messaging: Run, accounts: list[dict[str, Any]], tmp_path: Path, ask: Ask
+) -> None:
+    ann, _ = accounts
+    path = tmp_path / "ann.zip"
+
+    done = messaging("account", "export", ann["account_id"], "--to", path, "--json")
+
+    told = json.loads(done.output)
+    with zipfile.ZipFile(path) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    manifest = json.loads(texts["manifest.json"])
+    records = {name: [json.loads(line) for line in text.splitlines()] for name, text in texts.items() if ".nd" in name}
+    assert {f"{name}.ndjson": count for name, count in manifest["records"].items() if count} == {
+        name: len(lines) for name, lines in records.items()
+    }
+    assert (manifest["account_id"], told["records"]) == (ann["account_id"], sum(manifest["records"].values()))
+    assert [contact["first_name"] for contact in records["contacts.ndjson"]] == ["Friend of ann"]
+    assert [entry["amount"] for entry in records["ledger_entries.ndjson"]] == [5]
+    whole = "".join(texts.values())
+    assert [
+        secret for secret in ("bea@", "Friend of bea", ann["password"], ann["svc_key"], "$argon2") if secret in whole
+    ] == []
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ask("SELECT account_id, actor FROM audit_entries WHERE action = 'account_exported'") == [
+        (ann["account_id"], "command line")
+    ]
+
+
+def test_a_suspended_account_is_exported(messaging: Run, accounts: list[dict[str, Any]], tmp_path: Path) -> None:
+    messaging("account", "suspend", accounts[0]["account_id"])
+
+    assert messaging("account", "export", accounts[0]["account_id"], "--to", tmp_path / "a.zip").code == 0
+
+
+def test_an_export_overwrites_no_file(messaging: Run, accounts: list[dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / "ann.zip"
+    path.write_text("kept")
+
+    done = messaging("account", "export", accounts[0]["account_id"], "--to", path)
+
+    assert (done.code, done.complaint) == (
+        1,
+        f"messaging: {path} exists. Choose another file, or remove it first.\n",
+    )
+    assert path.read_text() == "kept"
+
+
+def test_an_account_that_does_not_exist_leaves_no_file(messaging: Run, ask: Ask, tmp_path: Path) -> None:
+    done = messaging("account", "export", 4711, "--to", tmp_path / "none.zip")
+
+    assert (done.code, done.complaint) == (1, "messaging: No account with id 4711.\n")
+    assert list(tmp_path.glob("none*")) == []
