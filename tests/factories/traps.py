@@ -63,3 +63,30 @@ async def until_blocked(pool: Pool, statements: int = 1) -> None:
 async def open_transactions(pool: Pool) -> int:
     """Count the transactions that are open while nothing is asked of the database."""
     return await pool.fetchval(OPEN_TRANSACTIONS)
+
+
+async def lose_connections(pool: Pool) -> int:
+    """End every other connection of the database, as a restart of it does; return how many there were."""
+    return len(await pool.fetch(LOSE_CONNECTIONS))
+
+
+@asynccontextmanager
+async def lost_at_commit(pool: Pool, table: str) -> AsyncGenerator[None]:
+    """Have the database end, within a block, each connection that commits a change of a table."""
+    await pool.execute(LOSE_AT_COMMIT.format(table=table))
+    try:
+        yield
+    finally:
+        await pool.execute(f"DROP TRIGGER trap ON {table}; DROP FUNCTION lose_connection")
+
+
+LOSE_CONNECTIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+LOSE_AT_COMMIT = """
+CREATE FUNCTION lose_connection() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER trap AFTER UPDATE ON {table} DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION lose_connection()
+"""

@@ -8,12 +8,14 @@ gives nothing back: the claim is another's by then.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+from app.db import claims
 from app.db.engine import UNSTORABLE, Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
@@ -77,6 +79,11 @@ FROM taken, unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_messa
 WHERE m.id = taken.id AND m.id = a.id RETURNING m.id, taken.status = 'pending' AS was_pending
 """
 
+GIVE_BACK = """
+UPDATE messages SET claimed_until = $3, attempts = attempts - $4
+WHERE id = ANY($1::bigint[]) AND status = 'pending' AND claimed_until = $2
+"""
+
 PUT_BACK = """
 UPDATE messages SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2
 """
@@ -121,7 +128,7 @@ class Handoff:
 
     async def run(self) -> bool:
         """Hand over one batch; return True when more may be due."""
-        rows = await self._claim(CLAIM)
+        rows = await self._claim(CLAIM, self._give_back)
         await self._hand_over(rows)
         return len(rows) == self.pace.batch
 
@@ -134,13 +141,13 @@ class Handoff:
         open = [row for row in rows if not _blocked(row)]
         for row, code in blocked:
             self.tally("blocked")
-            await self._fail(row, code, Report())
+            await self._persist(partial(self._fail, row, code, Report()))
         answers = await asyncio.gather(*(self._call(row) for row in open))
         await self._record(list(zip(open, answers, strict=True)))
 
     async def reconcile(self) -> bool:
         """Ask carriers for one batch of messages whose fate is unknown; return True when more may be."""
-        rows = await self._claim(CLAIM_LAPSED)
+        rows = await self._claim(CLAIM_LAPSED, self._have_asked)
         found = await asyncio.gather(*(self._find(row) for row in rows))
         await self._record([(row, self._conclude(row, answer)) for row, answer in zip(rows, found, strict=True)])
         return len(rows) == self.pace.batch
@@ -153,9 +160,24 @@ class Handoff:
         """Tell whether a message's fate must be asked for."""
         return await self.database.pool.fetchval(IS_LAPSED, self.clock.now())
 
-    async def _claim(self, statement: str) -> Sequence[Any]:
+    async def _claim(self, statement: str, give_back: Callable[[Sequence[Any]], Awaitable[object]]) -> Sequence[Any]:
         now = self.clock.now()
-        return await self.database.pool.fetch(statement, now, now + self._lease, self.pace.batch)
+        arguments = (now, now + self._lease, self.pace.batch)
+        return await claims.claim(
+            self.database.pool, statement, *arguments, give_back=give_back, seconds=self.pace.lease
+        )
+
+    async def _give_back(self, rows: Sequence[Any]) -> None:
+        """Let messages that no carrier was called for be handed over at once."""
+        ids, claimed_until = [row["id"] for row in rows], rows[0]["claimed_until"]
+        await self.database.pool.execute(GIVE_BACK, ids, claimed_until, None, 1)
+        self.ring("messages")
+
+    async def _have_asked(self, rows: Sequence[Any]) -> None:
+        """Let messages whose fate is unknown be asked for at once."""
+        ids, claimed_until = [row["id"] for row in rows], rows[0]["claimed_until"]
+        await self.database.pool.execute(GIVE_BACK, ids, claimed_until, self.clock.now(), 0)
+        self.ring("reconcile")
 
     @property
     def _lease(self) -> timedelta:
@@ -205,10 +227,14 @@ class Handoff:
     async def _record(self, answered: Sequence[tuple[Any, Answer | Unconfirmed | None]]) -> None:
         accepted = [(row, answer) for row, answer in answered if isinstance(answer, Accepted)]
         if accepted:
-            await self._record_accepted(accepted)
+            await self._persist(lambda: self._record_accepted(accepted))
         for row, answer in answered:
             self.tally("unsent" if answer is None else type(answer).__name__.lower())
-            await self._record_other(row, answer)
+            await self._persist(partial(self._record_other, row, answer))
+
+    async def _persist(self, record: Callable[[], Awaitable[None]]) -> None:
+        """Record what is known though connections are lost, until the claim lapses and the carrier is asked."""
+        await claims.persist(record, self.pace.lease)
 
     async def _record_accepted(self, accepted: Sequence[tuple[Any, Accepted]]) -> None:
         """Record what was sent; of an answer that cannot be kept, such as an id that was given before, that it was."""

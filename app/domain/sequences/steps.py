@@ -9,8 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts.consent import ContactHeld
@@ -121,7 +123,9 @@ class Drip:
     async def run(self) -> bool:
         """Send one batch of steps; return True when more may be due."""
         now = self.clock.now()
-        rows = await self.database.pool.fetch(CLAIM, now, now + LEASE, self.batch)
+        rows = await claims.claim(
+            self.database.pool, CLAIM, now, now + LEASE, self.batch, give_back=self._let_go, seconds=LEASE.seconds
+        )
         for row in rows:
             if reason := _ended_by(row):
                 await self._exit(row, reason)
@@ -129,10 +133,10 @@ class Drip:
         stands = _standing(open)
         refusals = await asyncio.gather(*(self._send(row, stands) for row in open))
         if sent := [row for row, refusal in zip(open, refusals, strict=True) if refusal is None]:
-            await self._go_on(sent)
+            await claims.persist(lambda: self._go_on(sent), LEASE.seconds)
         for row, refusal in zip(open, refusals, strict=True):
             if refusal is not None:
-                await self._heed(row, refusal)
+                await claims.persist(partial(self._heed, row, refusal), LEASE.seconds)
         return len(rows) == self.batch
 
     async def due(self) -> bool:
@@ -178,14 +182,13 @@ class Drip:
             self.ring("events")
 
     async def _heed(self, row: Any, refusal: DomainError) -> None:
-        """Try a step later, or end its enrollment; while the database is away, leave that to whoever comes next.
+        """Try a step later, or end its enrollment.
 
-        What has changed since the claim is looked at again at once.
+        What has changed since the claim is looked at again at once, and so is what could not be sent while the database
+        was away: under the same key it is not sent twice.
         """
-        if isinstance(refusal, Unavailable):
-            return
-        if isinstance(refusal, Conflict):
-            await self.database.pool.execute(LET_GO, row["id"], row["claimed_until"])
+        if isinstance(refusal, Unavailable | Conflict):
+            await self._let_go([row])
             return
         attempts: int = row["attempts"]
         if isinstance(refusal, AccountSuspended):
@@ -195,6 +198,10 @@ class Drip:
             await self.database.pool.execute(TRY_LATER, row["id"], row["claimed_until"], at)
         else:
             await self._exit(row, refusal.code)
+
+    async def _let_go(self, rows: Sequence[Any]) -> None:
+        for row in rows:
+            await self.database.pool.execute(LET_GO, row["id"], row["claimed_until"])
 
     async def _exit(self, row: Any, reason: str) -> None:
         await self.database.pool.execute(EXIT, row["id"], row["claimed_until"], reason, self.clock.now())

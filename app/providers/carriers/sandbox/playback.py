@@ -10,6 +10,7 @@ from itertools import chain
 import asyncpg
 import httpx2
 
+from app.db.claims import persist
 from app.db.engine import Pool
 from app.providers.carriers.sandbox.callbacks import Callback, post
 
@@ -82,8 +83,9 @@ class Playback:
         rows = await self._pool.fetch(CLAIM, self._lease)
         if rows:
             delivered = set(chain.from_iterable(await asyncio.gather(*map(self._deliver, _by_message(rows)))))
-            await self._pool.execute(FINISH, list(delivered))
-            await self._postpone([row["id"] for row in rows if row["id"] not in delivered])
+            await persist(lambda: self._pool.execute(FINISH, list(delivered)), self._lease)
+            left = [row["id"] for row in rows if row["id"] not in delivered]
+            await persist(lambda: self._postpone(left), self._lease)
         return len(rows) == BATCH
 
     async def _deliver(self, rows: Sequence[Row]) -> list[int]:

@@ -1,0 +1,89 @@
+"""A connection to the database that is lost keeps no text waiting, and has none sent twice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import asyncpg
+import pytest
+
+from app.db.claims import persist
+from app.db.engine import UNREACHABLE, Pool
+from app.domain.messages.carrier import Answer, OutboundMessage
+from app.domain.messages.handoff import Handoff
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.messages.handing import INVALID, TO, through
+from tests.factories.billing import audit
+from tests.factories.messages import calls, states
+from tests.factories.traps import lose_connections, lost_at_commit
+
+
+class Cutting(SandboxCarrier):
+    """A carrier during whose calls every connection to the database is lost."""
+
+    def __init__(self, pool: Pool, database_url: str) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self._database_url = database_url
+        self.lost = 0
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        answer = await super().send(message)
+        connection = await asyncpg.connect(self._database_url)
+        self.lost += await lose_connections(connection)
+        await connection.close()
+        return answer
+
+
+@pytest.mark.parametrize(("to", "state"), [(TO, ("sent", None)), (INVALID, ("failed", "invalid_number"))])
+async def test_what_a_carrier_answered_is_recorded_though_the_connection_was_lost_meanwhile(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool, database_url: str, to: str, state: tuple[str, str | None]
+) -> None:
+    await send(to, "Hello")
+    carrier = Cutting(pool, database_url)
+
+    await through(handoff, carrier).run()
+
+    assert carrier.lost > 0
+    assert await states(pool) == [state]
+    assert await calls(pool) == [("Hello", 1)]
+    await audit(pool)
+
+
+async def test_texts_whose_claim_was_lost_with_the_connection_can_be_claimed_again_at_once(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(TO, "Hello")
+
+    async with lost_at_commit(pool, "messages"):
+        with pytest.raises(UNREACHABLE):
+            await handoff.run()
+    assert await calls(pool) == []
+    await handoff.run()
+
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+
+
+async def test_what_is_recorded_is_tried_no_longer_than_it_is_told_to() -> None:
+    tried: list[int] = []
+
+    async def fail() -> None:
+        tried.append(1)
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await persist(fail, 0.2)
+
+    assert len(tried) == 3
+
+
+async def test_a_defect_is_not_tried_again() -> None:
+    tried: list[int] = []
+
+    async def fail() -> None:
+        tried.append(1)
+        raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        await persist(fail, 10)
+
+    assert len(tried) == 1
