@@ -32,10 +32,29 @@ UNREACHABLE = (
     asyncpg.TransactionRollbackError,
     asyncpg.LockNotAvailableError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     OSError,
     TimeoutError,
 )
 """What a statement raises for reasons that are not its own; any other error of PostgreSQL is a defect of ours."""
+
+
+def find_fault(cause: BaseException) -> BaseException:
+    """Return what asyncpg raised, where SQLAlchemy has wrapped it."""
+    wrapped = getattr(cause, "orig", None)
+    return (wrapped.__cause__ or wrapped) if isinstance(wrapped, BaseException) else cause
+
+
+def is_unwritable(cause: BaseException) -> bool:
+    """Tell whether asyncpg could not write a value as its column takes it; it has no public name for that."""
+    fault = find_fault(cause)
+    return isinstance(fault, asyncpg.InterfaceError) and isinstance(fault, ValueError)
+
+
+def is_broken_off(cause: BaseException) -> bool:
+    """Tell whether asyncpg gave up on its own side, as it does on a connection that is lost or out of step."""
+    fault = find_fault(cause)
+    return isinstance(fault, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(fault, ValueError)
 
 
 class Connection(Protocol):

@@ -6,14 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphql import (
+    ArgumentNode,
     DocumentNode,
     FieldNode,
+    FloatValueNode,
     GraphQLError,
     GraphQLObjectType,
+    IntValueNode,
+    Node,
     OperationDefinitionNode,
     OperationType,
+    StringValueNode,
     TypeInfo,
     TypeInfoVisitor,
+    VariableDefinitionNode,
     Visitor,
     get_directive_values,
     get_operation_ast,
@@ -26,6 +32,7 @@ from graphql.validation import validation_context
 from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.validate import ValidationAbortedError
 
+from app.domain.kernel.errors import InvalidInput
 from app.graphql.errors import QueryTooComplex
 from app.graphql.limits import INTROSPECTING, MAX_TOKENS, Scale, check_limits, fragments_of
 from app.graphql.plans import Plan
@@ -51,6 +58,9 @@ CHARACTERS_PER_UNIT = 1024
 BYTES_PER_UNIT = 4096
 COST_PER_UNIT = 100
 
+MAX_DIGITS = 40
+
+_LONG_NUMBER = re.compile(rf"[\d.]{{{MAX_DIGITS}}}")
 _TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\n\r])*)"?|\#[^\n\r]*|\w+|[^\s\w,]''')
 """A token or part of one, or a comment. A string that never ends is one too, so that nothing is looked at twice."""
 
@@ -119,7 +129,7 @@ def prepare(text: str, name: str | None = None) -> Prepared:
         document = parse(text, max_tokens=MAX_TOKENS)
     except GraphQLError as error:
         return Prepared(None, (error,))
-    if errors := check_limits(CORE, document) or _validate(document):
+    if errors := check_limits(CORE, document) or _find_unusable(text, document) or _validate(document):
         return Prepared(None, tuple(errors))
     operation = get_operation_ast(document, name)
     return _describe(document, operation) if operation else Prepared(document, ())
@@ -131,6 +141,48 @@ def _validate(document: DocumentNode) -> Sequence[GraphQLError]:
         del errors[-1]
         return errors or [GraphQLError(TOO_TANGLED, original_error=QueryTooComplex(reason=TOO_TANGLED))]
     return errors
+
+
+def _find_unusable(text: str, document: DocumentNode) -> Sequence[GraphQLError]:
+    """Return the arguments with a number that Python does not read, or the character that PostgreSQL cannot store."""
+    if "\\u" not in text and not _LONG_NUMBER.search(text):
+        return []
+    visitor = _ValueVisitor()
+    visit(document, visitor)
+    return visitor.errors
+
+
+class _ValueVisitor(Visitor):
+    """Looks at each number and text, and remembers the argument or variable that it stands in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[GraphQLError] = []
+        self._name = ""
+
+    def enter_argument(self, node: ArgumentNode, *_: Any) -> None:
+        self._name = node.name.value
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: Any) -> None:
+        self._name = node.variable.name.value
+
+    def enter_int_value(self, node: IntValueNode, *_: Any) -> None:
+        self._check_digits(node)
+
+    def enter_float_value(self, node: FloatValueNode, *_: Any) -> None:
+        self._check_digits(node)
+
+    def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
+        if "\0" in node.value:
+            self._refuse(f"{self._name} must not hold the character U+0000.", node)
+
+    def _check_digits(self, node: IntValueNode | FloatValueNode) -> None:
+        if len(node.value) > MAX_DIGITS:
+            self._refuse(f"{self._name} must be a number of at most {MAX_DIGITS} digits.", node)
+
+    def _refuse(self, reason: str, node: Node) -> None:
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(GraphQLError(reason, node, original_error=InvalidInput(reason=reason)))
 
 
 def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Prepared:

@@ -6,6 +6,7 @@ import structlog
 from graphql import GraphQLError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from app.db.engine import is_broken_off, is_unwritable
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.telemetry.metrics import ERRORS
 
@@ -69,6 +70,9 @@ def translate(cause: BaseException) -> DomainError:
     state = _state(cause)
     if state == UNSTORABLE:
         return InvalidInput(reason="A text must not hold the character U+0000.")
+    if is_unwritable(cause):
+        log.warning("value_not_writable", cause=type(cause).__name__)
+        return InvalidInput(reason="A value is larger or smaller than what can be kept.")
     if is_away(cause):
         log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
         return Unavailable()
@@ -79,7 +83,8 @@ def translate(cause: BaseException) -> DomainError:
 def is_away(cause: BaseException) -> bool:
     """Tell whether something failed for want of a database, or of its attention, and may be tried again."""
     state = _state(cause)
-    return state in CONTENTION or state[:2] in LOST or isinstance(cause, OSError | TimeoutError | PoolTimeout)
+    is_lost = state in CONTENTION or state[:2] in LOST or is_broken_off(cause)
+    return is_lost or isinstance(cause, OSError | TimeoutError | PoolTimeout)
 
 
 def _state(cause: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from starlette.requests import HTTPConnection, Request
 
-from app.domain.kernel.errors import BodyTooLarge, InvalidJson, UnsupportedMediaType
+from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType
 from app.graphql.errors import InvalidGraphql, NotAcceptable, QueryTooComplex
 from app.graphql.limits import MAX_CHARACTERS
 
@@ -54,7 +54,7 @@ async def read(request: Request) -> Parameters:
 
 
 def parse(values: Mapping[str, Any], size: int) -> Parameters:
-    """Return what the members of a request ask for; raise `InvalidGraphql` or `QueryTooComplex`."""
+    """Return what the members of a request ask for; raise `InvalidGraphql`, `InvalidInput` or `QueryTooComplex`."""
     query = _expect(values, "query", str, "a string")
     if not query:
         raise InvalidGraphql(reason="The request has no `query`.")
@@ -62,7 +62,11 @@ def parse(values: Mapping[str, Any], size: int) -> Parameters:
         raise QueryTooComplex(reason=f"The document has {len(query):,} characters; {MAX_CHARACTERS:,} is the most.")
     _expect(values, "extensions", dict, "an object")
     name = _expect(values, "operationName", str, "a string")
-    return Parameters(query, name or None, _expect(values, "variables", dict, "an object"), size)
+    variables = _expect(values, "variables", dict, "an object")
+    for variable, value in (variables or {}).items():
+        if holds_nul(value):
+            raise InvalidInput(reason=f"{variable} must not hold the character U+0000.")
+    return Parameters(query, name or None, variables, size)
 
 
 def address_of(connection: HTTPConnection) -> str:
@@ -88,6 +92,23 @@ def choose_media_type(accept: str) -> str:
 def accepts_events(accept: str) -> bool:
     """Tell whether a client reads server-sent events."""
     return _quality(_ranges(accept), EVENT_STREAM) > 0
+
+
+def holds_nul(value: Any) -> bool:
+    """Tell whether a text in a JSON value holds the character that PostgreSQL cannot store."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str(text):
+                if "\0" in text:
+                    return True
+            case list() as items:
+                waiting += items
+            case dict() as members:
+                waiting += [*members, *members.values()]
+            case _:
+                pass
+    return False
 
 
 async def _read_body(request: Request) -> tuple[dict[str, Any], int]:

@@ -16,7 +16,7 @@ LIMIT = 2**63
 
 def _big_int(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -LIMIT <= value < LIMIT:
-        raise StrawberryInputCoercionError(f"A BigInt is a whole number of at most 64 bits, not {value!r}.")
+        raise StrawberryInputCoercionError(f"A BigInt is a whole number of at most 64 bits, not {value!r:.60}.")
     return value
 
 
@@ -27,13 +27,15 @@ def _big_int_literal(node: Any, _variables: Any = None) -> int:
 
 
 def _instant(value: Any) -> datetime:
+    """Read an instant in UTC; one may be within the years 1 to 9999 where it was written, and beyond them in UTC."""
     try:
         instant = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
         raise StrawberryInputCoercionError(
-            f"A DateTime is ISO 8601, such as 2026-11-21T09:30:00Z, not {value!r}."
+            "A DateTime is ISO 8601, such as 2026-11-21T09:30:00Z, and in UTC within the years 1 to 9999, "
+            f"not {value!r:.60}."
         ) from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 SCALARS: dict[object, ScalarDefinition] = {

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from app.operations.forms import is_blank, read_text
@@ -179,9 +179,10 @@ def _first_unstorable(value: str) -> int:
 
 def _date_time(value: Any, name: str) -> str:
     try:
-        if datetime.fromisoformat(value).tzinfo:
+        instant = datetime.fromisoformat(value)
+        if instant.tzinfo and instant.astimezone(UTC):
             return value
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise Unacceptable(f"{name} must be a date and time with an offset, such as 2026-01-31T09:30:00Z.")
 

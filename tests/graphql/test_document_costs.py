@@ -85,7 +85,7 @@ def limited(services: Services, quota: int) -> Services:
 
 
 def in_production(services: Services) -> Services:
-    settings = services.settings.model_copy(update={"base_url": "https://sms.example.com"})
+    settings = services.settings.model_copy(update={"base_url": "https://sms.example.com", "environment": "production"})
     return replace(limited(services, 100), settings=settings)
 
 

@@ -94,6 +94,6 @@ def _typed(value: Any, kind: type) -> Any:
     """Return a value of a cursor as its column takes it: JSON has no instants, and a name may look like one."""
     if kind is datetime:
         return datetime.fromisoformat(value).astimezone(UTC)
-    if type(value) is not kind or (kind is int and value >= MAX_INTEGER):
+    if type(value) is not kind or (kind is int and value >= MAX_INTEGER) or (kind is str and "\0" in value):
         raise TypeError
     return value
