@@ -29,6 +29,7 @@ from app.graphql.requests import MAX_BODY
 from app.graphql.schema import contract
 from app.graphql.sessions import Origin, SessionIdentity
 from app.http import listening
+from app.http.headers import SafeHeaders
 from app.http.hosts import LoopbackOnly
 from app.http.limits import BoundedConfig, Limits
 from app.http.protocol import BoundedHttp
@@ -60,7 +61,7 @@ def create_app(settings: Settings) -> RequestTelemetry:
     if settings.in_development:
         app.add_middleware(LoopbackOnly)
     envelope.install(app, _docs(settings), _challenge(settings))
-    return RequestTelemetry(app)
+    return RequestTelemetry(SafeHeaders(app, https=settings.public_url.startswith("https://")))
 
 
 @cache

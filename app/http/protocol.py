@@ -15,6 +15,7 @@ from app.domain.kernel.errors import (
     Unavailable,
 )
 from app.http import heads
+from app.http.headers import DEFAULTS
 from app.http.limits import BoundedConfig
 
 SLICE = 16 * 1024
@@ -235,7 +236,7 @@ class BoundedHttp(HttpToolsProtocol):
             *self.server_state.default_headers,
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
-            (b"cache-control", b"no-store"),
+            *DEFAULTS,
             (b"connection", b"close"),
         ]
         lines = [STATUS_LINE[status], *(b"%b: %b\r\n" % header for header in headers), b"\r\n", body]

@@ -1,0 +1,35 @@
+"""Headers that every answer carries: browsers guess no type, frame nothing, keep nothing and tell no address."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+DEFAULTS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+)
+HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000")
+
+
+class SafeHeaders:
+    """ASGI middleware that adds what an answer does not say itself; over https, that https is to be kept for a year."""
+
+    def __init__(self, app: ASGIApp, *, https: bool) -> None:
+        self._app = app
+        self._headers = (*DEFAULTS, HTTPS_ONLY) if https else DEFAULTS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and complete the headers of its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def complete(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                said = {name.lower() for name, _ in message.get("headers", ())}
+                added = [header for header in self._headers if header[0] not in said]
+                message["headers"] = [*message.get("headers", ()), *added]
+            await send(message)
+
+        await self._app(scope, receive, complete)
