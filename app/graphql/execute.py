@@ -11,7 +11,14 @@ from graphql.execution import Executor as PlainExecutor
 
 from app.bootstrap import Services
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.errors import InsufficientScope, MethodNotAllowed, RateLimited, Unauthenticated
+from app.domain.kernel.errors import (
+    DomainError,
+    InsufficientScope,
+    InvalidInput,
+    MethodNotAllowed,
+    RateLimited,
+    Unauthenticated,
+)
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth.resources import join
 from app.graphql.context import Context
@@ -50,7 +57,7 @@ class Executor:
         """
         result, replayed = await self._run(_read_own(operation.text), dict(variables), actor)
         if result.errors:
-            raise refusal(result.errors[0])
+            raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
 
     async def admit(self, scopes: frozenset[str], actor: Actor | None, units: int = 1) -> None:
@@ -172,6 +179,13 @@ class Executor:
             for bell in unit.bells:
                 self.services.ring(bell)
         return result
+
+
+def _named(error: DomainError, operation: Operation) -> DomainError:
+    """Return an error that names an argument of the contract by the parameter of the surface that fills it."""
+    argument = str(error.facts.get("argument"))
+    name = operation.arguments.get(argument, argument)
+    return error if name == argument else InvalidInput(reason=str(error).replace(argument, name, 1))
 
 
 def _anonymous(address: str) -> Actor:

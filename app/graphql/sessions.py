@@ -43,14 +43,17 @@ class Origin:
             return False
         if origin is None or (origin == "null" and site):
             return None if site is None else True
-        return origin == self.url or _is_at(origin, headers.get("host"))
+        here = f"{self.url.partition('://')[0]}://{headers.get('host', '')}"
+        try:
+            return _place(origin) in (_place(self.url), _place(here))
+        except ValueError:
+            return False
 
 
-def _is_at(origin: str, host: str | None) -> bool:
-    try:
-        return bool(host) and split(origin).netloc == host
-    except ValueError:
-        return False
+def _place(origin: str) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of an origin; a port may be left out where it is its scheme's own (RFC 6454, 4)."""
+    parts = split(origin)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def cookie_in(headers: Mapping[str, str], name: str) -> str | None:

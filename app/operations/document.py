@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from graphql import (
     Source,
     StringValueNode,
     VariableDefinitionNode,
+    VariableNode,
     Visitor,
     extend_schema,
     get_named_type,
@@ -65,6 +66,8 @@ class Operation:
     rest: tuple[Rest, ...]
     tool: Tool | None
     command: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The variable that each argument of the root field is given."""
 
 
 def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
@@ -95,12 +98,12 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
     if node.name is None or parent is None or node.operation is OperationType.SUBSCRIPTION:
         raise Unsound("an operation is a query or a mutation, and has a name")
     root, selections = _root(node, parent, fragments)
-    field = parent.fields[selections[0].name.value]
+    described = parent.fields[selections[0].name.value]
     used = _used(node, fragments)
     variables = read_variables(node, used.values(), schema)
     operation = Operation(
         name=node.name.value,
-        description=_text_of(node.description) or field.description or "",
+        description=_text_of(node.description) or described.description or "",
         area=area,
         reads_only=node.operation is OperationType.QUERY,
         root=root,
@@ -108,12 +111,19 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         text=_executable(node, used.values()),
         variables=variables,
         accepts=_accepts(variables.values()),
-        returns=json_schema.returns(field.type, selections, fragments),
+        returns=json_schema.returns(described.type, selections, fragments),
         scopes=frozenset(_scopes(parent, node, fragments, schema)),
-        refusals=tuple(code for said in directive_values("refuses", field.ast_node, schema) for code in said["codes"]),
+        refusals=tuple(
+            code for said in directive_values("refuses", described.ast_node, schema) for code in said["codes"]
+        ),
         rest=read_rest(node, schema),
         tool=read_tool(node, schema),
         command=read_command(node, schema),
+        arguments={
+            given.name.value: given.value.name.value
+            for given in selections[0].arguments or ()
+            if isinstance(given.value, VariableNode)
+        },
     )
     if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
         raise Unsound(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
@@ -141,9 +151,9 @@ def _scopes(
     parent: GraphQLObjectType, node: SelectingNode, fragments: Fragments, schema: GraphQLSchema
 ) -> Iterator[str]:
     for selections in json_schema.selected(parent, [node], fragments).values():
-        field = parent.fields[selections[0].name.value]
-        yield from (said["requires"] for said in directive_values("scope", field.ast_node, schema))
-        kind = get_named_type(field.type)
+        described = parent.fields[selections[0].name.value]
+        yield from (said["requires"] for said in directive_values("scope", described.ast_node, schema))
+        kind = get_named_type(described.type)
         if isinstance(kind, GraphQLObjectType):
             for selection in selections:
                 yield from _scopes(kind, selection, fragments, schema)

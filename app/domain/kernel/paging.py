@@ -31,7 +31,7 @@ class Window:
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for a window that no list has."""
         if not 1 <= self.first <= MAX_FIRST:
-            raise InvalidInput(reason=f"limit (in GraphQL: first) must be from 1 to {MAX_FIRST}.")
+            raise InvalidInput(reason=f"first must be from 1 to {MAX_FIRST}.", argument="first")
         if not 0 <= self.offset < MAX_OFFSET:
             raise InvalidInput(reason="offset must be 0 or more.")
 

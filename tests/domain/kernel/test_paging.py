@@ -30,7 +30,7 @@ CURSORS = JSON | st.tuples(JSON, INTEGERS) | st.tuples(TEXTS, TEXTS, INTEGERS) |
 
 @pytest.mark.parametrize("first", [0, -1, 201])
 def test_a_page_has_1_to_200_rows(first: int) -> None:
-    with pytest.raises(InvalidInput, match=r"^limit \(in GraphQL: first\) must be from 1 to 200.$"):
+    with pytest.raises(InvalidInput, match=r"^first must be from 1 to 200.$"):
         Window(first)
 
 
