@@ -8,6 +8,7 @@ import structlog
 from app.db.engine import Database
 from app.domain.accounts import keys
 from app.domain.accounts.api_keys import touch_key
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.queries import KnownKey, find_live_key
 from app.domain.kernel.clock import Clock
@@ -25,7 +26,7 @@ Identify = Callable[[Mapping[str, str]], Awaitable[Actor | None]]
 """Tells by the headers who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
 
 NOT_A_KEY = "This is not a key: it was cut short or mistyped."
-NOT_GOOD = "This key is unknown, expired or revoked, or its account is suspended."
+NOT_GOOD = "This key is unknown, expired or revoked."
 WITHDRAWN = "This access token's grant has ended."
 
 
@@ -91,6 +92,8 @@ class Identity:
         key = await self._keys.find(hash, now)
         if key is None or (key.expires_at and key.expires_at <= now):
             raise self._refusal(NOT_GOOD, resource)
+        if key.is_suspended:
+            raise AccountSuspended()
         return Actor(key.account_id, key.scopes, f"key:{key.id}", request_id(), key_id=key.id)
 
     async def _bearer_of_token(self, text: str, resource: str, now: datetime) -> Actor:
@@ -102,6 +105,8 @@ class Identity:
         grant = await self._grants.find(token.grant_id, now)
         if grant is None or grant.expires_at <= now:
             raise self._refusal(WITHDRAWN, resource)
+        if grant.is_suspended:
+            raise AccountSuspended()
         scopes = token.scopes & grant.scopes
         return Actor(grant.account_id, scopes, f"grant:{grant.id}", request_id(), grant.user_id, grant.id)
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.bootstrap import Services
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited, Unavailable
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import access_tokens, clients
@@ -149,6 +150,7 @@ _NAMES: dict[type[DomainError], tuple[str, int]] = {
     clients.InvalidClientMetadata: ("invalid_client_metadata", 400),
     RateLimited: ("temporarily_unavailable", 429),
     Unavailable: ("temporarily_unavailable", 503),
+    AccountSuspended: ("temporarily_unavailable", 503),
 }
 
 

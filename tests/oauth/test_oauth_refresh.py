@@ -7,7 +7,7 @@ import pytest
 
 from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
+from tests.factories.accounts import AUDIT_ENTRIES, USERS
 from tests.factories.oauth import (
     OAUTH_CLIENTS,
     OAUTH_GRANTS,
@@ -129,11 +129,10 @@ async def test_a_refresh_that_asks_for_too_much_rotates_nothing(
     "ended",
     [
         lambda services: USERS.change(services, removed_at=ago()),
-        lambda services: ACCOUNTS.change(services, status="suspended"),
         lambda services: OAUTH_GRANTS.change(services, revoked_at=ago()),
         lambda services: OAUTH_GRANTS.change(services, expires_at=ago()),
     ],
-    ids=["user removed", "account suspended", "grant revoked", "grant expired"],
+    ids=["user removed", "grant revoked", "grant expired"],
 )
 async def test_whose_end_ends_tokens(
     application: Application, services: Services, http: httpx2.AsyncClient, ended: Change

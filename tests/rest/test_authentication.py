@@ -29,7 +29,8 @@ ENDPOINTS = [
     ("GET", "/billing/balance"),
     ("GET", "/billing/transactions"),
 ]
-NOT_GOOD = "This key is unknown, expired or revoked, or its account is suspended." + KEY_HINT
+SUSPENDED = "This account is suspended and cannot send. Its keys and connections work again once it is resumed."
+NOT_GOOD = "This key is unknown, expired or revoked." + KEY_HINT
 
 
 @pytest.mark.parametrize(("header", "form"), [("Authorization", "Bearer {}"), ("X-API-Key", "{}")])
@@ -74,7 +75,7 @@ async def test_a_key_that_has_ended_is_refused(api: httpx2.AsyncClient, services
 async def test_the_keys_of_a_suspended_account_are_refused(api: httpx2.AsyncClient, services: Services) -> None:
     await ACCOUNTS.change(services, status="suspended")
 
-    assert refusal(await api.get("/contacts")) == (401, "unauthenticated", NOT_GOOD)
+    assert refusal(await api.get("/contacts")) == (403, "account_suspended", SUSPENDED)
 
 
 async def test_a_refused_key_does_nothing(http: httpx2.AsyncClient, services: Services, account: Opened) -> None:

@@ -25,9 +25,9 @@ REVOKED_AT = "least(k.revoked_at, made_with.revoked_at, g.revoked_at, c.revoked_
 """A key ends with the first of what it was made with: no column has to be written when that ends."""
 
 FIND_LIVE = f"""
-SELECT k.id, k.account_id, k.scopes, u.role, {EXPIRES_AT} AS expires_at
+SELECT k.id, k.account_id, k.scopes, u.role, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
 {MAKERS}
-JOIN accounts a ON a.id = k.account_id AND a.status = 'active'
+JOIN accounts a ON a.id = k.account_id
 WHERE k.hash = $1 AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
 SHOW = f"""
@@ -47,6 +47,7 @@ class KnownKey:
     account_id: int
     scopes: frozenset[str]
     expires_at: datetime | None
+    is_suspended: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +118,18 @@ async def get_key(unit: Unit, id: int, *, lock: bool = False) -> ApiKey:
 
 
 async def find_live_key(database: Database, hash: bytes, now: datetime) -> KnownKey | None:
-    """Return the key with a fingerprint, unless it or what it was made with has ended, or its account is suspended.
+    """Return the key with a fingerprint, unless it or what it was made with has ended.
 
+    `is_suspended` says that its account is: then it may do nothing.
     A key of a user's may do no more than the user's role now. This is the one look-up that does not start from an
     actor: it finds out who the actor is.
     """
     row = await database.pool.fetchrow(FIND_LIVE, hash, now)
     if row is None:
         return None
-    return KnownKey(row["id"], row["account_id"], _scopes(row["scopes"], row["role"]), row["expires_at"])
+    return KnownKey(
+        row["id"], row["account_id"], _scopes(row["scopes"], row["role"]), row["expires_at"], row["is_suspended"]
+    )
 
 
 async def _show(unit: Unit, id: int | None) -> list[ShownKey]:

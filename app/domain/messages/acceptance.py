@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.db.engine import Connection
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
 from app.domain.billing.service import InsufficientCredits
@@ -20,7 +21,7 @@ from app.domain.conversations.events import NewConversation
 from app.domain.kernel import idempotency, phone
 from app.domain.kernel.errors import Conflict, DomainError, NotFound
 from app.domain.kernel.events import Event, timestamp
-from app.domain.messages.errors import AccountSuspended, NoSender
+from app.domain.messages.errors import NoSender
 from app.domain.messages.events import SendBlocked
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, SendRequest

@@ -30,14 +30,6 @@ class NoSender(DomainError):
     message = "The account has no active phone number to send from. Add one first."
 
 
-class AccountSuspended(DomainError):
-    """The account may not send at this time."""
-
-    code = "account_suspended"
-    status = 403
-    message = "This account is suspended and cannot send. Contact support."
-
-
 class CarrierRefused(DomainError):
     """The text did not leave, and its credits were refunded. The message says why, and what to do about it."""
 

@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth import queries, redirects
@@ -180,8 +181,13 @@ async def touch(session: AsyncSession, id: int, now: datetime) -> None:
 
 
 async def _live_grant_of(unit: Unit, row: AuthorizationCode | RefreshToken | None, client: Client) -> LiveGrant | None:
+    """Return the grant of a code or token, if it is the client's; raise `AccountSuspended`, which ends nothing."""
     live = await queries.find_live(unit, row.grant_id) if row else None
-    return live if live and live.client_key == client.id else None
+    if live is None or live.client_key != client.id:
+        return None
+    if live.is_suspended:
+        raise AccountSuspended()
+    return live
 
 
 async def _revoke_as_stolen(unit: Unit, client: Client, grant: LiveGrant, because: str) -> None:

@@ -28,6 +28,7 @@ class LiveGrant:
     scopes: frozenset[str]
     resource: str
     expires_at: datetime
+    is_suspended: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +110,21 @@ async def find_live(unit: Unit, id: int) -> LiveGrant | None:
     return read_live(await unit.rows(live_grant(id, unit.clock.now())))
 
 
-def live_grant(id: int, now: datetime) -> Select[Grant, str, str]:
-    """Select a grant, unless it, its client, its user or its account has ended."""
+def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
+    """Select a grant, unless it, its client or its user has ended."""
     return (
-        select(Grant, User.role, Client.client_id)
+        select(Grant, User.role, Client.client_id, Account.status)
         .join(User, User.id == Grant.user_id)
         .join(Client, Client.id == Grant.client_id)
         .join(Account, Account.id == Grant.account_id)
         .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
-        .where(User.removed_at.is_(None), Client.revoked_at.is_(None), Account.status == AccountStatus.active)
+        .where(User.removed_at.is_(None), Client.revoked_at.is_(None))
     )
 
 
-def read_live(rows: Sequence[tuple[Grant, str, str]]) -> LiveGrant | None:
+def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
     """Return what `live_grant` selected."""
-    for grant, role, client_id in rows:
+    for grant, role, client_id, status in rows:
         scopes = frozenset(grant.scopes) & scopes_of(role)
         return LiveGrant(
             grant.id,
@@ -134,6 +135,7 @@ def read_live(rows: Sequence[tuple[Grant, str, str]]) -> LiveGrant | None:
             scopes,
             grant.resource,
             grant.expires_at,
+            status == AccountStatus.suspended,
         )
     return None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from app.db import claims
 from app.db.engine import Connection, Database
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts.consent import ContactHeld
 from app.domain.kernel.clock import Clock
@@ -23,7 +24,7 @@ from app.domain.kernel.unit import Actor, Ring
 from app.domain.messages import replies
 from app.domain.messages.acceptance import TELL
 from app.domain.messages.desk import Desk, Send
-from app.domain.messages.errors import AccountSuspended, NoSender
+from app.domain.messages.errors import NoSender
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition
 from app.domain.sequences.events import DripCompleted

@@ -163,13 +163,17 @@ async def test_a_key_ends_at_the_instant_it_was_given(services: Services, owner:
     assert await _find(services, text.text, SetClock(NOON)) is None
 
 
-async def test_no_key_of_a_suspended_account_is_found(services: Services, account: Opened, unit: Unit) -> None:
+async def test_the_key_of_a_suspended_account_is_found_as_suspended(
+    services: Services, account: Opened, unit: Unit
+) -> None:
     own = await queries.get_own(unit)
     own.status = AccountStatus.suspended
     await unit.save(own)
     await unit.session.commit()
 
-    assert await _find(services, account.svc_key) is None
+    found = await _find(services, account.svc_key)
+    assert found
+    assert found.is_suspended
 
 
 async def test_the_use_of_a_key_is_noted_once_a_minute(services: Services, account: Opened) -> None:

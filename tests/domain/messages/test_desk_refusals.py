@@ -7,6 +7,7 @@ import pytest
 
 from app.bootstrap import Services
 from app.db.engine import Pool
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts import consent
 from app.domain.contacts import service as contacts
@@ -15,7 +16,7 @@ from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.unit import Actor
 from app.domain.messages.desk import Desk, Send
-from app.domain.messages.errors import AccountSuspended, ConsentNotAttested, MessageTooLong, NoSender
+from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
 from app.domain.messages.models import Purpose
 from app.domain.onboarding.service import Opened
 from tests.domain.messages.sends import TO, hello, nothing_was_kept
