@@ -11,6 +11,7 @@ from app.domain.accounts.api_keys import touch_key
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.queries import KnownKey, find_live_key
+from app.domain.accounts.scopes import complete
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.domain.kernel.unit import Actor
@@ -107,7 +108,7 @@ class Identity:
             raise self._refusal(WITHDRAWN, resource)
         if grant.is_suspended:
             raise AccountSuspended()
-        scopes = token.scopes & grant.scopes
+        scopes = complete(token.scopes & grant.scopes)
         return Actor(grant.account_id, scopes, f"grant:{grant.id}", request_id(), grant.user_id, grant.id)
 
     def _refusal(self, reason: str, resource: str) -> Unauthenticated:

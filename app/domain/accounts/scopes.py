@@ -1,6 +1,7 @@
 """What a key may be allowed to do."""
 
 import enum
+from collections.abc import Iterable
 
 
 class Scope(enum.StrEnum):
@@ -49,3 +50,21 @@ AUTOMATION = frozenset(
 
 AUTOMATION_LIMIT = AUTOMATION | {Scope.ai_use, Scope.billing_read}
 """The most that an `auto_` key or an automation grant can hold: the two others only where somebody chose them."""
+
+INCLUDED = {
+    Scope.account_write: Scope.account_read,
+    Scope.billing_write: Scope.billing_read,
+    Scope.contacts_write: Scope.contacts_read,
+    Scope.conversations_write: Scope.conversations_read,
+    Scope.campaigns_write: Scope.campaigns_read,
+    Scope.campaigns_send: Scope.campaigns_read,
+    Scope.numbers_write: Scope.numbers_read,
+    Scope.agents_write: Scope.agents_read,
+}
+"""The scope to read that a scope to change includes: a change answers the record as it is now."""
+
+
+def complete(scopes: Iterable[str]) -> frozenset[str]:
+    """Return scopes with those that they include. Every credential's scopes pass through here when it is resolved."""
+    given = frozenset(scopes)
+    return given | {str(read) for write, read in INCLUDED.items() if write in given}

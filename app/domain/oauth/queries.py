@@ -9,6 +9,7 @@ from sqlalchemy import Select, select
 from app.db.engine import Database
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Unit
 from app.domain.oauth.models import Client, Grant
@@ -125,7 +126,7 @@ def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
 def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
     """Return what `live_grant` selected."""
     for grant, role, client_id, status in rows:
-        scopes = frozenset(grant.scopes) & scopes_of(role)
+        scopes = complete(grant.scopes) & scopes_of(role)
         return LiveGrant(
             grant.id,
             grant.account_id,
@@ -157,7 +158,7 @@ def _application(grant: Grant, client: Client, user: User) -> ConnectedApplicati
         client_uri=client.client_uri,
         user_id=user.id,
         user_email=user.email,
-        scopes=grant.scopes,
+        scopes=sorted(complete(grant.scopes)),
         resource=grant.resource,
         created_at=grant.created_at,
         last_used_at=grant.last_used_at,

@@ -1,0 +1,125 @@
+"""No operation answers with records that its scopes may not read: every field of the contract is walked."""
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from graphql import GraphQLObjectType, get_named_type
+
+from app.bootstrap import Services
+from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
+from app.domain.onboarding.service import Opened
+from app.graphql.documents import SCOPES
+from app.graphql.schema import CORE
+from tests.factories.accounts import API_KEYS
+from tests.graphql.calls import codes, post
+
+READING = {
+    "Account": "account:read",
+    "ApiKey": "account:write",
+    "AuditEntry": "account:write",
+    "Balance": "billing:read",
+    "Consent": "contacts:read",
+    "Contact": "contacts:read",
+    "ContactTag": "contacts:read",
+    "Conversation": "conversations:read",
+    "Enrollment": "campaigns:read",
+    "Invitation": "account:write",
+    "Message": "messages:read",
+    "OauthClient": "account:write",
+    "OauthGrant": "account:write",
+    "PhoneNumber": "numbers:read",
+    "ScoreReason": "contacts:read",
+    "Sequence": "campaigns:read",
+    "SequenceStep": "campaigns:read",
+    "Session": "account:write",
+    "Transaction": "billing:read",
+    "Update": "messages:read",
+    "User": "conversations:write",
+    "Viewer": "account:read",
+    "WatchedKeyword": "campaigns:read",
+    "Webhook": "webhooks:manage",
+    "WebhookAttempt": "webhooks:manage",
+    "WebhookDelivery": "webhooks:manage",
+    "WebhookNotice": "webhooks:manage",
+}
+"""The scope that reading a record of each type needs."""
+
+RESULTS = {
+    "DeletedContact",
+    "Enrolled",
+    "GeneratedCopy",
+    "NewApiKey",
+    "NewOauthClient",
+    "PageInfo",
+    "Replayed",
+    "SentMessage",
+    "TakenMessage",
+}
+"""What only the operation that made it answers: it tells the caller no more than what the caller asked for."""
+
+ROOTS = {"Query", "Mutation", "Subscription"}
+USERS_BY_OWNERS = {("invite_user", "User"), ("change_role", "User"), ("remove_user", "User"), ("update_user", "User")}
+"""Owners hold every scope; that a key made for changing the account reads its people is meant."""
+
+
+def answers() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Return every root field with each type that it can answer with, and the scopes needed on the way there."""
+    for kind in (CORE.query_type, CORE.mutation_type, CORE.subscription_type):
+        assert kind
+        for name, field in kind.fields.items():
+            needed = complete({SCOPES[kind.name, name]})
+            yield from ((name, type, scopes) for type, scopes in reached(get_named_type(field.type), needed, ()))
+
+
+def reached(kind: object, scopes: frozenset[str], path: tuple[str, ...]) -> Iterator[tuple[str, frozenset[str]]]:
+    if not isinstance(kind, GraphQLObjectType) or kind.name in path:
+        return
+    if not kind.name.endswith("Connection"):
+        yield kind.name, scopes
+    for name, field in kind.fields.items():
+        needed = {SCOPES[kind.name, name]} if (kind.name, name) in SCOPES else set[str]()
+        yield from reached(get_named_type(field.type), complete(scopes | needed), (*path, kind.name))
+
+
+def test_every_type_of_the_contract_says_what_reading_it_needs() -> None:
+    kinds = {name for name, kind in CORE.type_map.items() if isinstance(kind, GraphQLObjectType)}
+    records = {name for name in kinds if not name.startswith("__") and not name.endswith("Connection")}
+
+    assert records - ROOTS == READING.keys() | RESULTS
+
+
+def test_whatever_is_answered_its_caller_may_read() -> None:
+    found = list(answers())
+
+    leaks = [
+        (field, type)
+        for field, type, scopes in found
+        if type in READING and READING[type] not in scopes and (field, type) not in USERS_BY_OWNERS
+    ]
+
+    assert leaks == []
+    assert len(found) > 70
+
+
+def test_every_scope_to_change_includes_the_scope_to_read() -> None:
+    writing = {scope for scope in Scope if scope.endswith(":write")}
+
+    assert INCLUDED.keys() == writing | {Scope.campaigns_send}
+    assert complete(["contacts:write"]) == {"contacts:write", "contacts:read"}
+    assert complete(AUTOMATION) == AUTOMATION
+    assert complete(ALL) == ALL
+
+
+@pytest.mark.parametrize("scope", ["contacts:write", "contacts:delete"])
+async def test_a_key_that_may_change_contacts_may_read_them_and_no_other_may(
+    services: Services, account: Opened, api: httpx2.AsyncClient, scope: str
+) -> None:
+    await API_KEYS.change(services, scopes=[scope])
+
+    answer = await post(api, {"query": "{ contacts { total_count } }"})
+
+    if scope == "contacts:write":
+        assert answer.json() == {"data": {"contacts": {"total_count": 0}}}
+    else:
+        assert codes(answer) == ["insufficient_scope"]
