@@ -68,7 +68,10 @@ class WebhookAttempt:
     address: str = strawberry.field(description="The address that was connected to.")
     seconds: float = strawberry.field(description="How long it took.")
     headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
-    body: str = strawberry.field(description="The first 2 KiB of the answer.")
+    body: str = strawberry.field(
+        description="The first 2 KiB of the answer, which may repeat what was posted.",
+        directives=guarded("messages:read"),
+    )
     attempted_at: datetime = strawberry.field(description="When it was made.")
 
 
@@ -78,7 +81,7 @@ class WebhookDelivery:
 
     id: BigInt = strawberry.field(description="The delivery's id.")
     subscription_id: BigInt = strawberry.field(description="The webhook it is for.")
-    event: str = strawberry.field(description="The event's name.")
+    event: str = strawberry.field(description="The event, by the name that the webhook has for it.")
     webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers tell repetitions.")
     contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
     is_test: bool = strawberry.field(description="True for a sample sent by hand.")
@@ -162,7 +165,10 @@ class WebhookQuery:
 
     @strawberry.field(
         graphql_type=list[Webhook],
-        description="The account's webhooks, the oldest first.",
+        description=(
+            "The webhooks that the caller manages, the oldest first: with account:write all of the account's, "
+            "otherwise those made with the caller's own key, connection or sign-in, and with its keys."
+        ),
         directives=guarded("webhooks:manage"),
     )
     async def webhooks(
@@ -182,7 +188,7 @@ class WebhookQuery:
 
     @strawberry.field(
         graphql_type=Connection[WebhookDelivery],
-        description="What was and is to be delivered, the newest first.",
+        description="What was and is to be delivered to the webhooks that the caller manages, the newest first.",
         directives=guarded("webhooks:manage"),
     )
     async def webhook_deliveries(
@@ -200,7 +206,7 @@ class WebhookQuery:
 
     @strawberry.field(
         graphql_type=Connection[WebhookNotice],
-        description="What the account should know of its webhooks, the newest first.",
+        description="Notices about the webhooks that the caller manages, the newest first.",
         directives=guarded("webhooks:manage"),
     )
     async def webhook_notices(
@@ -286,7 +292,10 @@ class WebhookMutation:
 
     @strawberry.mutation(
         graphql_type=Webhook,
-        description="Change a webhook.",
+        description=(
+            "Change a webhook. Changing its address or events takes it over, as take_over_webhook does; what waits of "
+            "an event that is left out is canceled."
+        ),
         directives=guarded("webhooks:manage", "invalid_url", "not_found", "unknown_event"),
     )
     async def update_webhook(
@@ -298,6 +307,18 @@ class WebhookMutation:
         """Change a webhook."""
         fields = given(vars(changes), SubscriptionFields)
         return await service.update_webhook(info.context.unit, info.context.services.webhooks, id, fields)
+
+    @strawberry.mutation(
+        graphql_type=Webhook,
+        description=(
+            "Bind a webhook to the caller: from now on it ends with the caller's key, connection or user, and not with "
+            "what it was made with. Needs the scopes to read what it tells."
+        ),
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def take_over_webhook(self, info: Info, id: WebhookId) -> models.Subscription:
+        """Take a webhook over."""
+        return await service.take_over(info.context.unit, id)
 
     @strawberry.mutation(
         description="Give a webhook a new secret, and return it. The old one signs as well for some hours.",
@@ -328,7 +349,10 @@ class WebhookMutation:
 
     @strawberry.mutation(
         graphql_type=WebhookDelivery,
-        description="Send a delivery again: the same id and body, a new timestamp.",
+        description=(
+            "Send a delivery again: the same id and body, a new timestamp. The webhook must still receive the event, "
+            "and the caller be allowed to read it."
+        ),
         directives=guarded("webhooks:manage", "conflict", "not_found"),
     )
     async def replay_webhook_delivery(
@@ -338,7 +362,10 @@ class WebhookMutation:
         return await service.replay(info.context.unit, id)
 
     @strawberry.mutation(
-        description="Send again everything of a webhook that failed, or was skipped, since an instant.",
+        description=(
+            "Send again everything of a webhook that failed, or was skipped, since an instant, of the events that it "
+            "receives. Needs the scopes to read them."
+        ),
         directives=guarded("webhooks:manage", "conflict", "not_found"),
     )
     async def replay_webhook_deliveries(

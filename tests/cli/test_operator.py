@@ -47,7 +47,8 @@ def test_a_key_is_made_with_scopes_and_an_end(messaging: Run, account: int, ask:
 
     assert made["key"].startswith("svc_")
     assert (made["scopes"], made["expires_at"]) == (["contacts:read", "messages:send"], "2030-01-31T00:00:00.000Z")
-    assert ask(f"SELECT created_by, made_by_user_id FROM api_keys WHERE id = {made['id']}") == [("command line", None)]
+    assert ask(f"SELECT created_by FROM api_keys WHERE id = {made['id']}") == [("command line",)]
+    assert ask(f"SELECT id FROM makers WHERE key_id = {made['id']}") == []
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "unsubscribe": lambda ids: {"id": ids["webhook"]},
     "create_webhook": lambda _: {"target_url": "https://example.com/new", "events": ["contact.created"]},
     "update_webhook": lambda ids: {"id": ids["webhook"], "changes": {"description": "Changed"}},
+    "take_over_webhook": lambda ids: {"id": ids["webhook"]},
     "rotate_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "send_test_webhook": lambda ids: {"id": ids["webhook"]},
     "replay_webhook_delivery": lambda ids: {"id": ids["delivery"]},
@@ -176,6 +177,9 @@ CREATES = {
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
+    **dict.fromkeys(
+        ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
+    ),
 }
 """What an actor must hold beside the scope of a mutation, since it gives it to somebody else."""
 
@@ -265,7 +269,9 @@ async def make_world(services: Services) -> World:
         enrolled = await sequences.enroll(unit, sequence.id, contact.id)
         keyword = await automations.watch(unit, MARK)
         url, topics = "https://example.com/hooks", ["message.inbound"]
+        unit.actor = replace(actor, key_id=key.id)
         webhook = await webhooks.create_webhook(unit, services.webhooks, url, topics, MARK)
+        unit.actor = actor
         delivery = await webhooks.send_test(unit, webhook.id)
         delivery.status, delivery.next_attempt_at = DeliveryStatus.failed, None
         await unit.save(Notice(account_id=account.account_id, subscription_id=webhook.id, kind="failing", text=MARK))

@@ -124,7 +124,7 @@ async def test_an_automation_key_makes_no_keys(api: httpx2.AsyncClient, services
 
     answer = await api.post(PATH, json={"name": "Child"}, headers=bearer(made["key"]))
 
-    text = "This key makes no keys: it is an auto_ key, or was made with a key itself. Sign in, or use another key."
+    text = "This key makes no keys: it is an auto_ key, or a key made or rotated it. Sign in, or use another key."
     assert refusal(answer) == (403, "key_makes_no_keys", text)
     assert await count(services) == before
 

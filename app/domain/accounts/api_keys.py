@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts import audit, keys, queries
+from app.domain.accounts import audit, credentials, keys, queries
+from app.domain.accounts.credentials import maker_of
 from app.domain.accounts.keys import KeyKind, KeyText
-from app.domain.accounts.models import ApiKey
+from app.domain.accounts.models import Account, ApiKey, Maker
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput
@@ -20,15 +21,7 @@ LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
 DEFAULTS = {KeyKind.svc: GENERAL, KeyKind.auto: AUTOMATION}
 MAX_NAME = 100
 MAX_OVERLAP_HOURS = 72
-KEPT_BY_ROTATION = (
-    "name",
-    "scopes",
-    "created_by",
-    "expires_at",
-    "made_by_key_id",
-    "made_by_grant_id",
-    "made_by_user_id",
-)
+KEPT_BY_ROTATION = ("name", "scopes", "created_by", "expires_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +39,11 @@ Made = tuple[ApiKey, KeyText]
 
 
 class KeyMakesNoKeys(DomainError):
-    """An `auto_` key, or one that was itself made with a key, makes no keys: sign in, or use a `svc_` key that may."""
+    """An `auto_` key, or one that a key made or rotated, makes no keys: sign in, or use another key."""
 
     code = "key_makes_no_keys"
     status = 403
-    message = "This key makes no keys: it is an auto_ key, or was made with a key itself. Sign in, or use another key."
+    message = "This key makes no keys: it is an auto_ key, or a key made or rotated it. Sign in, or use another key."
 
 
 async def create_key(unit: Unit, secret: bytes, new: NewKey) -> Made:
@@ -62,38 +55,43 @@ async def create_key(unit: Unit, secret: bytes, new: NewKey) -> Made:
     wanted = DEFAULTS[new.kind] & unit.actor.scopes if new.scopes is None else frozenset(new.scopes)
     name = new.name.strip()
     _check(unit, new, name, wanted)
-    makers = await _makers(unit)
-    row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at, **makers)
+    await _check_makes_keys(unit)
+    row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at)
     await audit.record(unit, "key_created", row.name, scopes=row.scopes)
-    return await _store(unit, secret, new.kind, row)
+    made = await _store(unit, secret, new.kind, row)
+    await _add_makers(unit, row, maker_of(unit.actor))
+    return made
 
 
 async def rotate_key(unit: Unit, secret: bytes, id: int, overlap_hours: int = 24) -> Made:
     """Make a key like an old one, which goes on working for 0 to 72 hours; the keys made with it go with the new one.
 
+    The new key ends with everything that the old one does, and with the credential that rotates it (`credentials`).
     The actor must hold every scope of the key. Raises `NotFound`, `Conflict` for a key that has ended or was rotated
     before, `InsufficientScope` and `InvalidInput`.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
+    await _wait_for_rotations(unit)
     old, now = await queries.get_key(unit, id, lock=True), unit.clock.now()
     _check_may_rotate(old, await queries.show_key(unit, id), now)
     if missing := sorted(frozenset(old.scopes) - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
     made = {each: getattr(old, each) for each in KEPT_BY_ROTATION}
     new, text = await _store(unit, secret, keys.kind_of(old.prefix), ApiKey(**made))
+    await credentials.hand_on(unit, old.id, new.id)
+    await _add_makers(unit, new, maker_of(unit.actor), *await credentials.find_makers(unit, old.id))
     until = now + timedelta(hours=overlap_hours)
     old.expires_at, old.successor_id = min(old.expires_at or until, until), new.id
     await unit.save(old)
-    await unit.execute(update(ApiKey).where(ApiKey.made_by_key_id == old.id).values(made_by_key_id=new.id))
     await audit.record(unit, "key_rotated", old.name, key_id=old.id, overlap_hours=overlap_hours)
     return new, text
 
 
 async def revoke_key(unit: Unit, id: int) -> ApiKey:
-    """Revoke a key, and with it those that were made with it; every process stops taking them within seconds.
+    """Revoke a key, and with it all that was made with it; every process stops taking them within seconds.
 
-    Again changes nothing.
+    What was made with it before it was rotated is its successor's (`credentials`). Again changes nothing.
     """
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
@@ -122,15 +120,28 @@ def _check(unit: Unit, new: NewKey, name: str, wanted: frozenset[str]) -> None:
         raise InvalidInput(reason="expires_at must be in the future.")
 
 
-async def _makers(unit: Unit) -> dict[str, int | None]:
-    """Return what the actor's new key is to end with. Its look-up goes no further than one key up: so chains end."""
-    actor = unit.actor
-    if actor.key_id is None:
-        return {"made_by_grant_id": actor.grant_id, "made_by_user_id": actor.user_id}
-    key = await queries.get_key(unit, actor.key_id)
-    if key.made_by_key_id or keys.kind_of(key.prefix) == KeyKind.auto:
+async def _check_makes_keys(unit: Unit) -> None:
+    if unit.actor.key_id is None:
+        return
+    key = await queries.get_key(unit, unit.actor.key_id)
+    makers = await credentials.find_makers(unit, key.id)
+    if keys.kind_of(key.prefix) == KeyKind.auto or any(maker.maker_key_id for maker in makers):
         raise KeyMakesNoKeys()
-    return {"made_by_key_id": key.id, "made_by_user_id": key.made_by_user_id}
+
+
+async def _add_makers(unit: Unit, key: ApiKey, *makers: Maker | None) -> None:
+    """Store each credential once that a key was made with; a row of another key's is copied."""
+    made_with = {(maker.maker_key_id, maker.maker_grant_id, maker.maker_user_id) for maker in makers if maker}
+    rows = [
+        Maker(account_id=key.account_id, key_id=key.id, maker_key_id=by_key, maker_grant_id=by_grant, maker_user_id=by)
+        for by_key, by_grant, by in made_with
+    ]
+    await unit.save(*rows)
+
+
+async def _wait_for_rotations(unit: Unit) -> None:
+    """Have rotations of one account wait for one another: each sees what the others made depend on what."""
+    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 
 def _check_may_rotate(old: ApiKey, shown: ShownKey, now: datetime) -> None:

@@ -159,8 +159,7 @@ class AuditEntry(Base):
 class ApiKey(Base):
     """A key of an account's. Only its HMAC is kept; `prefix` and `last_four` are for display.
 
-    It works only as long as what it was made with: the key, the grant of an application, and the user behind either.
-    `successor_id` is the key that it was rotated to.
+    It ends with its makers (`credentials`). `successor_id` is the key that it was rotated to.
     """
 
     __tablename__ = "api_keys"
@@ -173,11 +172,25 @@ class ApiKey(Base):
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     scopes: Mapped[list[str]]
     created_by: Mapped[str]
-    made_by_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
-    made_by_grant_id: Mapped[int | None] = mapped_column(ForeignKey("oauth_grants.id", ondelete="CASCADE"), index=True)
-    made_by_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     created_at: Mapped[Created]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
-    successor_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"))
+    successor_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
     revoked_at: Mapped[datetime | None]
+
+
+class Maker(Base):
+    """A credential that a key, or a record of another area that names this row, was made with: one of the last three.
+
+    `key_id` is the key that was made, null for records of other areas. A grant that is not there any more has ended.
+    """
+
+    __tablename__ = "makers"
+    __table_args__ = (CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"), index=True)
+    maker_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
+    maker_grant_id: Mapped[int | None] = mapped_column(index=True)
+    maker_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)

@@ -8,32 +8,34 @@ from typing import Any
 from sqlalchemy import select, text
 
 from app.db.engine import Database
+from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH
 from app.domain.accounts.models import Account, ApiKey, Role, User
 from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Unit
 
-MAKERS = """
-FROM api_keys k
-LEFT JOIN api_keys made_with ON made_with.id = k.made_by_key_id
-LEFT JOIN oauth_grants g ON g.id = k.made_by_grant_id
-LEFT JOIN oauth_clients c ON c.id = g.client_id
-LEFT JOIN users u ON u.id = k.made_by_user_id
-"""
-EXPIRES_AT = "least(k.expires_at, made_with.expires_at, g.expires_at)"
-REVOKED_AT = "least(k.revoked_at, made_with.revoked_at, g.revoked_at, c.revoked_at, u.removed_at)"
-"""A key ends with the first of what it was made with: no column has to be written when that ends."""
+EXPIRES_AT = "least(k.expires_at, ends.expires_at)"
+REVOKED_AT = "least(k.revoked_at, ends.revoked_at)"
 
 FIND_LIVE = f"""
-SELECT k.id, k.account_id, k.scopes, u.role, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
-{MAKERS}
-JOIN accounts a ON a.id = k.account_id
+WITH RECURSIVE source AS (
+  SELECT m.key_id AS root, {MADE_WITH} FROM makers m JOIN api_keys k ON k.id = m.key_id WHERE k.hash = $1
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
+FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN ends ON ends.root = k.id
 WHERE k.hash = $1 AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
 SHOW = f"""
+WITH RECURSIVE source AS (
+  SELECT m.key_id AS root, {MADE_WITH} FROM makers m
+  WHERE m.account_id = :account_id AND m.key_id IS NOT NULL AND coalesce(m.key_id = :id, true)
+  {FOLLOW}
+), ends AS ({ENDS})
 SELECT k.id, k.name, k.prefix, k.last_four, k.scopes, k.created_by, k.created_at, {EXPIRES_AT} AS expires_at,
-       k.last_used_at, {REVOKED_AT} AS revoked_at, u.role
-{MAKERS}
+       k.last_used_at, {REVOKED_AT} AS revoked_at, ends.roles
+FROM api_keys k LEFT JOIN ends ON ends.root = k.id
 WHERE k.account_id = :account_id AND coalesce(k.id = :id, true)
 ORDER BY k.id DESC
 """
@@ -128,7 +130,7 @@ async def find_live_key(database: Database, hash: bytes, now: datetime) -> Known
     if row is None:
         return None
     return KnownKey(
-        row["id"], row["account_id"], _scopes(row["scopes"], row["role"]), row["expires_at"], row["is_suspended"]
+        row["id"], row["account_id"], _scopes(row["scopes"], row["roles"]), row["expires_at"], row["is_suspended"]
     )
 
 
@@ -138,9 +140,9 @@ async def _show(unit: Unit, id: int | None) -> list[ShownKey]:
     return [_shown(**row) for row in rows]
 
 
-def _shown(*, scopes: list[str], role: str | None, **columns: Any) -> ShownKey:
-    return ShownKey(scopes=sorted(_scopes(scopes, role)), **columns)
+def _shown(*, scopes: list[str], roles: list[str] | None, **columns: Any) -> ShownKey:
+    return ShownKey(scopes=sorted(_scopes(scopes, roles)), **columns)
 
 
-def _scopes(given: Sequence[str], role: str | None) -> frozenset[str]:
-    return frozenset(given) & scopes_of(role) if role else frozenset(given)
+def _scopes(given: Sequence[str], roles: Sequence[str] | None) -> frozenset[str]:
+    return complete(given).intersection(*(scopes_of(role) for role in roles or ()))

@@ -24,7 +24,7 @@ WHERE dispatched_at IS NULL ORDER BY id LIMIT $1
 
 # Their rows are held, so that none is disabled or ended before its deliveries can be seen.
 FIND_SUBSCRIPTIONS = """
-SELECT id, account_id, kind, target_url, events, status, made_by_key_id, made_by_grant_id, created_at
+SELECT id, account_id, kind, target_url, events, status, maker_id, created_at
 FROM webhook_subscriptions
 WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' ORDER BY id FOR KEY SHARE
 """
@@ -107,7 +107,7 @@ class Dispatcher:
             [event["account_id"] for event, _ in wanted],
             [subscription["id"] for _, subscription in wanted],
             [event["id"] for event, _ in wanted],
-            [event["name"] for event, _ in wanted],
+            [payloads.name_for(subscription["kind"], event["name"]) for event, subscription in wanted],
             [signing.webhook_id(event["created_at"], event["id"]) for event, _ in wanted],
             [event["contact_id"] for event, _ in wanted],
             [_body(event, subscription) for event, subscription in wanted],

@@ -1,11 +1,13 @@
 """The delivery engine: one process at a time works for a subscription, many subscriptions at once."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.db.engine import UNREACHABLE
+from app.domain.webhooks import makers
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.pump import Desk, Means, Pump
 from app.domain.webhooks.records import Recorder
@@ -58,7 +60,7 @@ class Engine:
                 longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
                 return False
             taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
-            for subscription in taken:
+            for subscription in await self._without_orphans(taken):
                 self._start(subscription)
         return len(taken) == free
 
@@ -86,6 +88,14 @@ class Engine:
             if late:  # pragma: no cover - what does not end when it is abandoned is left to the end of the process
                 return
 
+    async def _without_orphans(self, subscriptions: Sequence[Any]) -> Sequence[Any]:
+        """End the subscriptions whose maker has ended; return the others."""
+        if not any(each["maker_id"] for each in subscriptions):
+            return subscriptions
+        means = self.desk.means
+        async with means.database.pool.acquire() as connection:
+            return await makers.end_orphans(connection, subscriptions, means.clock.now())
+
     def _start(self, subscription: Any) -> None:
         pump = Pump(self.desk, subscription, stopping=self._stopping)
         task = self._pumps[pump] = asyncio.create_task(self._work(pump))
@@ -101,11 +111,12 @@ class Engine:
             asyncio.get_running_loop().call_exception_handler(context)
 
     async def _renew(self) -> None:
-        """Hold the leases as long as there are pumps; a pump whose lease was lost stops."""
+        """Hold the leases as long as there are pumps; a pump whose lease was lost, or whose maker has ended, stops."""
         while self._pumps:
             await asyncio.sleep(self.desk.means.schedule.lease / 3)
             pumps = list(self._pumps)
             with suppress(*UNREACHABLE):
+                await self._without_orphans([pump.subscription for pump in pumps])
                 renewed = await self.desk.leases.renew(
                     [pump.subscription for pump in pumps], [pump.health.last_success_at for pump in pumps]
                 )

@@ -65,9 +65,13 @@ SELECT count(*) FROM (
 
 END = """
 WITH ended AS (
-  UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1 WHERE id = $1
+  UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1
+  WHERE id = $1 AND status <> 'removed' RETURNING id
+), left_over AS (
+  UPDATE webhook_deliveries SET status = $3, next_attempt_at = NULL
+  FROM ended WHERE subscription_id = ended.id AND status = 'pending'
 )
-UPDATE webhook_deliveries SET status = $3, next_attempt_at = NULL WHERE subscription_id = $1 AND status = 'pending'
+SELECT id FROM ended
 """
 
 
@@ -149,7 +153,7 @@ class Leases:
 
 
 async def end(connection: Connection, subscription: Any, status: SubscriptionStatus, why: str) -> None:
-    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account."""
+    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once."""
     left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
-    await connection.execute(END, subscription["id"], status.value, left.value)
-    await notify(connection, subscription, status.value, why)
+    if await connection.fetchval(END, subscription["id"], status.value, left.value):
+        await notify(connection, subscription, status.value, why)

@@ -1,16 +1,19 @@
-"""Who made a subscription: what they may hear of, and that it ends with their key or grant."""
+"""Ownership of subscriptions: which an actor manages, what it may have posted, and that they end with their maker."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from app.db.engine import Connection
-from app.domain.accounts.queries import MAKERS, REVOKED_AT
+from sqlalchemy import ColumnElement
+
+from app.db.engine import Connection, Pool
+from app.domain.accounts import credentials
+from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.unit import Unit
 from app.domain.webhooks.leases import end
-from app.domain.webhooks.models import SubscriptionStatus
+from app.domain.webhooks.models import Subscription, SubscriptionStatus
 
 OF_CONTACTS = frozenset(
     {
@@ -25,26 +28,28 @@ OF_CONTACTS = frozenset(
 )
 """The events that say nothing of what was texted."""
 
-# A key that was rotated is followed to its latest successor.
+WHY_ENDED = (
+    "was removed, since what it was made with has ended: its key was revoked or ran out, the connection of its "
+    "application ended, or its user was removed"
+)
+
 FIND_ENDED = f"""
-WITH RECURSIVE line AS (
-  SELECT s.id, s.made_by_key_id AS key_id FROM webhook_subscriptions s
-  WHERE s.id = ANY($1::bigint[]) AND s.made_by_key_id IS NOT NULL
-  UNION ALL
-  SELECT line.id, api_keys.successor_id FROM line JOIN api_keys ON api_keys.id = line.key_id
-  WHERE api_keys.successor_id IS NOT NULL
-), revoked AS (
-  SELECT k.id {MAKERS} WHERE k.id IN (SELECT key_id FROM line) AND k.successor_id IS NULL AND {REVOKED_AT} IS NOT NULL
-)
-SELECT line.id FROM line JOIN revoked ON revoked.id = line.key_id
-UNION ALL
-SELECT s.id FROM webhook_subscriptions s
-WHERE s.id = ANY($1::bigint[]) AND s.made_by_grant_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id JOIN users u ON u.id = g.user_id
-  WHERE g.id = s.made_by_grant_id AND g.revoked_at IS NULL AND c.revoked_at IS NULL AND u.removed_at IS NULL
-    AND g.expires_at > $2
-)
+WITH RECURSIVE source AS (
+  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s JOIN makers m ON m.id = s.maker_id
+  WHERE s.id = ANY($1::bigint[])
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
 """
+
+
+def managed(unit: Unit) -> ColumnElement[bool]:
+    """Return the condition for the subscriptions that the actor sees and manages.
+
+    Whoever may change the account manages all of them; anyone else those that depend on the actor's own credential.
+    """
+    own = Subscription.account_id == unit.actor.account_id
+    return own if credentials.sees_all(unit.actor) else own & Subscription.maker_id.in_(own_makers(unit.actor))
 
 
 def check_reach(unit: Unit, events: Sequence[str]) -> None:
@@ -54,12 +59,17 @@ def check_reach(unit: Unit, events: Sequence[str]) -> None:
         raise InsufficientScope(scope=missing[0])
 
 
+async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
+    """Return which of some subscriptions were made with a credential that has ended."""
+    return frozenset(row["root"] for row in await connection.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
+
+
 async def end_orphans(connection: Connection, subscriptions: Sequence[Any], now: datetime) -> Sequence[Any]:
-    """End the subscriptions whose maker's key was revoked, or whose connection is over; return the others."""
-    made = [each["id"] for each in subscriptions if each["made_by_key_id"] or each["made_by_grant_id"]]
-    ended = {row["id"] for row in await connection.fetch(FIND_ENDED, made, now)} if made else frozenset[int]()
+    """End the subscriptions whose maker's credential has ended, and tell the account; return the others."""
+    made = [each["id"] for each in subscriptions if each["maker_id"]]
+    ended = await find_orphans(connection, made, now)
     for each in subscriptions:
         if each["id"] in ended:
-            why = "was removed, since the key that made it was revoked, or the connection of its application ended"
-            await end(connection, each, SubscriptionStatus.removed, why)
+            async with connection.transaction():
+                await end(connection, each, SubscriptionStatus.removed, WHY_ENDED)
     return [each for each in subscriptions if each["id"] not in ended]

@@ -30,7 +30,7 @@ class Subscription(Base):
 
     `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
     until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
-    It ends with the key or the grant that it was made with; those of a person who signed in have neither.
+    It ends with the credential of `maker_id` (`app.domain.accounts.credentials`); one of the service itself has none.
     `open_until` is set while its circuit breaker is open.
     """
 
@@ -47,8 +47,7 @@ class Subscription(Base):
     events: Mapped[list[str]]
     description: Mapped[str] = mapped_column(server_default="")
     status: Mapped[str] = mapped_column(server_default=SubscriptionStatus.active)
-    made_by_key_id: Mapped[int | None]
-    made_by_grant_id: Mapped[int | None]
+    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
     secret: Mapped[bytes] = mapped_column(LargeBinary)
     old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     old_secret_until: Mapped[datetime | None]
@@ -76,7 +75,10 @@ class DeliveryStatus(enum.StrEnum):
 
 
 class Delivery(Base):
-    """One event for one subscription. `body` is serialised once and sent unchanged, on every attempt and replay."""
+    """One event for one subscription. `body` is serialised once and sent unchanged, on every attempt and replay.
+
+    `event` is the name that the subscription has for it: the plain one, or a dotted one.
+    """
 
     __tablename__ = "webhook_deliveries"
     __table_args__ = (

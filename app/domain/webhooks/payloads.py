@@ -15,7 +15,12 @@ def serialize(kind: str, event: str, payload: Mapping[str, Any], at: datetime) -
     """Return the body of a delivery: the flat payload, or the Standard Webhooks envelope `{type, timestamp, data}`."""
     if kind == SubscriptionKind.hook:
         return orjson.dumps(payload)
-    return orjson.dumps({"type": EVENTS[event].topic, "timestamp": timestamp(at), "data": payload})
+    return orjson.dumps({"type": name_for(kind, event), "timestamp": timestamp(at), "data": payload})
+
+
+def name_for(kind: str, event: str) -> str:
+    """Return the name that a subscription of a kind has for an event: the plain one, or the dotted one."""
+    return event if kind == SubscriptionKind.hook else EVENTS[event].topic or event
 
 
 def sample(kind: str, name: str, at: datetime) -> bytes:
@@ -38,6 +43,11 @@ def find_topics(names: Sequence[str]) -> list[str]:
         if name not in known:
             raise UnknownEvent(event=name, known=", ".join(known))
     return list(dict.fromkeys(known[name] for name in names))
+
+
+def find_event(name: str) -> str:
+    """Return the event that a subscription of either kind has a name for."""
+    return topics().get(name, name)
 
 
 def hook_names() -> list[str]:

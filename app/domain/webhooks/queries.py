@@ -1,13 +1,15 @@
-"""Finding subscriptions, deliveries and attempts."""
+"""Finding subscriptions, deliveries and attempts: those that the actor manages (`makers.managed`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
+from app.domain.accounts.credentials import sees_all
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit import Unit
+from app.domain.webhooks import makers
 from app.domain.webhooks.models import (
     Attempt,
     Delivery,
@@ -28,7 +30,7 @@ class DeliveryFilter:
 
 
 async def list_subscriptions(unit: Unit, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
-    """Return the account's subscriptions that are not removed, the oldest first."""
+    """Return the subscriptions that are not removed, the oldest first."""
     statement = _own(unit).order_by(Subscription.id)
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
@@ -50,13 +52,14 @@ async def get_subscription(
 
 
 async def count_subscriptions(unit: Unit) -> int:
-    """Return how many subscriptions the account has."""
-    return await unit.one(select(func.count()).select_from(_own(unit).subquery())) or 0
+    """Return how many subscriptions the account has, whoever manages them."""
+    own = Subscription.account_id == unit.actor.account_id, Subscription.status != SubscriptionStatus.removed
+    return await unit.one(select(func.count()).where(*own)) or 0
 
 
 async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
-    """Return one page of the account's deliveries, the newest first."""
-    statement = select(Delivery).where(Delivery.account_id == unit.actor.account_id)
+    """Return one page of deliveries, the newest first."""
+    statement = select(Delivery).where(*_of_managed(unit))
     if wanted.subscription_id is not None:
         statement = statement.where(Delivery.subscription_id == wanted.subscription_id)
     if wanted.status:
@@ -70,7 +73,7 @@ async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) ->
 
 async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
     """Return a delivery; raise `NotFound`. When asked so it is locked for a change, after its subscription."""
-    own = Delivery.account_id == unit.actor.account_id, Delivery.id == id
+    own = *_of_managed(unit), Delivery.id == id
     if lock:
         of = select(Delivery.subscription_id).where(*own).scalar_subquery()
         await unit.all(select(Subscription.id).where(Subscription.id == of).with_for_update())
@@ -82,14 +85,16 @@ async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
 
 
 async def find_attempts(unit: Unit, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
-    """Return the attempts of deliveries of the account's, the first ones first."""
-    own = select(Delivery.id).where(Delivery.account_id == unit.actor.account_id, Delivery.id.in_(delivery_ids))
+    """Return the attempts of deliveries, the first ones first."""
+    own = select(Delivery.id).where(*_of_managed(unit), Delivery.id.in_(delivery_ids))
     return await unit.all(select(Attempt).where(Attempt.delivery_id.in_(own)).order_by(Attempt.id))
 
 
 async def find_notices(unit: Unit, window: Window) -> Page[Notice]:
-    """Return one page of what the account should know of its subscriptions, the newest first."""
+    """Return one page of the notices about subscriptions, the newest first."""
     statement = select(Notice).where(Notice.account_id == unit.actor.account_id)
+    if not sees_all(unit.actor):
+        statement = statement.where(Notice.subscription_id.in_(_managed_ids(unit)))
 
     async def total() -> int:
         return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
@@ -98,6 +103,13 @@ async def find_notices(unit: Unit, window: Window) -> Page[Notice]:
 
 
 def _own(unit: Unit) -> Select[Subscription]:
-    return select(Subscription).where(
-        Subscription.account_id == unit.actor.account_id, Subscription.status != SubscriptionStatus.removed
-    )
+    return select(Subscription).where(makers.managed(unit), Subscription.status != SubscriptionStatus.removed)
+
+
+def _of_managed(unit: Unit) -> Sequence[ColumnElement[bool]]:
+    own = Delivery.account_id == unit.actor.account_id
+    return (own,) if sees_all(unit.actor) else (own, Delivery.subscription_id.in_(_managed_ids(unit)))
+
+
+def _managed_ids(unit: Unit) -> Select[int]:
+    return select(Subscription.id).where(makers.managed(unit))

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, cast
 from sqlalchemy import CursorResult, select
 from sqlalchemy import update as update_rows
 
+from app.domain.accounts import credentials
 from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
@@ -85,16 +86,16 @@ async def create_webhook(
 async def update_webhook(unit: Unit, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
     """Change a webhook. Setting `active` to true revives a disabled one; false disables it.
 
-    What is begun from now on goes by what is new; a new URL is trusted as if it had never failed. Whoever changes
-    where it goes, or what goes there, must be allowed to read that, and is its maker from then on.
+    What is begun from now on goes by what is new: what waits of an event that is left out is canceled, and a new URL
+    is trusted as if it had never failed. An actor that changes the URL or the events takes the webhook over.
     """
     subscription = await queries.get_subscription(unit, id, lock=True)
     subscription.revision += 1
     if "events" in fields:
         subscription.events = _topics_for(subscription, fields["events"])
+        await _cancel_others(unit, subscription)
     if "events" in fields or "target_url" in fields:
-        makers.check_reach(unit, subscription.events)
-        subscription.made_by_key_id, subscription.made_by_grant_id = unit.actor.key_id, unit.actor.grant_id
+        await _take_over(unit, subscription)
     if "description" in fields:
         subscription.description = _description(fields["description"])
     if "target_url" in fields:
@@ -104,6 +105,17 @@ async def update_webhook(unit: Unit, ports: Ports, id: int, fields: Subscription
         await _set_active(unit, subscription, active=fields["active"])
     if subscription.status == SubscriptionStatus.active:
         _wake(unit, subscription)
+    await unit.save(subscription)
+    return subscription
+
+
+async def take_over(unit: Unit, id: int) -> Subscription:
+    """Bind a webhook to the actor's credential: from now on it ends with that, and not with what it was made with.
+
+    Raises `InsufficientScope` where the actor may not read what the webhook tells.
+    """
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    await _take_over(unit, subscription)
     await unit.save(subscription)
     return subscription
 
@@ -140,7 +152,7 @@ async def send_test(unit: Unit, id: int, event: str | None = None) -> Delivery:
     delivery = Delivery(
         account_id=subscription.account_id,
         subscription_id=subscription.id,
-        event=known[name],
+        event=payloads.name_for(subscription.kind, known[name]),
         webhook_id="",
         body=payloads.sample(subscription.kind, known[name], now),
         is_test=True,
@@ -155,13 +167,20 @@ async def send_test(unit: Unit, id: int, event: str | None = None) -> Delivery:
 
 
 async def replay(unit: Unit, delivery_id: int) -> Delivery:
-    """Send a delivery again: the same id and body, a new timestamp."""
+    """Send a delivery again: the same id and body, a new timestamp.
+
+    The webhook must still receive its event, which its maker may read then; so must the actor. Raises `NotFound`,
+    `Conflict` and `InsufficientScope`.
+    """
     delivery = await queries.get_delivery(unit, delivery_id, lock=True)
     if delivery.body is None:
         raise Conflict(reason="The body of this delivery is not kept any more, so it cannot be replayed.")
     if delivery.status not in REPLAYABLE:
         raise Conflict(reason=f"This delivery is {delivery.status}, so there is nothing to replay.")
     subscription = await _get_active(unit, delivery.subscription_id)
+    if delivery.event not in _names(subscription):
+        raise Conflict(reason=f"The webhook does not receive {delivery.event} any more. Add it to its events first.")
+    makers.check_reach(unit, [payloads.find_event(delivery.event)])
     delivery.status, delivery.attempts = DeliveryStatus.pending, 0
     delivery.next_attempt_at = unit.clock.now()
     _wake(unit, subscription)
@@ -170,12 +189,18 @@ async def replay(unit: Unit, delivery_id: int) -> Delivery:
 
 
 async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datetime) -> int:
-    """Send again the events that failed, or were skipped, since an instant; return how many."""
+    """Send again the events that failed, or were skipped, since an instant; return how many.
+
+    Events that the webhook does not receive any more are left out. Raises `InsufficientScope` where the actor may not
+    read those that it receives.
+    """
     if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
         raise InvalidInput(reason="status must be failed or skipped.")
     subscription = await _get_active(unit, id)
+    makers.check_reach(unit, subscription.events)
     again = update_rows(Delivery).where(
         Delivery.subscription_id == id,
+        Delivery.event.in_(_names(subscription)),
         Delivery.status == status,
         Delivery.created_at >= since,
         Delivery.body.is_not(None),
@@ -202,8 +227,7 @@ async def _add(
         kind=kind,
         target_url=ports.poster.check(target_url),
         events=events,
-        made_by_key_id=unit.actor.key_id,
-        made_by_grant_id=unit.actor.grant_id,
+        maker_id=await credentials.record_maker(unit),
         secret=ports.seal.close(signed_with),
     )
     await unit.save(subscription)
@@ -222,6 +246,22 @@ async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -
         return
     subscription.status, subscription.wake_at = SubscriptionStatus.disabled, None
     await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.skipped)
+
+
+async def _take_over(unit: Unit, subscription: Subscription) -> None:
+    makers.check_reach(unit, subscription.events)
+    subscription.maker_id = await credentials.record_maker(unit)
+
+
+async def _cancel_others(unit: Unit, subscription: Subscription) -> None:
+    """Cancel what waits of events that a subscription does not receive any more."""
+    waiting = Delivery.subscription_id == subscription.id, Delivery.status == DeliveryStatus.pending
+    others = update_rows(Delivery).where(*waiting, Delivery.event.not_in(_names(subscription)))
+    await unit.execute(others.values(status=DeliveryStatus.canceled, next_attempt_at=None))
+
+
+def _names(subscription: Subscription) -> list[str]:
+    return [payloads.name_for(subscription.kind, event) for event in subscription.events]
 
 
 def _forgive(subscription: Subscription) -> None:

@@ -206,13 +206,13 @@ async def test_a_users_key_may_do_no_more_than_the_users_role_now(
     async with unit_of(services, owner) as unit:
         bob = await service.add_user(unit, "bob@example.com", "secret")
     key = await make(door.actor_of(bob), KeyKind.svc, scopes=["account:write", "contacts:read"])
-    assert await scopes(services, key) == {"account:write", "contacts:read"}
+    assert await scopes(services, key) == {"account:read", "account:write", "contacts:read"}
 
     async with unit_of(services, owner) as unit:
         await users.change_role(unit, bob.id, Role.member)
 
-    assert await scopes(services, key) == {"contacts:read"}
-    assert (await show(services, owner, key)).scopes == ["contacts:read"]
+    assert await scopes(services, key) == {"account:read", "contacts:read"}
+    assert (await show(services, owner, key)).scopes == ["account:read", "contacts:read"]
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from typing import Any
 import httpx2
 from sqlalchemy import Engine, event
 
+from app.domain.accounts.scopes import ALL
 from tests.domain.webhooks.stages import Stage
+from tests.factories.accounts import API_KEYS
 from tests.waiting import until
 
 LIST = """
@@ -36,6 +38,7 @@ async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
 async def test_deliveries_are_shown_with_their_attempts_in_as_many_statements_for_one_as_for_many(
     stage: Stage, api: httpx2.AsyncClient
 ) -> None:
+    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
     await stage.subscribe()
     async with stage.at_work():
         await stage.tell("won")

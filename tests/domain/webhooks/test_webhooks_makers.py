@@ -126,7 +126,8 @@ async def test_a_subscription_ends_with_the_key_that_made_it(stage: Stage) -> No
     assert [tuple(notice) for notice in notices] == [
         (
             "removed",
-            f"{URL} was removed, since the key that made it was revoked, or the connection of its application ended.",
+            f"{URL} was removed, since what it was made with has ended: its key was revoked or ran out, the connection "
+            "of its application ended, or its user was removed.",
         )
     ]
 

@@ -1,6 +1,7 @@
 """Notices of webhooks in trouble are mailed to the owners of the account, each of whom gets one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,12 +14,12 @@ from app.domain.accounts.mail import Letter
 from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
+from app.domain.webhooks import makers, service
 from tests.domain.mailrooms import Room, open_room
 from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import USERS, WAITING_LETTERS
 from tests.factories.tables import ago
-from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until
 
 CANCELED = "What waited for it is canceled. If its events are still wanted, subscribe again."
@@ -144,8 +145,10 @@ async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> Non
     subscription = await stage.subscribe()
     async with stage.act() as unit:
         key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Zaps"))
+        owner, unit.actor = unit.actor, replace(unit.actor, key_id=key.id)
+        await service.take_over(unit, subscription.id)
+        unit.actor = owner
         await api_keys.revoke_key(unit, key.id)
-    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, made_by_key_id=key.id)
     await stage.tell("won")
     await stage.dispatcher.run()
 
@@ -153,7 +156,7 @@ async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> Non
 
     host = stage.receiver.url.removeprefix("http://")
     assert letter.subject == f"Webhook {subscription.id} to {host} was removed"
-    why = "was removed, since the key that made it was revoked, or the connection of its application ended."
+    why = f"{makers.WHY_ENDED}."
     assert letter.text.splitlines()[2] == f"{stage.receiver.url}/hook {why} {CANCELED}"
 
 

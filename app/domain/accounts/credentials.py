@@ -1,0 +1,147 @@
+"""What keys, and records of other areas, depend on: the credentials that they were made with.
+
+A credential is a key, the grant of a connected application, or a user. The model, which `test_credentials_machine`
+holds the code to:
+
+1. What is made with a credential depends on it. A key depends on every credential in its `makers`, a grant on its
+   client and its user.
+2. It ends as soon as anything that it depends on, directly or through others, has ended: a key by being revoked or
+   running out, a grant by being revoked or running out, a client by being revoked, a user by being removed.
+3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
+   credential that rotated it.
+4. When an old key runs out after its rotation, what was made with it goes on, and ends when the successor does. When
+   the old key is revoked, what was made with it ends.
+5. What was made with a key before the key was rotated moves to the successor, so that revoking the old key does not
+   end it; unless the rotating credential depends on the old key itself. So no key can free itself, or what it made,
+   from its own revocation.
+6. Dependence may run in circles, through rotations; a circle ends when something in it does.
+7. A key that depends on a key makes no keys, nor does an `auto_` key.
+
+A key that nothing was made with (`messaging key create`) depends on nothing.
+"""
+
+from sqlalchemy import BigInteger, Select, TextualSelect, bindparam, select, text, update
+
+from app.domain.accounts.models import Maker
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.unit import Actor, Unit
+
+MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id"
+"""A row of `makers` as the last columns of `source`."""
+
+FOLLOW = """
+  UNION
+  SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
+    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
+    UNION ALL
+    SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
+    UNION ALL
+    SELECT NULL, NULL, g.user_id FROM oauth_grants g WHERE g.id = source.grant_id
+  ) AS next(key_id, grant_id, user_id)
+"""
+"""The recursive part of `source(root, key_id, grant_id, user_id)`: all that each root depends on."""
+
+ENDS = """
+  SELECT source.root, array_agg(DISTINCT u.role) FILTER (WHERE u.role IS NOT NULL) AS roles,
+    least(min(k.expires_at) FILTER (WHERE k.successor_id IS NULL), min(g.expires_at)) AS expires_at,
+    least(min(k.revoked_at), min(g.revoked_at), min(c.revoked_at), min(u.removed_at),
+      min('epoch'::timestamptz) FILTER (WHERE source.grant_id IS NOT NULL AND g.id IS NULL)) AS revoked_at
+  FROM source
+  LEFT JOIN api_keys k ON k.id = source.key_id
+  LEFT JOIN oauth_grants g ON g.id = source.grant_id
+  LEFT JOIN oauth_clients c ON c.id = g.client_id
+  LEFT JOIN users u ON u.id = source.user_id
+  GROUP BY source.root
+"""
+"""When what each root depends on runs out and was revoked, and the roles of the users among it."""
+
+DEPENDS_ON = f"""
+WITH RECURSIVE source AS (
+  SELECT 0 AS root, CAST(:key_id AS bigint) AS key_id, NULL::bigint AS grant_id, NULL::bigint AS user_id
+  {FOLLOW}
+)
+SELECT key_id FROM source WHERE key_id IS NOT NULL
+"""
+
+# An old key owns what has moved to its successor, and an application what its user's earlier connections made.
+FIND_OWN = """
+WITH RECURSIVE line AS (
+  SELECT CAST(:key_id AS bigint) AS id
+  UNION
+  SELECT k.successor_id FROM line JOIN api_keys k ON k.id = line.id WHERE k.successor_id IS NOT NULL
+), own_grant AS (
+  SELECT id FROM oauth_grants WHERE user_id = CAST(:user_id AS bigint)
+  UNION
+  SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
+  WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id
+), direct AS (
+  SELECT key_id FROM makers
+  WHERE maker_user_id = CAST(:user_id AS bigint) OR maker_grant_id IN (SELECT id FROM own_grant)
+), own AS (
+  SELECT id AS key_id FROM (SELECT id FROM line UNION ALL SELECT key_id FROM direct) AS begun WHERE id IS NOT NULL
+  UNION
+  SELECT next.id FROM own CROSS JOIN LATERAL (
+    SELECT m.key_id FROM makers m WHERE m.maker_key_id = own.key_id AND m.key_id IS NOT NULL
+    UNION ALL
+    SELECT k.id FROM api_keys k WHERE k.successor_id = own.key_id
+  ) AS next(id)
+)
+SELECT id FROM makers WHERE maker_key_id IN (SELECT key_id FROM own)
+  OR maker_grant_id IN (SELECT id FROM own_grant) OR maker_user_id = CAST(:user_id AS bigint)
+"""
+
+
+def maker_of(actor: Actor) -> Maker | None:
+    """Return the row that says with which credential an actor makes something; None for the service itself."""
+    if actor.key_id is not None:
+        return Maker(account_id=actor.account_id, maker_key_id=actor.key_id)
+    if actor.grant_id is not None:
+        return Maker(account_id=actor.account_id, maker_grant_id=actor.grant_id)
+    if actor.user_id is not None:
+        return Maker(account_id=actor.account_id, maker_user_id=actor.user_id)
+    return None
+
+
+async def record_maker(unit: Unit) -> int | None:
+    """Store with which credential the actor makes a record of another area; return the id for that record to keep."""
+    maker = maker_of(unit.actor)
+    if maker is None:
+        return None
+    await unit.save(maker)
+    return maker.id
+
+
+async def find_makers(unit: Unit, key_id: int) -> list[Maker]:
+    """Return what a key was made with."""
+    return list(await unit.all(select(Maker).where(Maker.key_id == key_id).order_by(Maker.id)))
+
+
+async def hand_on(unit: Unit, old_id: int, new_id: int) -> None:
+    """Move what was made with a key to its successor, unless the actor's own credential depends on the old key."""
+    if unit.actor.key_id is not None:
+        needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id})
+        if old_id in needed.scalars().all():
+            return
+    moved = update(Maker).where(Maker.maker_key_id == old_id).values(maker_key_id=new_id)
+    await unit.execute(moved.execution_options(synchronize_session=False))
+
+
+def sees_all(actor: Actor) -> bool:
+    """Tell whether an actor manages what others made: it may change the account, or is the service itself."""
+    return Scope.account_write in actor.scopes or maker_of(actor) is None
+
+
+def own_makers(actor: Actor) -> Select[int]:
+    """Select the ids of the `Maker` rows of what depends on the actor's credential: what it made, and its keys made."""
+    by_user = actor.user_id if actor.key_id is None and actor.grant_id is None else None
+    found: TextualSelect = (
+        text(FIND_OWN)
+        .bindparams(
+            bindparam("key_id", actor.key_id),
+            bindparam("grant_id", actor.grant_id if actor.key_id is None else None),
+            bindparam("user_id", by_user),
+        )
+        .columns(id=BigInteger)
+    )
+    own = found.subquery()
+    return select(own.c.id)

@@ -1,0 +1,230 @@
+"""What depends on what among credentials, as a plain model; and an account whose credentials are made alike."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from app.bootstrap import Services
+from app.domain.accounts import api_keys, door, keys, queries, service, users
+from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
+from app.domain.accounts.keys import KeyKind
+from app.domain.accounts.models import AccountStatus
+from app.domain.accounts.scopes import ALL
+from app.domain.kernel.errors import Conflict
+from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.oauth import clients, grants
+from app.domain.oauth.clients import NewClient
+from app.domain.oauth.grants import Consent
+from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.webhooks import makers
+from app.domain.webhooks import service as webhooks
+from tests.domain.conftest import NOON, SetClock
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.oauth import OAUTH_GRANTS
+
+HOUR = timedelta(hours=1)
+GRANT_LASTS = timedelta(days=365)
+USERS = ("ann", "bob")
+GRANTS = {"grant of ann": "ann", "grant of bob": "bob"}
+SERVICE = "service"
+"""The service itself, as commands have it: it is no credential."""
+
+
+@dataclass
+class Model:
+    """Names of credentials and hooks, what each was made with, and which have ended by themselves."""
+
+    makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    successors: dict[str, str] = field(default_factory=dict[str, str])
+    revoked: set[str] = field(default_factory=set[str])
+    is_suspended: bool = False
+
+    def make(self, name: str, actor: str) -> None:
+        """Add what an actor makes."""
+        self.makers[name] = set() if actor == SERVICE else {actor}
+
+    def rotate(self, old: str, new: str, actor: str, now: datetime, overlap: timedelta) -> None:
+        """Add the successor of a key; what was made with the old one moves to it, unless the actor depends on that."""
+        if old not in {actor} | self.needed_by({actor}):
+            for made_with in self.makers.values():
+                if old in made_with:
+                    made_with.discard(old)
+                    made_with.add(new)
+        self.makers[new] = set(self.makers[old]) | ({actor} - {SERVICE})
+        if old in self.expires:
+            self.expires[new] = self.expires[old]
+        self.expires[old] = min(self.expires.get(old, now + overlap), now + overlap)
+        self.successors[old] = new
+
+    def works(self, name: str, now: datetime) -> bool:
+        """Tell whether a credential can be used, or a hook still receives."""
+        own = name not in self.revoked and self.expires.get(name, now + HOUR) > now
+        return own and not any(self._has_ended(each, now) for each in self.needed_by(self.makers.get(name, ())))
+
+    def needed_by(self, made_with: Iterable[str]) -> set[str]:
+        """Return makers, the makers of these, and so on; of a key that was rotated the successor too."""
+        needed, waiting = set[str](), list(made_with)
+        while waiting:
+            name = waiting.pop()
+            if name not in needed:
+                needed.add(name)
+                waiting += self.makers.get(name, ())
+                waiting += [self.successors[name]] if name in self.successors else []
+        return needed
+
+    def _has_ended(self, name: str, now: datetime) -> bool:
+        ran_out = name not in self.successors and self.expires.get(name, now + HOUR) <= now
+        return name in self.revoked or ran_out
+
+    def may_make(self, actor: str) -> bool:
+        """Tell whether an actor makes keys: not an automation key, nor one that depends on a key."""
+        return not is_key(actor) or not (actor.startswith("auto") or any(map(is_key, self.makers[actor])))
+
+
+def is_key(name: str) -> bool:
+    """Tell keys from users, grants and hooks by their names."""
+    return name.startswith(("svc", "auto"))
+
+
+@dataclass
+class Lineage:
+    """An account with two users, an application of each, and what they make; and the model of it."""
+
+    services: Services
+    account: Opened
+    model: Model = field(default_factory=Model)
+    clock: SetClock = field(default_factory=SetClock)
+    actors: dict[str, Actor] = field(default_factory=dict[str, Actor])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    hooks: dict[str, int] = field(default_factory=dict[str, int])
+
+    @classmethod
+    async def open(cls, services: Services) -> "Lineage":
+        """Open an account."""
+        number = await ACCOUNTS.count(services)
+        opening = Opening("Blue Door", f"owner{number}@example.com", Decimal("0.01"), 0, b"secret")
+        async with open_unit(services.database.sessions, Actor(0, frozenset()), services.clock, services.ring) as unit:
+            lineage = cls(services, await open_account(unit, opening))
+        lineage.actors[SERVICE] = Actor(lineage.account.account_id, ALL, "cli")
+        for name in USERS:
+            await lineage._add_user(name)
+        return lineage
+
+    async def make(self, actor: str, kind: KeyKind, lasts: timedelta | None = None) -> str:
+        """Make a key; return its name, or nothing where the actor makes none."""
+        name, now = f"{kind} {len(self.texts)}", self.clock.now()
+        expires_at = now + lasts if lasts else None
+        async with self.act(actor) as unit:
+            try:
+                key, text = await api_keys.create_key(unit, self.services.secret, NewKey(name, kind, None, expires_at))
+            except KeyMakesNoKeys:
+                assert not self.model.may_make(actor), f"{actor} must make keys"
+                return ""
+        assert self.model.may_make(actor), f"{actor} must make no keys"
+        self.model.make(name, actor)
+        if expires_at:
+            self.model.expires[name] = expires_at
+        return self._know(name, key.id, text.text)
+
+    async def rotate(self, actor: str, old: str, overlap_hours: int) -> str:
+        """Rotate a key; return the new one's name, or nothing where it cannot be rotated."""
+        new, now = f"{old.split()[0]} {len(self.texts)}", self.clock.now()
+        can = self.model.works(old, now) and old not in self.model.successors
+        async with self.act(actor) as unit:
+            try:
+                id = self.actors[old].key_id or 0
+                key, text = await api_keys.rotate_key(unit, self.services.secret, id, overlap_hours)
+            except Conflict:
+                assert not can, f"{old} must be rotated"
+                return ""
+        assert can, f"{old} must not be rotated"
+        self.model.rotate(old, new, actor, now, overlap_hours * HOUR)
+        return self._know(new, key.id, text.text)
+
+    async def hook(self, actor: str) -> str:
+        """Subscribe to an event."""
+        name = f"hook {len(self.hooks)}"
+        async with self.act(actor) as unit:
+            made = await webhooks.subscribe(unit, self.services.webhooks, "new_contact", "https://example.com/")
+        self.hooks[name] = made.id
+        self.model.make(name, actor)
+        return name
+
+    async def end(self, name: str) -> None:
+        """Revoke a key, disconnect an application or remove a user."""
+        async with self.act(SERVICE) as unit:
+            actor = self.actors[name]
+            if actor.key_id:
+                await api_keys.revoke_key(unit, actor.key_id)
+            elif actor.grant_id:
+                await grants.revoke(unit, actor.grant_id)
+            elif name not in self.model.revoked:
+                await users.remove(unit, actor.user_id or 0)
+        self.model.revoked.add(name)
+
+    async def suspend(self, *, suspended: bool) -> None:
+        """Suspend the account, or let it go on."""
+        status = AccountStatus.suspended if suspended else AccountStatus.active
+        await ACCOUNTS.where(id=self.account.account_id).change(self.services, status=status)
+        self.model.is_suspended = suspended
+
+    async def working(self) -> set[str]:
+        """Return the keys and hooks that work, as the edge and the engine find out."""
+        pool, now = self.services.database.pool, self.clock.now()
+        good = await asyncio.gather(*(self.is_good(text) for text in self.texts.values()))
+        found = {name for name, is_good in zip(self.texts, good, strict=True) if is_good}
+        ended = await makers.find_orphans(pool, list(self.hooks.values()), now)
+        return found | {name for name, id in self.hooks.items() if id not in ended}
+
+    async def is_good(self, text: str) -> bool:
+        """Tell whether a key is taken."""
+        hash = keys.fingerprint(self.services.secret, text)
+        found = await queries.find_live_key(self.services.database, hash, self.clock.now())
+        return found is not None and not found.is_suspended
+
+    async def shown_as_working(self) -> set[str]:
+        """Return the keys that the account is shown as neither revoked nor run out."""
+        now = self.clock.now()
+        async with self.act(SERVICE) as unit:
+            shown = {key.id: key for key in await queries.list_keys(unit)}
+        good = {id for id, key in shown.items() if not key.revoked_at and (key.expires_at or now + HOUR) > now}
+        return {name for name in self.texts if self.actors[name].key_id in good}
+
+    def expected(self) -> tuple[set[str], set[str]]:
+        """Return the keys and the hooks that the model says work, whatever the state of the account."""
+        now = self.clock.now()
+        return {each for each in self.texts if self.model.works(each, now)}, {
+            each for each in self.hooks if self.model.works(each, now)
+        }
+
+    @asynccontextmanager
+    async def act(self, actor: str) -> AsyncGenerator[Unit]:
+        """Open a unit of an actor's."""
+        sessions, ring = self.services.database.sessions, self.services.ring
+        async with open_unit(sessions, self.actors[actor], self.clock, ring) as unit:
+            yield unit
+
+    def _know(self, name: str, id: int, text: str) -> str:
+        self.actors[name] = Actor(self.account.account_id, ALL, f"key:{id}", key_id=id)
+        self.texts[name] = text
+        return name
+
+    async def _add_user(self, name: str) -> None:
+        async with self.act(SERVICE) as unit:
+            user = await service.add_user(unit, f"{name}{self.account.account_id}@example.com", "seven green bicycles")
+            client, _ = await clients.create(
+                unit, self.services.oauth.tokens, NewClient(name, ["https://example.com/"])
+            )
+        self.actors[name] = door.actor_of(user)
+        async with self.act(name) as unit:
+            consent = Consent(user.id, ALL, "https://sms.example.com", "https://example.com/", None)
+            await grants.allow(unit, self.services.oauth.tokens, client, consent)
+        newest = await OAUTH_GRANTS.last(self.services, "id")
+        grant = f"grant of {name}"
+        self.actors[grant] = replace(self.actors[name], grant_id=newest)
+        self.model.makers |= {name: set(), grant: {name}}
+        self.model.expires[grant] = NOON + GRANT_LASTS

@@ -1,0 +1,215 @@
+"""Nothing is posted, or posted again, that neither the caller nor the webhook's maker may read."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.accounts import api_keys, users
+from app.domain.accounts import service as accounts
+from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.keys import KeyKind
+from app.domain.contacts import service as contacts
+from app.domain.kernel.errors import Conflict, InsufficientScope
+from app.domain.kernel.paging import Window
+from app.domain.kernel.unit import Actor
+from app.domain.webhooks import queries, service
+from app.domain.webhooks.models import DeliveryStatus, Subscription
+from app.domain.webhooks.queries import DeliveryFilter
+from tests.conftest import unit_of
+from tests.domain.webhooks.receivers import status
+from tests.domain.webhooks.stages import Stage
+from tests.factories.webhooks import WEBHOOK_DELIVERIES
+from tests.waiting import until
+
+TOPICS = ["message.inbound", "contact.created"]
+MANAGE = frozenset({"webhooks:manage", "account:write", "contacts:read"})
+
+
+@pytest.fixture
+async def webhook(stage: Stage) -> Subscription:
+    """Give a webhook that texts and contacts are told to, with a delivery of either that failed."""
+    async with stage.act() as unit:
+        url = f"{stage.receiver.url}/hook"
+        made = await service.create_webhook(unit, stage.services.webhooks, url, TOPICS)
+        for topic in TOPICS:
+            delivery = await service.send_test(unit, made.id, topic)
+            delivery.status, delivery.is_test, delivery.next_attempt_at = DeliveryStatus.failed, False, None
+    return made
+
+
+async def reader_of_contacts(stage: Stage) -> Actor:
+    async with stage.act() as unit:
+        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Contacts", scopes=sorted(MANAGE)))
+    return Actor(stage.account.account_id, MANAGE, "contacts", key_id=key.id)
+
+
+async def attempt(stage: Stage, actor: Actor, ask: Any) -> Any:
+    async with unit_of(stage.services, actor) as unit:
+        return await ask(unit)
+
+
+async def names(stage: Stage) -> list[tuple[str, str]]:
+    return await WEBHOOK_DELIVERIES.read(stage.pool, "event", "status")
+
+
+async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(stage: Stage, webhook: Subscription) -> None:
+    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
+    texts, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
+    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
+    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+
+    with pytest.raises(Conflict, match=r"does not receive message\.inbound any more"):
+        await attempt(stage, thief, lambda unit: service.replay(unit, texts))
+    since = stage.services.clock.now() - timedelta(days=1)
+    replayed = await attempt(
+        stage, thief, lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
+    )
+
+    assert (replayed, await names(stage)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
+
+
+async def test_no_owner_replays_texts_to_where_a_maker_listens_who_may_not_read_them(
+    stage: Stage, webhook: Subscription
+) -> None:
+    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
+    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
+    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+    since = stage.services.clock.now() - timedelta(days=1)
+
+    async with stage.act() as unit:
+        replayed = await service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
+
+    assert (replayed, (await names(stage))[0]) == (1, ("message.inbound", "failed"))
+
+
+async def test_what_an_actor_may_not_read_it_neither_replays_nor_turns_elsewhere_nor_takes_over(
+    stage: Stage, webhook: Subscription
+) -> None:
+    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
+    before = await stage.subscription(webhook.id)
+    since = stage.services.clock.now() - timedelta(days=1)
+    texts, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
+    elsewhere: Any = {"target_url": f"{stage.receiver.url}/thief"}
+
+    for ask in (
+        lambda unit: service.replay(unit, texts),
+        lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since),
+        lambda unit: service.update_webhook(unit, ports, webhook.id, elsewhere),
+        lambda unit: service.take_over(unit, webhook.id),
+    ):
+        with pytest.raises(InsufficientScope, match="messages:read"):
+            await attempt(stage, thief, ask)
+
+    assert await names(stage) == [("message.inbound", "failed"), ("contact.created", "failed")]
+    assert dict(await stage.subscription(webhook.id)) == dict(before)
+
+
+async def test_what_waits_of_an_event_that_is_left_out_is_not_posted_any_more(
+    stage: Stage, webhook: Subscription
+) -> None:
+    await WEBHOOK_DELIVERIES.change(stage.pool, status="pending", next_attempt_at=webhook.created_at)
+    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
+    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
+    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+
+    async with stage.at_work():
+        [post] = await stage.receiver.expect(1)
+        await until(stage.is_at_rest)
+
+    assert (post.path, post.body["type"]) == ("/thief", "contact.created")
+    assert await names(stage) == [("message.inbound", "canceled"), ("contact.created", "delivered")]
+
+
+async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(stage: Stage) -> None:
+    ports, url = stage.services.webhooks, stage.receiver.url
+    async with stage.act() as unit:
+        await service.create_webhook(unit, ports, f"{url}/dotted", ["contact.created"])
+        await service.subscribe(unit, ports, "new_contact", f"{url}/plain")
+        await contacts.create(unit, {"phone": "+12025550143"})
+    async with stage.at_work():
+        posts = {post.path: post for post in await stage.receiver.expect(2)}
+    async with stage.act() as unit:
+        page = await queries.find_deliveries(unit, DeliveryFilter(), Window(50, None, 0))
+
+    assert [delivery.event for delivery in page.nodes] == ["new_contact", "contact.created"]
+    assert posts["/dotted"].headers["webhook-event"] == posts["/dotted"].body["type"] == "contact.created"
+    assert posts["/plain"].headers["webhook-event"] == "new_contact"
+
+
+@pytest.mark.parametrize("ends", ["a user", "a key", "a key of a user"])
+async def test_what_waits_for_a_webhook_whose_maker_has_ended_is_not_tried_again(stage: Stage, ends: str) -> None:
+    stage.pace(waits=(0.01,) * 50, breaker_failures=1000)
+    stage.receiver.respond = status(500)
+    async with stage.act() as unit:
+        bob = await accounts.add_user(unit, "bob@example.com", "seven green bicycles")
+        user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)
+    async with unit_of(stage.services, user) as unit:
+        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks", KeyKind.auto))
+    maker = user if ends == "a user" else Actor(bob.account_id, user.scopes, "key", key_id=key.id)
+    async with unit_of(stage.services, maker) as unit:
+        url = f"{stage.receiver.url}/hook"
+        made = await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    async with stage.at_work():
+        await stage.receiver.expect(2)
+        async with stage.act() as unit:
+            if ends == "a key":
+                await api_keys.revoke_key(unit, key.id)
+            else:
+                await users.remove(unit, bob.id)
+        await until(lambda: is_removed(stage, made.id))
+        await until(stage.is_at_rest)
+        posted = len(stage.receiver.posts)
+
+    assert [state for state, _ in await stage.states()] == ["canceled"]
+    assert len(stage.receiver.posts) == posted
+    assert [kind for kind, _ in await stage.notices()] == ["removed"]
+
+
+async def is_removed(stage: Stage, id: int) -> bool:
+    return (await stage.subscription(id))["status"] == "removed"
+
+
+async def test_a_delivery_that_waits_hours_for_its_next_attempt_is_never_made_once_the_key_is_revoked(
+    stage: Stage,
+) -> None:
+    async with stage.act() as unit:
+        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks"))
+    maker = Actor(stage.account.account_id, frozenset({"contacts:read", "webhooks:manage"}), "key", key_id=key.id)
+    async with unit_of(stage.services, maker) as unit:
+        url = f"{stage.receiver.url}/hook"
+        await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    async with stage.act() as unit:
+        await api_keys.revoke_key(unit, key.id)
+
+    async with stage.at_work():
+        await until(lambda: stage.are_all("canceled"))
+
+    assert stage.receiver.posts == []
+
+
+async def test_a_webhook_that_an_owner_took_over_outlasts_its_maker(stage: Stage) -> None:
+    async with stage.act() as unit:
+        bob = await accounts.add_user(unit, "bob@example.com", "seven green bicycles")
+        user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)
+    async with unit_of(stage.services, user) as unit:
+        made = [
+            await service.subscribe(
+                unit, stage.services.webhooks, "pipeline_stage_changed", f"{stage.receiver.url}/{number}"
+            )
+            for number in range(2)
+        ]
+    async with stage.act() as unit:
+        await service.take_over(unit, made[0].id)
+        await users.remove(unit, bob.id)
+    await stage.tell("won")
+    async with stage.at_work():
+        [post] = await stage.receiver.expect(1)
+        await until(lambda: is_removed(stage, made[1].id))
+
+    assert post.path == "/0"
+    assert (await stage.subscription(made[0].id))["status"] == "active"
