@@ -16,8 +16,9 @@ from app.domain.accounts.tokens import Tokens
 from app.domain.agents.writer import Writer
 from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.domain.automations.reactions import tell_keywords
+from app.domain.erasure.carriers import CarrierErasures
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.sealing import Seal
+from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit import Ring
 from app.domain.messages.carrier import Carrier
 from app.domain.messages.desk import Desk
@@ -66,7 +67,7 @@ USER_AGENT = f"messaging-webhooks/{version('messaging')}"
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the surfaces are given. `secret` makes the fingerprints of API keys."""
+    """What the surfaces are given. `secret` makes the fingerprints of API keys, `cursors` the places in lists."""
 
     settings: Settings
     database: Database
@@ -84,6 +85,7 @@ class Services:
     door: Door
     oauth: Authority
     secret: bytes
+    cursors: CursorSeal
 
 
 @asynccontextmanager
@@ -141,6 +143,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         door=Door(sessions, clock, ring, lines.attempts, sign_in_tokens(settings)),
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
+        cursors=CursorSeal(derive(settings, "cursors")),
     )
 
 
@@ -179,6 +182,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         handoff = open_handoff(services)
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
+        erasures = CarrierErasures(services.database, services.carriers, services.clock)
         engine = open_engine(services)
         await engine.warm()
         yield [
@@ -188,6 +192,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
             Job("events", dispatcher.run, dispatcher.due),
+            Job("erasures", erasures.run, erasures.due),
             Job("webhooks", engine.run, engine.due, finish=engine.finish),
             mail.send(open_mailroom(services)),
             contacts.expire_holds(services.database, services.clock, services.ring),

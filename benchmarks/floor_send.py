@@ -37,7 +37,7 @@ WITH debited AS (
   FROM debited, conversation, number RETURNING id
 ), entered AS (
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor)
-  SELECT debited.id, 'debit', -1, balance, sent.id, 'Message to ' || $2, 'floor' FROM debited, sent
+  SELECT debited.id, 'debit', -1, balance, sent.id, 'Message ' || sent.id, 'floor' FROM debited, sent
 ), attested AS (
   INSERT INTO consents (account_id, phone, kind, method, message_id, actor)
   SELECT $1, $2, 'attested', 'api_attestation', id, 'floor' FROM sent

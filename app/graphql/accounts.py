@@ -11,11 +11,11 @@ from app.domain.accounts import audit, invitations, models, queries, service, se
 from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -211,7 +211,7 @@ class AccountQuery:
         offset: Offset = 0,
     ) -> Page[models.AuditEntry]:
         """Return one page of the audit log."""
-        return await audit.find_entries(info.context.unit, action, Window(first, after, offset))
+        return await audit.find_entries(info.context.unit, action, window(info, "audit_log", first, after, offset))
 
 
 @strawberry.type

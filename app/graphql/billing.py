@@ -6,11 +6,11 @@ import strawberry
 
 from app.domain.billing import models, queries
 from app.domain.billing.models import EntryType
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -69,4 +69,4 @@ class BillingQuery:
         self, info: Info, first: First = 20, after: After = None, offset: Offset = 0
     ) -> Page[models.LedgerEntry]:
         """Return one page of the ledger."""
-        return await queries.find_transactions(info.context.unit, Window(first, after, offset))
+        return await queries.find_transactions(info.context.unit, window(info, "transactions", first, after, offset))

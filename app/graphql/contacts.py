@@ -12,13 +12,13 @@ from app.domain.contacts.queries import MAX_CONSENTS, ContactFilter, ContactSort
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.domain.kernel.unit import Unit
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
 from app.graphql.idempotency import IdempotencyKey, once
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -205,7 +205,9 @@ class ContactQuery:
     ) -> Page[models.Contact]:
         """Return one page of contacts."""
         wanted = ContactFilter(search=search, stage=stage, status=status, tag=tag)
-        return await queries.find_page(info.context.unit, wanted, sort, Window(first, after, offset))
+        return await queries.find_page(
+            info.context.unit, wanted, sort, window(info, f"contacts {sort}", first, after, offset)
+        )
 
     @strawberry.field(
         graphql_type=Contact,

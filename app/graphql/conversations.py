@@ -9,12 +9,12 @@ from app.domain.conversations import models, queries, review, service
 from app.domain.conversations.models import ConversationStatus
 from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import ConversationFields
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.graphql.contacts import Contact
 from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -77,7 +77,7 @@ class ConversationQuery:
     ) -> Page[models.Conversation]:
         """Return one page of conversations."""
         wanted = ConversationFilter(status, assignee_id, contact_id, unread_only)
-        return await queries.find_page(info.context.unit, wanted, Window(first, after, offset))
+        return await queries.find_page(info.context.unit, wanted, window(info, "conversations", first, after, offset))
 
     @strawberry.field(
         graphql_type=Conversation,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import strawberry
 
 from app.bootstrap import open_handoff
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.desk import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
@@ -16,7 +16,7 @@ from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
 from app.graphql.idempotency import IdempotencyKey
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -150,7 +150,7 @@ class MessageQuery:
     ) -> Page[models.Message]:
         """Return one page of messages."""
         wanted = MessageFilter(status, direction, contact_id, conversation_id)
-        return await queries.find_page(info.context.unit, wanted, Window(first, after, offset))
+        return await queries.find_page(info.context.unit, wanted, window(info, "messages", first, after, offset))
 
     @strawberry.field(
         graphql_type=Message, description="One message.", directives=guarded("messages:read", "not_found")

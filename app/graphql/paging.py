@@ -4,13 +4,18 @@ from typing import Annotated, Generic, TypeVar
 
 import strawberry
 
-from app.domain.kernel.paging import Page
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.paging import NO_CURSOR, Page, Window
+from app.graphql.context import Info
 from app.graphql.scalars import BigInt
 
 T = TypeVar("T")
 
 First = Annotated[int, strawberry.argument(description="How many to return, 1 to 200.")]
-After = Annotated[str | None, strawberry.argument(description="Return what follows this cursor.")]
+After = Annotated[
+    str | None,
+    strawberry.argument(description="Return what follows this cursor, an `end_cursor` of the same list and order."),
+]
 Offset = Annotated[int, strawberry.argument(description="Leave out this many first.")]
 
 
@@ -34,10 +39,22 @@ class Connection(Generic[T]):
         return BigInt(await _page(self).total())
 
     @strawberry.field(description="Where this page stands.")
-    def page_info(self) -> PageInfo:
+    def page_info(self, info: Info) -> PageInfo:
         """Return whether more follows."""
-        page = _page(self)
-        return PageInfo(has_next_page=page.has_next_page, end_cursor=page.end_cursor)
+        page, context = _page(self), info.context
+        place, account_id = page.end_cursor, context.unit.actor.account_id
+        cursor = None if place is None else context.services.cursors.close(place, account_id, page.name)
+        return PageInfo(has_next_page=page.has_next_page, end_cursor=cursor)
+
+
+def window(info: Info, name: str, first: int, after: str | None, offset: int) -> Window:
+    """Return which part of a list is wanted, whose name says its order too; raise `InvalidInput` for a wrong cursor."""
+    if after is None:
+        return Window(first, None, offset, name)
+    place = info.context.services.cursors.open(after, info.context.unit.actor.account_id, name)
+    if place is None:
+        raise InvalidInput(reason=NO_CURSOR)
+    return Window(first, place, offset, name)
 
 
 def _page(root: object) -> Page[object]:

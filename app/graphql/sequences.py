@@ -8,7 +8,7 @@ import strawberry
 from app.domain.contacts import service as contacts
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.domain.sequences import models, queries, service
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.service import NewStep
@@ -17,7 +17,7 @@ from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
 from app.graphql.idempotency import IdempotencyKey
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -144,7 +144,7 @@ class SequenceQuery:
         offset: Offset = 0,
     ) -> Page[models.Sequence]:
         """Return one page of sequences."""
-        return await queries.find_page(info.context.unit, status, Window(first, after, offset))
+        return await queries.find_page(info.context.unit, status, window(info, "sequences", first, after, offset))
 
     @strawberry.field(
         graphql_type=Sequence, description="One drip sequence.", directives=guarded("campaigns:read", "not_found")
@@ -168,8 +168,8 @@ class SequenceQuery:
         offset: Offset = 0,
     ) -> Page[models.Enrollment]:
         """Return one page of enrollments."""
-        window = Window(first, after, offset)
-        return await queries.find_enrollments(info.context.unit, sequence_id, status, window)
+        wanted = window(info, "enrollments", first, after, offset)
+        return await queries.find_enrollments(info.context.unit, sequence_id, status, wanted)
 
 
 @strawberry.type

@@ -10,7 +10,7 @@ from strawberry.scalars import JSON
 
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import EVENTS
-from app.domain.kernel.paging import Page, Window
+from app.domain.kernel.paging import Page
 from app.domain.webhooks import models, payloads, queries, service
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.queries import DeliveryFilter
@@ -19,7 +19,7 @@ from app.graphql.context import Info, given
 from app.graphql.directives import guarded
 from app.graphql.enums import describe
 from app.graphql.idempotency import IdempotencyKey, once
-from app.graphql.paging import After, Connection, First, Offset
+from app.graphql.paging import After, Connection, First, Offset, window
 from app.graphql.scalars import BigInt
 
 describe(
@@ -202,7 +202,9 @@ class WebhookQuery:
     ) -> Page[models.Delivery]:
         """Return one page of deliveries."""
         wanted = DeliveryFilter(subscription_id, status)
-        return await queries.find_deliveries(info.context.unit, wanted, Window(first, after, offset))
+        return await queries.find_deliveries(
+            info.context.unit, wanted, window(info, "deliveries", first, after, offset)
+        )
 
     @strawberry.field(
         graphql_type=Connection[WebhookNotice],
@@ -213,7 +215,7 @@ class WebhookQuery:
         self, info: Info, first: First = 50, after: After = None, offset: Offset = 0
     ) -> Page[models.Notice]:
         """Return one page of notices."""
-        return await queries.find_notices(info.context.unit, Window(first, after, offset))
+        return await queries.find_notices(info.context.unit, window(info, "notices", first, after, offset))
 
     @strawberry.field(
         description="A sample of one of the twelve events, in an array, as subscribers of it receive it.",

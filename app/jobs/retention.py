@@ -10,6 +10,8 @@ from app.domain.messages.receipts import UNMATCHED_FOR
 from app.jobs.job import Job
 
 SANDBOX_FOR = timedelta(days=30)
+UNUSABLE_FOR = timedelta(days=30)
+"""How long a callback is kept that could not be used."""
 PURGES = {
     f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')": KEPT,
     "DELETE FROM idempotency_keys WHERE created_at < $1": OWN_KEPT,
@@ -20,6 +22,7 @@ PURGES = {
     "DELETE FROM sandbox_callbacks WHERE done_at < $1": SANDBOX_FOR,
     "DELETE FROM sandbox_messages WHERE accepted_at < $1": SANDBOX_FOR,
     "DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1": UNMATCHED_FOR,
+    "DELETE FROM unmatched_callbacks WHERE received_at < $1": UNUSABLE_FOR,
     "DELETE FROM erased_texts WHERE erased_at < $1": REPEATED_FOR,
 }
 FORGET_BODIES = """

@@ -65,7 +65,7 @@ async def test_the_transactions_are_every_change_of_the_balance_the_newest_first
     ] == [
         _entry("debit", -1, 999, "Message copy"),
         _entry("refund", 1, 1000, "Message failed: invalid_number", id),
-        _entry("debit", -1, 999, "Message to +15005550001", id),
+        _entry("debit", -1, 999, f"Message {id}", id),
         _entry("adjustment", 1000, 1000, "Starter credits"),
     ]
     assert sorted((entry["id"] for entry in entries), reverse=True) == [entry["id"] for entry in entries]

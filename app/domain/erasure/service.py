@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import insert, literal, select
+from sqlalchemy import func, insert, literal, select
 
 from app.domain.billing import service as billing
 from app.domain.contacts import consent
 from app.domain.contacts import queries as contacts
+from app.domain.erasure.models import CarrierErasure
 from app.domain.kernel.unit import Unit
 from app.domain.messages import queries
 from app.domain.messages.models import Direction, ErasedText, Message
@@ -30,9 +31,9 @@ async def erase(unit: Unit, contact_id: int) -> Erased:
 
     Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
     account does not pay for a message that the service can no longer account for. The suppression of the phone,
-    the consent record and the ledger stay. What nobody has heard of yet, nobody hears of.
+    the consent record and the ledger stay. What nobody has heard of yet, nobody hears of. Carriers forget the
+    messages after the commit. What takes long is done before dispatching is held, which stops all accounts' events.
     """
-    await forgetting.hold_dispatch(unit)
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
     await consent.close_hold(unit, contact, "contact_deleted")
@@ -40,8 +41,12 @@ async def erase(unit: Unit, contact_id: int) -> Erased:
     for message in await queries.list_waiting(unit, contact_id):
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
     await _note_texts(unit, contact_id)
-    await unit.delete(contact)
+    await _note_carried(unit, contact_id)
+    await queries.delete_all(unit, contact_id)
+    await forgetting.forget_dispatched(unit, contact_id)
+    await forgetting.hold_dispatch(unit)
     await forgetting.forget(unit, contact_id)
+    await unit.delete(contact)
     return Erased(contact_id, deleted)
 
 
@@ -56,3 +61,19 @@ async def _note_texts(unit: Unit, contact_id: int) -> None:
     )
     names = [ErasedText.carrier, ErasedText.provider_message_id, ErasedText.erased_at]
     await unit.execute(insert(ErasedText).from_select(names, texts))
+
+
+async def _note_carried(unit: Unit, contact_id: int) -> None:
+    """Note what carriers are to forget; a text that one is being given at this moment, when that is over."""
+    due_at = func.greatest(unit.clock.now(), Message.claimed_until)
+    carried = select(Message.id, Message.carrier, Message.provider_message_id, due_at).where(
+        Message.account_id == unit.actor.account_id, Message.contact_id == contact_id
+    )
+    names = [
+        CarrierErasure.message_id,
+        CarrierErasure.carrier,
+        CarrierErasure.provider_message_id,
+        CarrierErasure.due_at,
+    ]
+    await unit.execute(insert(CarrierErasure).from_select(names, carried))
+    unit.ring("erasures")

@@ -1,6 +1,5 @@
 """Pages of long lists: a window is asked for, a page is answered."""
 
-import base64
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from app.domain.kernel.unit import Unit
 
 T = TypeVar("T")
 
+NO_CURSOR = "after is not a cursor of this list. Leave it out to begin at the start."
 MAX_FIRST = 200
 MAX_OFFSET = 2**31
 MAX_INTEGER = 2**63
@@ -22,11 +22,15 @@ MAX_INTEGER = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which part of a list is wanted: at most `first` rows, behind the cursor `after`, leaving out `offset` of them."""
+    """Which part of a list is wanted: at most `first` rows, behind the place `after`, leaving out `offset` of them.
+
+    A place is what the row there is sorted by: it stays one when the row is deleted. `name` is that of the list.
+    """
 
     first: int = 50
     after: str | None = None
     offset: int = 0
+    name: str = ""
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for a window that no list has."""
@@ -46,12 +50,13 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Part of a list. `total` counts the whole list, and only when asked to."""
+    """Part of a list, which ends at the place `end_cursor`. `total` counts the whole list, and only when asked to."""
 
     nodes: Sequence[T]
     has_next_page: bool
     end_cursor: str | None
     total: Callable[[], Awaitable[int]]
+    name: str = ""
 
 
 async def fetch(
@@ -67,31 +72,28 @@ async def fetch(
     return Page(
         nodes=[row[0] for row in shown],
         has_next_page=len(rows) > window.first,
-        end_cursor=_cursor(shown[-1][1:]) if shown else None,
+        end_cursor=_place(shown[-1][1:]) if shown else None,
         total=total,
+        name=window.name,
     )
 
 
-def _behind(order: Order, cursor: str) -> ColumnElement[bool]:
+def _behind(order: Order, place: str) -> ColumnElement[bool]:
     try:
-        pairs = zip(_values(cursor), order.columns, strict=True)
+        pairs = zip(orjson.loads(place), order.columns, strict=True)
         typed = [literal(_typed(value, column.type.python_type), column.type) for value, column in pairs]
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(reason="after is not a cursor of this list.") from None
+        raise InvalidInput(reason=NO_CURSOR) from None
     here, there = tuple_(*order.columns), tuple_(*typed)
     return here < there if order.descending else here > there
 
 
-def _cursor(values: Sequence[Any]) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(list(values))).decode()
-
-
-def _values(cursor: str) -> Any:
-    return orjson.loads(base64.b64decode(cursor, b"-_", validate=True))
+def _place(values: Sequence[Any]) -> str:
+    return orjson.dumps(list(values)).decode()
 
 
 def _typed(value: Any, kind: type) -> Any:
-    """Return a value of a cursor as its column takes it: JSON has no instants, and a name may look like one."""
+    """Return a value of a place as its column takes it: JSON has no instants, and a name may look like one."""
     if kind is datetime:
         return datetime.fromisoformat(value).astimezone(UTC)
     if type(value) is not kind or (kind is int and value >= MAX_INTEGER) or (kind is str and "\0" in value):

@@ -79,9 +79,9 @@ WITH sent AS (
       credits, cost, carrier, actor, request_id, claimed_until)
 ), debited AS (
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor, created_at)
-  SELECT account_id, 'debit', -credits, balance_after, id, 'Message to ' || to_number, actor, $19
-  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $11::bigint[], $16::bigint[], $14::text[])
-    AS l(id, account_id, to_number, credits, balance_after, actor)
+  SELECT account_id, 'debit', -credits, balance_after, id, 'Message ' || id, actor, $19
+  FROM unnest($1::bigint[], $2::bigint[], $11::bigint[], $16::bigint[], $14::text[])
+    AS l(id, account_id, credits, balance_after, actor)
 ), attested AS (
   INSERT INTO consents (account_id, phone, kind, method, message_id, actor, recorded_at)
   SELECT account_id, to_number, 'attested', method, id, actor, $19
@@ -209,7 +209,8 @@ class Batch:
         account = self.accounts[request.account_id]
         credits = request.parts.segments * prices.credits_per_segment(to, account["region"])
         if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
-            blocked = SendBlocked(to_number=to, error_code=refusal.code, actor=request.actor)
+            told = to if facts["contact_id"] else ""
+            blocked = SendBlocked(to_number=told, error_code=refusal.code, actor=request.actor)
             self.events.append((request, facts["contact_id"], blocked))
             return refusal
         self.balances[request.account_id] -= credits

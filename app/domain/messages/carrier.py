@@ -1,7 +1,7 @@
 """The port to carriers: what a provider that brings texts to handsets must be able to do."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Protocol
@@ -37,6 +37,14 @@ class OutboundMessage:
     to_number: str
     body: str
     segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedMessage:
+    """A message that a carrier had, by our reference and by the name it gave it, if it gave one."""
+
+    reference: int
+    provider_message_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +151,13 @@ class Carrier(Protocol):
 
     async def find(self, reference: int) -> Accepted | Rejected | None:
         """Ask whether the carrier has a message of ours, after an answer that never came."""
+        ...
+
+    async def forget(self, messages: Sequence[CarriedMessage]) -> None:
+        """Delete what is kept of messages; raise `ConnectionError` while that cannot be asked for.
+
+        What is not kept, or cannot be deleted, is passed over.
+        """
         ...
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:

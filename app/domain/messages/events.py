@@ -147,7 +147,10 @@ class MessageFailed(OutboundEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendBlocked(Event):
-    """A send was refused; nothing was debited. Kept for the audit trail, not offered to subscribers."""
+    """A send was refused; nothing was debited. Kept for the audit trail, not offered to subscribers.
+
+    `to_number` is empty where no contact has that phone: nobody could erase it.
+    """
 
     name = "send_blocked"
     subscribable = False

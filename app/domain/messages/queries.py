@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, delete, func, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit import Unit
-from app.domain.messages.models import Direction, Message, MessageStatus
+from app.domain.messages.models import Direction, Message, MessageStatus, ReceiptRow
 
 NEWEST = Order((Message.id,))
 
@@ -50,6 +50,14 @@ async def lock_all(unit: Unit, contact_id: int) -> int:
     """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
     own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.contact_id == contact_id)
     return len(await unit.all(own.order_by(Message.id).with_for_update()))
+
+
+async def delete_all(unit: Unit, contact_id: int) -> None:
+    """Delete every message of a contact, with what was reported on them."""
+    own = Message.account_id == unit.actor.account_id, Message.contact_id == contact_id
+    reports = delete(ReceiptRow).where(ReceiptRow.message_id.in_(select(Message.id).where(*own)))
+    await unit.execute(reports.execution_options(synchronize_session=False))
+    await unit.execute(delete(Message).where(*own).execution_options(synchronize_session=False))
 
 
 async def list_waiting(unit: Unit, contact_id: int) -> Sequence[Message]:

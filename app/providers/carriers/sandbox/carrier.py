@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import asyncpg
@@ -14,6 +14,7 @@ from app.domain.messages.carrier import (
     Answer,
     CallbackRequest,
     Capabilities,
+    CarriedMessage,
     FailureCode,
     InboundMessage,
     OutboundMessage,
@@ -56,6 +57,11 @@ SELECT outcome FROM message
 
 FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
 
+FORGET = """
+WITH reports AS (DELETE FROM sandbox_callbacks WHERE reference = ANY($1::bigint[]))
+DELETE FROM sandbox_messages WHERE reference = ANY($1::bigint[])
+"""
+
 
 class SandboxCarrier:
     """Takes every text, and does with it what `numbers.MAGIC` says of the number it goes to.
@@ -91,6 +97,10 @@ class SandboxCarrier:
         if not script_for(found["to_number"]).told:
             raise ConnectionError("the network does not say")
         return _answer(reference, found["outcome"])
+
+    async def forget(self, messages: Sequence[CarriedMessage]) -> None:
+        """Delete what the network keeps of messages; raise `ConnectionError` while it cannot be asked."""
+        await self._ask(self._pool.execute(FORGET, [message.reference for message in messages]))
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
         """Verify and read a status callback; raise `BadSignature` or `MalformedCallback`."""

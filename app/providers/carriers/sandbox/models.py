@@ -37,7 +37,10 @@ class SandboxCallback(Base):
     """
 
     __tablename__ = "sandbox_callbacks"
-    __table_args__ = (Index("ix_sandbox_callbacks_due", "due_at", "id", postgresql_where="done_at IS NULL"),)
+    __table_args__ = (
+        Index("ix_sandbox_callbacks_due", "due_at", "id", postgresql_where="done_at IS NULL"),
+        Index("ix_sandbox_callbacks_reference", "reference"),
+    )
 
     id: Mapped[Key]
     reference: Mapped[int]

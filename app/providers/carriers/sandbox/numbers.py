@@ -126,10 +126,11 @@ The first receipt comes `MESSAGING_SANDBOX_DELAY_SECONDS` after the hand-off, ea
 
 ## Texts without an answer
 
-`send-sms` answers 504 `carrier_timeout` for the numbers `+15005550301` to `+15005550303`, and `/sms/send` leaves their
-texts `pending`, as real carriers do on a bad day. What becomes of them is told by `GET /sms/logs`:
+The network leaves some hand-offs unanswered, as real carriers do on a bad day: `/sms/send` leaves the text `pending`,
+and `send-sms` answers 504 `carrier_timeout` after 10 seconds, unless a report is quicker. `GET /sms/logs` tells what
+becomes of the text:
 
-- `+15005550301`: after some seconds the network is asked, and has the text: `sent`, then `delivered`.
+- `+15005550301`: the network has the text, which its reports or a question tell: `sent`, then `delivered`.
 - `+15005550302`: the network is asked, and does not have it, so that it is handed over again, in vain. After an hour it
   is `failed` (`expired`), and refunded.
 - `+15005550303`: the network does not say. After an hour the text is `sent` and `unconfirmed`, and not refunded. What
@@ -166,7 +167,8 @@ callbacks may come in another order.
 ## Looking at the network
 
 Two tables hold it: `sandbox_messages`, a row a text, whose `calls` says how often it was handed over, and
-`sandbox_callbacks`, a row a report, with `done_at` once it was delivered or given up.
+`sandbox_callbacks`, a row a report, with `done_at` once it was delivered or given up. Both forget what was texted to a
+contact when that is deleted.
 """
 
 

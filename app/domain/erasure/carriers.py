@@ -1,0 +1,58 @@
+"""Having carriers forget the messages of who was erased: noted with the erasure, asked for after it."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.db.engine import Database
+from app.domain.kernel.clock import Clock
+from app.domain.messages.carrier import CarriedMessage, Carrier
+
+BATCH = 500
+AGAIN = timedelta(minutes=5)
+"""When a carrier that could not be asked is asked again."""
+
+CLAIM = """
+WITH due AS (
+  SELECT message_id FROM carrier_erasures WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+UPDATE carrier_erasures e SET due_at = $2 FROM due WHERE e.message_id = due.message_id
+RETURNING e.message_id, e.carrier, e.provider_message_id
+"""
+
+FORGET = "DELETE FROM carrier_erasures WHERE message_id = ANY($1::bigint[])"
+IS_DUE = "SELECT EXISTS (SELECT FROM carrier_erasures WHERE due_at <= $1)"
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierErasures:
+    """Asks carriers to forget what was erased here, any number of these at the same time."""
+
+    database: Database
+    carriers: Mapping[str, Carrier]
+    clock: Clock
+
+    async def run(self) -> bool:
+        """Have one batch forgotten; return True when more may be due."""
+        now = self.clock.now()
+        rows = await self.database.pool.fetch(CLAIM, now, now + AGAIN, BATCH)
+        by_carrier: defaultdict[str, list[CarriedMessage]] = defaultdict(list)
+        for row in rows:
+            by_carrier[row["carrier"]].append(CarriedMessage(row["message_id"], row["provider_message_id"]))
+        await asyncio.gather(*(self._forget(carrier, messages) for carrier, messages in by_carrier.items()))
+        return len(rows) == BATCH
+
+    async def due(self) -> bool:
+        """Tell whether a carrier is to forget something."""
+        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def _forget(self, carrier: str, messages: list[CarriedMessage]) -> None:
+        """Have one carrier forget messages; one that is not set up any more keeps nothing that we could reach."""
+        try:
+            if carrier in self.carriers:
+                await self.carriers[carrier].forget(messages)
+        except ConnectionError:
+            return
+        await self.database.pool.execute(FORGET, [message.reference for message in messages])

@@ -1,0 +1,31 @@
+"""Looking for words in everything that the service stores: every column of every table, and all of Redis."""
+
+from collections.abc import Collection
+
+from redis.asyncio import Redis
+
+from app.bootstrap import METADATA
+from app.db.engine import Pool
+
+Place = tuple[str, str]
+"""A table and a column of it."""
+
+
+async def find_places(pool: Pool, words: Collection[str]) -> dict[Place, set[str]]:
+    """Return the columns in which any of some words stand, in any case, and which; bytes are read as Latin-1."""
+    found: dict[Place, set[str]] = {}
+    for table in METADATA.sorted_tables:
+        for row in await pool.fetch(f"SELECT * FROM {table.name}"):
+            for column, value in row.items():
+                text = (value.decode("latin-1") if isinstance(value, bytes) else str(value)).lower()
+                if held := {word for word in words if word.lower() in text}:
+                    found.setdefault((table.name, column), set()).update(held)
+    return found
+
+
+async def find_in_redis(url: str, words: Collection[str]) -> list[str]:
+    """Return the keys of Redis that hold any of some words, in their name or their value."""
+    async with Redis.from_url(url) as redis:
+        keys = [key async for key in redis.scan_iter()]
+        dumps = [key + (await redis.dump(key) or b"") for key in keys]
+    return [dump.decode("latin-1") for dump in dumps if any(word.lower().encode() in dump.lower() for word in words)]
