@@ -71,7 +71,7 @@ async def test_a_person_connects_an_application_without_javascript(
     assert (seen["alert"], seen["kept"]) == (REFUSED, account.email)
     assert (told["state"], told["iss"]) == (["a b&c"], [base])
     assert set(tokens["scope"].split()) == AUTOMATION - {Scope.messages_send}
-    assert seen["cookies"] == [["session", True, "Lax"]]
+    assert sorted(seen["cookies"]) == [["browser", True, "Lax"], ["session", True, "Lax"]]
     assert (seen["choices"], seen["again"]) == (len(AUTOMATION), 0)
     assert "status of 403" in seen["complaints"][0]
     assert "Content Security Policy directive: \"frame-ancestors 'none'\"" in " ".join(seen["complaints"][1:])
