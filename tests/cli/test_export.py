@@ -16,6 +16,7 @@ from tests.cli.conftest import Ask, Run
 NOT_EXPORTED = {
     "contact_totals": "a count of contacts",
     "idempotency_keys": "answers, kept for a day",
+    "makers": "which credential made which key or webhook; none of them works elsewhere",
     "password_links": "secrets, and gone once used",
     "waiting_letters": "mails with secrets, gone once sent",
 }

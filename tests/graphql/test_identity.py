@@ -194,11 +194,11 @@ async def test_a_good_key_is_asked_for_once_in_two_seconds(
         await identity.resolve(bearer(account.svc_key))
         clock.pass_seconds(0.1)
     await identity.close()
-    assert [statement.split()[0] for statement in asked] == ["SELECT", "UPDATE"]
+    assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE"]
 
     await identity.resolve(bearer(account.svc_key))
     await identity.close()
-    assert [statement.split()[0] for statement in asked] == ["SELECT", "UPDATE", "SELECT"]
+    assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE", "WITH"]
 
 
 async def test_requests_that_come_together_wait_for_one_look_up(identity: Identity, account: Opened, asked: list[str]):
@@ -206,7 +206,7 @@ async def test_requests_that_come_together_wait_for_one_look_up(identity: Identi
 
     await identity.close()
     assert len(set(actors)) == 1
-    assert [statement.split()[0] for statement in asked] == ["SELECT", "UPDATE"]
+    assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE"]
 
 
 async def test_a_request_that_is_broken_off_does_not_break_off_the_others(identity: Identity, account: Opened):
@@ -253,7 +253,7 @@ async def test_a_key_ends_at_its_instant_though_it_is_remembered(
     clock.pass_seconds(0.001)
     assert await refusal(identity, bearer(account.svc_key)) == NOT_GOOD
     await identity.close()
-    assert [statement.split()[0] for statement in asked] == ["SELECT", "UPDATE"]
+    assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE"]
 
 
 async def test_a_clock_that_was_set_back_makes_a_revoked_key_no_fresher(
@@ -297,4 +297,4 @@ async def test_the_key_that_was_learned_first_is_forgotten_first(
         await identity.resolve(bearer(key))
 
     await identity.close()
-    assert len([statement for statement in asked if statement.startswith("SELECT")]) == 3
+    assert len([statement for statement in asked if statement.startswith("WITH")]) == 3

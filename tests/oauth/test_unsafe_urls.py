@@ -85,7 +85,7 @@ async def demo_by_command(services: Services, browsing: Browsing, url: str) -> N
 
 
 async def base_url(services: Services, browsing: Browsing, url: str) -> None:
-    Settings(_env_file=None, base_url=url)
+    Settings(_env_file=None, base_url=url.removesuffix("/callback"))
 
 
 async def database_url(services: Services, browsing: Browsing, url: str) -> None:

@@ -21,6 +21,7 @@ ENTRY = {
     "status": str,
     "status_description": str | None,
     "error_code": str | None,
+    "unconfirmed": bool,
     "segments": int,
     "cost": float,
     "provider_message_id": str | None,

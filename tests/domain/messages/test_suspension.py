@@ -10,11 +10,11 @@ from app.bootstrap import Services, open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts import administration
 from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import Account
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Actor
-from app.domain.messages.errors import AccountSuspended
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
@@ -80,7 +80,7 @@ async def test_its_keys_and_sessions_are_refused_until_it_is_resumed(
         await services.door.enter(account.email, account.password, VISITOR)
     await resume()
 
-    assert refused == (401, None)
+    assert refused == (403, None)
     assert (await api.get("/billing/balance")).status_code == 200
     assert await services.door.find(signed_in) is not None
     await services.door.enter(account.email, account.password, VISITOR)
