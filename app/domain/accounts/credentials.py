@@ -47,13 +47,16 @@ ENDS = """
     least(min(k.revoked_at), min(g.revoked_at), min(c.revoked_at), min(u.removed_at),
       min('epoch'::timestamptz) FILTER (WHERE source.grant_id IS NOT NULL AND g.id IS NULL)) AS revoked_at
   FROM source
-  LEFT JOIN api_keys k ON k.id = source.key_id
-  LEFT JOIN oauth_grants g ON g.id = source.grant_id
-  LEFT JOIN oauth_clients c ON c.id = g.client_id
-  LEFT JOIN users u ON u.id = source.user_id
+  LEFT JOIN LATERAL (SELECT * FROM api_keys WHERE id = source.key_id OFFSET 0) AS k ON true
+  LEFT JOIN LATERAL (SELECT * FROM oauth_grants WHERE id = source.grant_id OFFSET 0) AS g ON true
+  LEFT JOIN LATERAL (SELECT * FROM oauth_clients WHERE id = g.client_id OFFSET 0) AS c ON true
+  LEFT JOIN LATERAL (SELECT * FROM users WHERE id = source.user_id OFFSET 0) AS u ON true
   GROUP BY source.root
 """
-"""When what each root depends on runs out and was revoked, and the roles of the users among it."""
+"""When what each root depends on runs out and was revoked, and the roles of the users among it.
+
+Each join is a look-up by primary key: PostgreSQL overestimates `source`, and would scan the whole tables instead.
+"""
 
 DEPENDS_ON = f"""
 WITH RECURSIVE source AS (
@@ -75,8 +78,9 @@ WITH RECURSIVE line AS (
   SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
   WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id
 ), direct AS (
-  SELECT key_id FROM makers
-  WHERE maker_user_id = CAST(:user_id AS bigint) OR maker_grant_id IN (SELECT id FROM own_grant)
+  SELECT key_id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
+  UNION
+  SELECT m.key_id FROM own_grant JOIN makers m ON m.maker_grant_id = own_grant.id
 ), own AS (
   SELECT id AS key_id FROM (SELECT id FROM line UNION ALL SELECT key_id FROM direct) AS begun WHERE id IS NOT NULL
   UNION
@@ -86,8 +90,11 @@ WITH RECURSIVE line AS (
     SELECT k.id FROM api_keys k WHERE k.successor_id = own.key_id
   ) AS next(id)
 )
-SELECT id FROM makers WHERE maker_key_id IN (SELECT key_id FROM own)
-  OR maker_grant_id IN (SELECT id FROM own_grant) OR maker_user_id = CAST(:user_id AS bigint)
+SELECT m.id FROM own JOIN makers m ON m.maker_key_id = own.key_id
+UNION
+SELECT m.id FROM own_grant JOIN makers m ON m.maker_grant_id = own_grant.id
+UNION
+SELECT id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
 """
 
 
@@ -109,6 +116,16 @@ async def record_maker(unit: Unit) -> int | None:
         return None
     await unit.save(maker)
     return maker.id
+
+
+async def replace_maker(unit: Unit, id: int | None) -> int | None:
+    """Bind a record of another area to the actor's credential instead; return the id for that record to keep."""
+    maker = maker_of(unit.actor)
+    if maker is None or id is None:
+        return await record_maker(unit)
+    made_with = {name: getattr(maker, name) for name in ("maker_key_id", "maker_grant_id", "maker_user_id")}
+    await unit.execute(update(Maker).where(Maker.id == id).values(made_with))
+    return id
 
 
 async def find_makers(unit: Unit, key_id: int) -> list[Maker]:

@@ -186,7 +186,10 @@ class Maker(Base):
     """
 
     __tablename__ = "makers"
-    __table_args__ = (CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),)
+    __table_args__ = (
+        CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),
+        Index("ix_makers_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
+    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))

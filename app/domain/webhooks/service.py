@@ -250,7 +250,7 @@ async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -
 
 async def _take_over(unit: Unit, subscription: Subscription) -> None:
     makers.check_reach(unit, subscription.events)
-    subscription.maker_id = await credentials.record_maker(unit)
+    subscription.maker_id = await credentials.replace_maker(unit, subscription.maker_id)
 
 
 async def _cancel_others(unit: Unit, subscription: Subscription) -> None:

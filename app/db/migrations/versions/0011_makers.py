@@ -38,6 +38,9 @@ def upgrade() -> None:
     )
     for column in ("key_id", "maker_key_id", "maker_grant_id", "maker_user_id"):
         op.create_index(op.f(f"ix_makers_{column}"), "makers", [column])
+    op.create_index(
+        op.f("ix_makers_account_id"), "makers", ["account_id"], postgresql_where=sa.text("key_id IS NOT NULL")
+    )
     op.create_index(op.f("ix_api_keys_successor_id"), "api_keys", ["successor_id"])
     for column in ("key_id", "grant_id", "user_id"):
         op.execute(
