@@ -85,7 +85,9 @@ WHERE id = ANY($1::bigint[]) AND status = 'pending' AND claimed_until = $2
 """
 
 PUT_BACK = """
-UPDATE messages SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND status = 'pending' AND claimed_until = $2
+UPDATE messages SET claimed_until = NULL, due_at = $3,
+  unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
+WHERE id = $1 AND status = 'pending' AND claimed_until = $2
 """
 
 ASK_LATER = """
@@ -264,7 +266,8 @@ class Handoff:
                 await self._fail(row, FailureCode.expired, Report())
             case _:
                 due_at = self.clock.now() + _backoff(row["attempts"])
-                await self.database.pool.execute(PUT_BACK, row["id"], row["claimed_until"], due_at)
+                answered = answer is not None  # a refusal for now ends the silence that came before it
+                await self.database.pool.execute(PUT_BACK, row["id"], row["claimed_until"], due_at, answered)
 
     async def _ask_later(self, row: Any) -> None:
         """Have the carrier asked after a wait as long as it has been silent, within limits."""
@@ -275,7 +278,7 @@ class Handoff:
 
     async def _fail(self, row: Any, code: str, report: Report) -> None:
         async with self._unit(row) as unit:
-            await outcome.fail(unit, row["id"], code, report)
+            await outcome.fail(unit, row["id"], code, report, row["claimed_until"])
 
     def _unit(self, row: Any) -> AbstractAsyncContextManager[Unit]:
         actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, func, update
+from sqlalchemy import ColumnElement, func, or_, update
 
 from app.domain.billing import service as billing
 from app.domain.contacts import consent
@@ -41,10 +41,14 @@ async def deliver(unit: Unit, message_id: int, report: Report) -> bool:
     return await _settle(unit, message_id, report, status="delivered", delivered_at=now, unconfirmed=False)
 
 
-async def fail(unit: Unit, message_id: int, code: str, report: Report) -> bool:
-    """Mark a message failed and give back what it cost; return False where that is not possible any more."""
+async def fail(unit: Unit, message_id: int, code: str, report: Report, claimed_until: datetime | None = None) -> bool:
+    """Mark a message failed and give back what it cost; return False where that is not possible any more.
+
+    With `claimed_until`, that includes a pending message whose claim is another's by now.
+    """
     await billing.lock(unit)
-    if not await _settle(unit, message_id, report, status="failed", error_code=code, cost=0, unconfirmed=False):
+    own = [or_(Message.claimed_until == claimed_until, Message.status != "pending")] if claimed_until else []
+    if not await _settle(unit, message_id, report, *own, status="failed", error_code=code, cost=0, unconfirmed=False):
         return False
     message = await unit.session.get_one(Message, message_id)
     await billing.refund(unit, message.account_id, message.id, message.credits, f"Message failed: {code}")
@@ -87,8 +91,8 @@ async def note(unit: Unit, message_id: int, report: Report, *, unconfirmed: bool
     return await _change(unit, message_id, UNSETTLED, report, values) is not None
 
 
-async def _settle(unit: Unit, message_id: int, report: Report, **values: Any) -> bool:
-    message = await _change(unit, message_id, UNSETTLED, report, values)
+async def _settle(unit: Unit, message_id: int, report: Report, *conditions: ColumnElement[bool], **values: Any) -> bool:
+    message = await _change(unit, message_id, UNSETTLED, report, values, *conditions)
     if message is None:
         return False
     if message.sent_at is None and message.status == MessageStatus.delivered:

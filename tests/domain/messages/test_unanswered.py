@@ -19,6 +19,7 @@ from app.domain.messages.carrier import (
     OutboundMessage,
     Receipt,
     ReceiptStatus,
+    Rejected,
 )
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -187,6 +188,52 @@ async def test_a_call_that_goes_unanswered_late_is_asked_about_before_it_is_give
     assert await is_unconfirmed(pool) is False
 
 
+async def test_a_refusal_for_now_ends_the_silence_before_it(
+    send: Callable[..., Any], silent: Handoff, handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    deaf, busy = ({"sandbox": carrier(pool)} for carrier in (Deaf, Busy))
+    await replace(silent, carriers=deaf).run()
+    await after(handoff, 6).reconcile()
+    await replace(after(handoff, 600), carriers=busy).run()
+    await replace(after(handoff, 7000), carriers=deaf).run()
+    await after(silent, 7100).reconcile()
+    asked = await states(pool)
+    await after(handoff, 9000).reconcile()
+    await after(handoff, 9600).run()
+
+    assert asked == [("pending", None)]
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+    assert await is_unconfirmed(pool) is False
+
+
+async def test_a_refusal_that_comes_late_fails_no_text_that_another_worker_has(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    refusing = Refusing(pool)
+    late = asyncio.create_task(replace(handoff, carriers={"sandbox": refusing}).run())
+    await within("the carrier to be called", refusing.called.wait())
+    [id] = await MESSAGES.read(pool, "id")
+    await MESSAGES.where(id=id).change(pool, claimed_until=handoff.clock.now() + timedelta(hours=1))
+    refusing.answering.set()
+    await within("the late refusal to be recorded", late)
+
+    assert await states(pool) == [("pending", None)]
+    assert await entries(pool) == [("debit", -1, 999)]
+
+
+class Busy(SandboxCarrier):
+    """A carrier that takes nothing for now."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        return Rejected(FailureCode.carrier_error, retryable=True)
+
+
 class Deaf(SandboxCarrier):
     """A carrier that never hears what it is given."""
 
@@ -208,6 +255,14 @@ class Slow(SandboxCarrier):
         self.called.set()
         await within("the test to let the carrier answer", self.answering.wait())
         return Accepted("sbx_late")
+
+
+class Refusing(Slow):
+    """A carrier that takes its time to refuse."""
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        await super().send(message)
+        return Rejected(FailureCode.invalid_number)
 
 
 async def test_the_sandbox_says_nothing_of_a_number_for_that_purpose(
