@@ -24,6 +24,13 @@ def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most
     _check_length(version, headers)
 
 
+def check_has_no_body(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise `InvalidRequest` for a body beside `Upgrade`: the parser takes what follows for the next request."""
+    told = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
+    if told.pop(b"content-length", b"0").strip(b"0") or told:
+        raise InvalidRequest(reason="A request to upgrade the connection has no body")
+
+
 def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
     hosts = [value for name, value in headers if name == b"host"]
     if not hosts and version == "1.0":

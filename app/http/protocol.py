@@ -116,9 +116,12 @@ class BoundedHttp(HttpToolsProtocol):
         if not self._should_upgrade():
             return
         if self._is_busy():
-            self.transport.close()
+            self._refuse(InvalidRequest(reason="A request to upgrade waits for the answer to the one before it"))
             return
-        if max(len(name) + len(value) for name, value in self.headers) > HANDSHAKE_LINE:
+        if (
+            len(self.url) > HANDSHAKE_LINE
+            or max(len(name) + len(value) for name, value in self.headers) > HANDSHAKE_LINE
+        ):
             self._end(HeadersTooLarge())
             return
         self._stop_timers()
@@ -137,6 +140,8 @@ class BoundedHttp(HttpToolsProtocol):
         """Check the head, and begin or queue the request."""
         assert self.parser
         heads.check(self.parser.get_http_version(), self.url, self.headers, self._limits.head_bytes)
+        if self.parser.should_upgrade():
+            heads.check_has_no_body(self.headers)
         if len(self.pipeline) >= self._limits.pipelined:
             raise InvalidRequest(reason=f"At most {self._limits.pipelined} requests wait on one connection")
         self._begin_part(in_body=True)

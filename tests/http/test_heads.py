@@ -53,6 +53,9 @@ BAD = {
     "another version": b"GET / HTTP/2.0\r\nHost: a\r\n\r\n",
     "an older version": b"GET / HTTP/0.9\r\nHost: a\r\n\r\n",
     "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "a body beside an upgrade": POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nabcde",
+    "chunks beside an upgrade": POST
+    + b"Connection: Upgrade\r\nUpgrade: websocket\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a chunk without a size": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n\r\n",
 }
 
@@ -93,6 +96,15 @@ async def test_what_a_smuggler_hides_in_a_body_is_no_request(server: Running) ->
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n" % len(hidden)
 
     await server.ask(head + hidden)
+
+    assert server.requests == []
+
+
+async def test_what_a_smuggler_hides_behind_an_upgrade_is_no_request(server: Running) -> None:
+    hidden = b"DELETE /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: %d\r\n\r\n"
+
+    await server.ask(head % len(hidden) + hidden)
 
     assert server.requests == []
 
