@@ -51,9 +51,9 @@ def invitation_elsewhere(to: str, company: str, url: str) -> Letter:
     """Invite a person whose e-mail address signs in to another account; only they learn that it does."""
     return _letter(
         to,
-        f"You are invited to {_line(company)}",
-        title=f"Join {_line(company)} on Messaging",
-        opening=f"You were invited to work in the account of {_line(company)}. Your e-mail address signs in to another "
+        f"You are invited to {_line(company) or SERVICE}",
+        title=f"Join {_line(company)} on {SERVICE}" if _line(company) else f"Join {SERVICE}",
+        opening=f"You were invited to work in {_account(company)}. Your e-mail address signs in to another "
         "account already, and an address belongs to one account. To join, ask to be invited under another address; or "
         "have an owner of your account remove you there, and open this link then.",
         button="Open the invitation",
