@@ -19,7 +19,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an attempt has to wait: refused for `wait` seconds, or let through after a `delay`."""
+    """The decision on an attempt: refused for `wait` seconds, or let through after `delay` seconds."""
 
     wait: float = 0
     delay: float = 0

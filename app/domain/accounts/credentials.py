@@ -1,4 +1,4 @@
-"""What keys, and records of other areas, depend on: the credentials that they were made with.
+"""Credentials that keys, and records of other areas, were made with and depend on.
 
 A credential is a key, the grant of a connected application, or a user. The model, which `test_credentials_machine`
 holds the code to:

@@ -1,4 +1,4 @@
-"""What an account's state refuses."""
+"""Errors that the state of an account raises."""
 
 from app.domain.kernel.errors import DomainError
 

@@ -1,4 +1,4 @@
-"""What carriers are yet to forget, as it is stored."""
+"""Table of the erasures that carriers still have to do."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What keys and webhooks were made with, in one table; deliveries by the name that their subscription has."""
+"""One table of the credentials that keys and webhooks depend on; deliveries named as their subscription names them."""
 
 import sqlalchemy as sa
 from alembic import op

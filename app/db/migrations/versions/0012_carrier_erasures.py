@@ -1,4 +1,4 @@
-"""What carriers are yet to forget; phones leave the ledger, and what was told of phones that no contact has."""
+"""Erasures that carriers still have to do; phones leave the ledger and the events of phones without a contact."""
 
 import sqlalchemy as sa
 from alembic import op
