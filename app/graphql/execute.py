@@ -19,6 +19,7 @@ from app.domain.kernel.errors import (
     RateLimited,
     Unauthenticated,
 )
+from app.domain.kernel.networks import networks_of
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth.resources import join
 from app.graphql.context import Context
@@ -28,7 +29,6 @@ from app.graphql.plans import Unplanned, compile_plan
 from app.graphql.requests import Parameters
 from app.graphql.schema import CORE
 from app.operations.document import Operation
-from app.providers.networks import networks_of
 from app.providers.rates import Policy
 from app.telemetry.requests import add_headers
 

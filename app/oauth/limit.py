@@ -6,8 +6,8 @@ from starlette.requests import Request
 
 from app.bootstrap import Services
 from app.domain.kernel.errors import RateLimited
+from app.domain.kernel.networks import networks_of
 from app.domain.kernel.unit import Actor
-from app.providers.networks import networks_of
 from app.providers.rates import Policy
 
 REGISTRATIONS = Policy("registrations", 20)

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from app.domain.accounts.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
-from app.providers.networks import GROWTH, networks_of
+from app.domain.kernel.networks import GROWTH, networks_of
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
@@ -27,7 +27,7 @@ LONGEST_WAIT_MS = 15 * 60 * 1000
 FORGOTTEN_MS = 60 * 60 * 1000
 DELAY_MS, LONGEST_DELAY_MS = 250, 5000
 TURN_MS = 30_000
-"""While an e-mail address is under attack, networks that have failed with it share one attempt in so long."""
+"""While an e-mail address is under attack, networks that failed `FREE` times with it share one attempt in so long."""
 
 TIMEOUT_SECONDS = 1.0
 
@@ -48,7 +48,7 @@ if everywhere then
   local beyond = tonumber(redis.call('hget', everywhere, 'count') or 0) + 1 - tonumber(ARGV[9])
   if beyond > 0 then
     delay = math.min(beyond * tonumber(ARGV[5]), tonumber(ARGV[6]))
-    if tonumber(redis.call('hget', KEYS[1], 'count') or 0) > 0 then
+    if tonumber(redis.call('hget', KEYS[1], 'count') or 0) >= tonumber(ARGV[10]) then
       local turn = tonumber(redis.call('hget', everywhere, 'turn') or 0)
       if turn > now then
         return {turn - now, 0}
@@ -69,13 +69,14 @@ end
 return {0, delay}
 """
 
-# KEYS are the counters of the attempt; the first is forgotten, and the attempt is taken off the others.
-_SUCCEED = """
-redis.call('del', KEYS[1])
-for i = 2, #KEYS do
-  if tonumber(redis.call('hget', KEYS[i], 'count') or 0) > 0 then
-    redis.call('hincrby', KEYS[i], 'count', -1)
-    redis.call('hdel', KEYS[i], 'until')
+# KEYS are counters; the first ARGV[1] of them are forgotten, and one attempt is taken off the others.
+_SETTLE = """
+for i, key in ipairs(KEYS) do
+  if i <= tonumber(ARGV[1]) then
+    redis.call('del', key)
+  elseif tonumber(redis.call('hget', key, 'count') or 0) > 0 then
+    redis.call('hincrby', key, 'count', -1)
+    redis.call('hdel', key, 'until')
   end
 end
 """
@@ -89,7 +90,7 @@ class RedisAttempts:
     def __init__(self, redis_url: str, clock: Clock) -> None:
         self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
         self._begin = self._redis.register_script(_BEGIN)
-        self._succeed = self._redis.register_script(_SUCCEED)
+        self._settle = self._redis.register_script(_SETTLE)
         self._clock = clock
         self._warnings = Throttle()
 
@@ -108,14 +109,25 @@ class RedisAttempts:
 
     async def succeed(self, attempt: Attempt) -> None:
         """Forget the failures from this network with the e-mail address, and take this attempt off the rest."""
-        try:
-            await self._succeed(list(_counters(attempt)))
-        except (RedisError, OSError) as error:
-            self._warn(error)
+        await self._end(list(_counters(attempt)), forgotten=1)
+
+    async def withdraw(self, attempt: Attempt) -> None:
+        """Take an attempt off every counter."""
+        await self._end(list(_counters(attempt)), forgotten=0)
+
+    async def forget(self, attempt: Attempt) -> None:
+        """Forget the failures from this network with the e-mail address, and nothing else."""
+        await self._end(list(_counters(attempt))[:1], forgotten=1)
 
     async def close(self) -> None:
         """Disconnect."""
         await self._redis.aclose()
+
+    async def _end(self, counters: list[str], forgotten: int) -> None:
+        try:
+            await self._settle(counters, [forgotten])
+        except (RedisError, OSError) as error:
+            self._warn(error)
 
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()

@@ -1,11 +1,13 @@
 """Whoever guesses passwords is slowed down, and holds up no user who knows the right one."""
 
+import asyncio
 from dataclasses import replace
 
 import httpx2
 import pytest
 
 from app.bootstrap import Services
+from app.domain.accounts.delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
 from app.domain.accounts.door import Door, SignInRefused
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import RateLimited
@@ -13,6 +15,7 @@ from app.domain.onboarding.service import Opened
 from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link
 from tests.oauth.test_sign_in import alert
+from tests.waiting import within
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts")]
 
@@ -42,7 +45,7 @@ def door(services: Services, slept: list[float]) -> Door:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    return replace(services.door, sleep=sleep)
+    return replace(services.door, delays=Delays(sleep))
 
 
 async def guess(door: Door, email: str, visitors: list[Visitor]) -> list[type[Exception]]:
@@ -73,11 +76,70 @@ async def test_an_unknown_address_is_slowed_down_like_a_known_one(
     told = []
     for email in (account.email, "nobody@example.com"):
         slept.clear()
-        refusals = await guess(door, email, [*strangers(30), *strangers(3), HOME, HOME])
+        refusals = await guess(door, email, [*strangers(30), *[HOME] * 6])
         told.append((refusals, list(slept)))
 
     assert told[0] == told[1]
-    assert told[0][0] == [SignInRefused] * 31 + [RateLimited] * 2 + [SignInRefused, RateLimited]
+    assert told[0][0] == [SignInRefused] * 35 + [RateLimited]
+
+
+class Gate:
+    """Stands for a delay: it lasts until it is opened."""
+
+    def __init__(self) -> None:
+        self.arrived: asyncio.Queue[float] = asyncio.Queue()
+        self.open = asyncio.Event()
+
+    async def __call__(self, seconds: float) -> None:
+        self.arrived.put_nowait(seconds)
+        await within("the delays", self.open.wait())
+
+
+async def test_a_network_that_has_several_attempts_held_is_refused_a_further_one_which_counts_for_nothing(
+    services: Services, account: Opened
+) -> None:
+    gate = Gate()
+    door = replace(services.door, delays=Delays(gate))
+    for visitor in strangers(20):
+        await services.door.attempts.begin(door._attempt("sign_in", account.email, visitor))
+    held = [asyncio.create_task(guess(door, account.email, [HOME])) for _ in range(MAX_HELD_OF_NETWORK)]
+    assert sorted([await within("an attempt", gate.arrived.get()) for _ in held]) == [0.25, 0.5, 0.75, 1]
+
+    with pytest.raises(RateLimited) as refused:
+        await door.enter(account.email, account.password, HOME)
+
+    assert refused.value.facts == {"seconds": 2}
+    gate.open.set()
+    assert await asyncio.gather(*held) == [[SignInRefused]] * MAX_HELD_OF_NETWORK
+    entry, _ = await door.enter(account.email, account.password, HOME)
+    assert entry.user.email == account.email
+
+
+async def test_a_process_holds_so_many_attempts_at_once_and_refuses_further_ones_at_once() -> None:
+    gate = Gate()
+    delays = Delays(gate)
+    held = [asyncio.create_task(delays.hold(each.address, 5)) for each in strangers(MAX_HELD)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(TooManyHeld):
+        await delays.hold(HOME.address, 5)
+
+    gate.open.set()
+    await asyncio.gather(*held)
+    await delays.hold(HOME.address, 5)
+    assert delays.held == 0
+
+
+async def test_a_wider_network_holds_four_times_as_many() -> None:
+    gate = Gate()
+    delays = Delays(gate)
+    addresses = [f"198.51.100.{number}" for number in range(MAX_HELD_OF_NETWORK * 4 + 1)]
+    tasks = [asyncio.create_task(delays.hold(address, 5)) for address in addresses]
+    await asyncio.sleep(0)
+    gate.open.set()
+
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(result) for result in results] == [type(None)] * MAX_HELD_OF_NETWORK * 4 + [TooManyHeld]
 
 
 async def test_a_browser_that_signed_in_before_is_held_up_by_no_failure_elsewhere_in_its_network(

@@ -151,13 +151,50 @@ async def test_while_an_account_is_attacked_the_networks_that_failed_share_one_a
     attempts: RedisAttempts, clock: SetClock, ann: str
 ) -> None:
     addresses = strangers()
-    used = [next(addresses) for _ in range(25)]
+    used = [next(addresses) for _ in range(5)]
     for address in used:
-        await fail(attempts, ann, address, 1)
+        await fail(attempts, ann, address, 5)
+    clock.wait(1)
 
     assert [(await fail(attempts, ann, address, 1))[0].wait for address in used[:3]] == [0, 30, 30]
     clock.wait(30)
     assert [(await fail(attempts, ann, address, 1))[0].wait for address in used[:3]] == [0, 30, 30]
+
+
+async def test_who_mistypes_a_few_times_shares_no_attempt_with_the_networks_that_attack(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    addresses = strangers()
+    for address in [next(addresses) for _ in range(30)]:
+        await fail(attempts, ann, address, 5)
+    clock.wait(1)
+    [turn] = await fail(attempts, ann, next(addresses), 1)
+    assert turn.wait == 0
+
+    assert await fail(attempts, ann, office + "::1", 5) == [Verdict(delay=5)] * 5
+
+
+async def test_a_password_set_by_a_link_forgets_the_failures_with_it_and_takes_no_attempt_of_others_off(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    own = Attempt(KIND, ann, office + "::1")
+    for _ in range(20):
+        await attempts.begin(Attempt(KIND, str(uuid4()), own.address))
+
+    await attempts.forget(own)
+
+    assert await attempts.begin(Attempt(KIND, str(uuid4()), own.address)) == Verdict(1)
+
+
+async def test_an_attempt_that_is_withdrawn_was_none(
+    attempts: RedisAttempts, clock: SetClock, ann: str, office: str
+) -> None:
+    own = Attempt(KIND, ann, office + "::1")
+    for _ in range(40):
+        assert await attempts.begin(own) == Verdict()
+        await attempts.withdraw(own)
+
+    assert await fail(attempts, ann, office + "::1", 6) == [Verdict()] * 5 + [Verdict(1)]
 
 
 async def test_success_takes_its_attempt_off_the_account_too(

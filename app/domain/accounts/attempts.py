@@ -29,7 +29,8 @@ class Attempts(Protocol):
     """Counts attempts for each network, for each e-mail address from it, and for each e-mail address from everywhere.
 
     It counts an attempt when it begins, so that guesses side by side do not slip through together. What is counted for
-    an e-mail address from everywhere refuses no network that has not failed with it: strangers can lock nobody out.
+    an e-mail address from everywhere refuses no network that has failed with it but a few times: strangers can lock
+    nobody out.
     """
 
     async def begin(self, attempt: Attempt) -> Verdict:
@@ -38,4 +39,12 @@ class Attempts(Protocol):
 
     async def succeed(self, attempt: Attempt) -> None:
         """Forget the failures from this network with the e-mail address, and take this attempt off; raises nothing."""
+        ...
+
+    async def withdraw(self, attempt: Attempt) -> None:
+        """Take off an attempt that was counted and then not made; raises nothing."""
+        ...
+
+    async def forget(self, attempt: Attempt) -> None:
+        """Forget the failures from this network with the e-mail address, where no attempt began; raises nothing."""
         ...

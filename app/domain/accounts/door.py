@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
 from app.domain.accounts.attempts import Attempt, Attempts
+from app.domain.accounts.delays import Delays, TooManyHeld
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
@@ -67,7 +68,7 @@ class Door:
     ring: Ring
     attempts: Attempts
     tokens: Tokens
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    delays: Delays = field(default_factory=Delays)
     _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
@@ -153,7 +154,7 @@ class Door:
             user = await self._join(link.opened, stored, visitor)
         else:
             user = await self._replace(link, stored, visitor)
-        await self.attempts.succeed(self._attempt(SIGN_IN, user.email, visitor))
+        await self.attempts.forget(self._attempt(SIGN_IN, user.email, visitor))
         return user
 
     async def _join(self, invitation: Invitation, stored: str, visitor: Visitor) -> User:
@@ -212,7 +213,15 @@ class Door:
         if verdict.wait:
             raise RateLimited(seconds=math.ceil(verdict.wait))
         if verdict.delay:
-            await self.sleep(verdict.delay)
+            await self._hold_back(attempt, verdict.delay)
+
+    async def _hold_back(self, attempt: Attempt, seconds: float) -> None:
+        """Delay an attempt; raise `RateLimited` where too many are delayed already: then it was none."""
+        try:
+            await self.delays.hold(attempt.address, seconds)
+        except TooManyHeld:
+            await self.attempts.withdraw(attempt)
+            raise RateLimited(seconds=math.ceil(seconds)) from None
 
     async def _find_user(self, email: str) -> tuple[User, Account] | None:
         statement = (
