@@ -46,12 +46,14 @@ from app.providers.attempts import RedisAttempts
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.http import open_client
+from app.providers.limits import Limits
 from app.providers.mail import open_mail
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from app.providers.outbound.documents import DocumentReader
-from app.providers.rates import Limits, Policy, Rates
+from app.providers.rates import Policy, Rates
 from app.providers.registry import open_carrier
+from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
 from app.settings import Settings, environment
 from app.settings.secret_key import read_or_make
@@ -112,12 +114,14 @@ class _Lines:
     doorbell: Doorbell
     live: Listener
     rates: Rates
+    shares: Shares
     attempts: RedisAttempts
 
 
 def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
-    lines = _Lines(Doorbell(redis_url), Listener(redis_url), Rates(redis_url), RedisAttempts(redis_url, Clock()))
-    for line in (lines.doorbell, lines.live, lines.rates, lines.attempts):
+    rates, shares, attempts = Rates(redis_url), Shares(redis_url), RedisAttempts(redis_url, Clock())
+    lines = _Lines(Doorbell(redis_url), Listener(redis_url), rates, shares, attempts)
+    for line in (lines.doorbell, lines.live, lines.rates, lines.shares, lines.attempts):
         stack.push_async_callback(line.close)
     return lines
 
@@ -139,7 +143,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         carriers=carriers,
         feed=Feed(pool),
         live=lines.live,
-        limits=_limits(settings, lines.rates),
+        limits=_limits(settings, lines),
         door=Door(sessions, clock, ring, lines.attempts, sign_in_tokens(settings)),
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
@@ -147,14 +151,15 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
     )
 
 
-def _limits(settings: Settings, rates: Rates) -> Limits:
+def _limits(settings: Settings, lines: _Lines) -> Limits:
     anonymous = 6_000 if settings.in_development else 600
     return Limits(
         Policy("requests", settings.rate_limit),
         Policy("sends", settings.send_rate_limit),
         Policy("documents", 1_500),
         Policy("anonymous", anonymous),
-        rates,
+        lines.rates,
+        lines.shares,
     )
 
 

@@ -25,9 +25,10 @@ from app.graphql import endpoint
 from app.graphql.challenges import challenge
 from app.graphql.execute import Executor
 from app.graphql.identity import Identity
-from app.graphql.requests import MAX_BODY
+from app.graphql.requests import MAX_BODY, address_of
 from app.graphql.schema import contract
 from app.graphql.sessions import Origin, SessionIdentity
+from app.graphql.strangers import find_actor
 from app.http import listening
 from app.http.headers import SafeHeaders
 from app.http.hosts import LoopbackOnly
@@ -93,7 +94,7 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
     browser = Browser(services)
 
     async def identify(request: Request) -> Actor | None:
-        return await identity.resolve(request.headers)
+        return await find_actor(services.limits, identity.resolve, request.headers, address_of(request))
 
     return [
         *routes.routes(operations, executor, identify),

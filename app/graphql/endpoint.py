@@ -1,7 +1,6 @@
 """The contract over HTTP, after https://graphql.github.io/graphql-over-http/draft."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed, RateLimited, Unauthenticated
+from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed, Unauthenticated
 from app.domain.kernel.unit import Actor
 from app.graphql.challenges import challenge, step_up
 from app.graphql.errors import InvalidGraphql, extensions, find_cause, translate
@@ -24,6 +23,7 @@ from app.graphql.requests import EVENT_STREAM, JSON, Parameters, accepts_events,
 from app.graphql.routing import CountedRoute
 from app.graphql.sessions import Origin
 from app.graphql.sse import EventStream
+from app.graphql.strangers import find_actor
 from app.graphql.streams import Refused, Streams
 from app.graphql.websocket import Connection
 
@@ -111,16 +111,9 @@ class Endpoint:
         Nothing in the contract can be read without one, so outside development no such request is read any further.
         Raises `Unauthenticated` or `RateLimited`.
         """
-        try:
-            actor = await self._identify(headers)
-        except Unauthenticated:
-            with suppress(RateLimited):
-                await self._executor.count_anonymous(address)
-            raise
-        if actor is None:
-            await self._executor.count_anonymous(address)
-            if not self._is_open:
-                raise Unauthenticated(reason="A key is needed.")
+        actor = await find_actor(self._executor.services.limits, self._identify, headers, address)
+        if actor is None and not self._is_open:
+            raise Unauthenticated(reason="A key is needed.")
         return actor
 
     async def _stream(self, request: Request, asked: Parameters) -> ASGIApp:

@@ -19,7 +19,6 @@ from app.domain.kernel.errors import (
     RateLimited,
     Unauthenticated,
 )
-from app.domain.kernel.networks import networks_of
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth.resources import join
 from app.graphql.context import Context
@@ -28,6 +27,7 @@ from app.graphql.errors import InvalidGraphql, refusal, translate
 from app.graphql.plans import Unplanned, compile_plan
 from app.graphql.requests import Parameters
 from app.graphql.schema import CORE
+from app.graphql.strangers import count_stranger, stranger
 from app.operations.document import Operation
 from app.providers.rates import Policy
 from app.telemetry.requests import add_headers
@@ -70,9 +70,10 @@ class Executor:
             await self._count(limits.sends if Scope.messages_send in scopes else limits.requests, actor, units)
         allow(scopes, actor)
 
-    async def count_anonymous(self, address: str, units: int = 1) -> None:
-        """Count what an address asks for without a key or session; raise `RateLimited`."""
-        await self._count(self.services.limits.anonymous, _anonymous(address), units, is_told=False)
+    async def count_size(self, size: int, actor: Actor | None) -> None:
+        """Count a large request, of so many bytes, as several; raise `RateLimited`."""
+        if actor:
+            await self._count(self.services.limits.requests, actor, size // BYTES_PER_UNIT, is_told=False)
 
     async def read(self, asked: Parameters, actor: Actor | None, address: str) -> Prepared:
         """Return the document of a request, once reading it is counted; one that was read before costs nothing.
@@ -80,8 +81,8 @@ class Executor:
         Running it is counted when it runs; without an actor, it is counted here, for the address. Raises `RateLimited`,
         and `MethodNotAllowed` for a mutation by GET.
         """
-        limits, caller = self.services.limits, actor or _anonymous(address)
-        await self._count(limits.requests, caller, asked.size // BYTES_PER_UNIT, is_told=False)
+        limits, caller = self.services.limits, actor or stranger(address)
+        await self.count_size(asked.size, caller)
         known = self._documents.find(asked.query, asked.operation_name)
         if known is None:
             await self._count(limits.documents, caller, count_units(asked.query), is_told=False)
@@ -89,7 +90,7 @@ class Executor:
         if asked.is_safe and known.kind is OperationType.MUTATION:
             raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
         if actor is None:
-            await self.count_anonymous(address, known.units - 1)
+            await count_stranger(limits, address, known.units - 1)
         return known
 
     async def run(
@@ -186,10 +187,6 @@ def _named(error: DomainError, operation: Operation) -> DomainError:
     argument = str(error.facts.get("argument"))
     name = operation.arguments.get(argument, argument)
     return error if name == argument else InvalidInput(reason=str(error).replace(argument, name, 1))
-
-
-def _anonymous(address: str) -> Actor:
-    return Actor(0, frozenset(), networks_of(address)[0])
 
 
 def allow(scopes: frozenset[str], actor: Actor | None) -> None:

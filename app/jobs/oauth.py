@@ -20,15 +20,29 @@ PURGES = {
     "DELETE FROM oauth_clients WHERE kind <> 'managed' AND last_used_at IS NULL AND created_at < $1": UNUSED_FOR,
     "DELETE FROM oauth_signing_keys WHERE expires_at < $1": timedelta(0),
 }
+MAX_UNUSED = 10_000
+MAX_UNUSED_GRACE = timedelta(hours=1)
+FORGET_UNUSED = """
+DELETE FROM oauth_clients WHERE created_at < $1 AND id IN (
+  SELECT id FROM oauth_clients WHERE kind <> 'managed' AND last_used_at IS NULL
+  ORDER BY created_at DESC, id DESC OFFSET $2
+)
+"""
+"""Keeps the newest of the clients that never got a token, and those that may be about to get one."""
+
 EVERY = 600.0
 
 
 def purge(database: Database, clock: Clock) -> Job:
-    """Return the job that forgets: what is over, and clients that registered and never got a token for 30 days."""
+    """Return the job that forgets: what is over, and clients that registered and never got a token for 30 days.
+
+    Of more than `MAX_UNUSED` such clients only the newest are kept, and those of the last hour.
+    """
 
     async def run() -> bool:
         for statement, kept in PURGES.items():
             await database.pool.execute(statement, clock.now() - kept)
+        await database.pool.execute(FORGET_UNUSED, clock.now() - MAX_UNUSED_GRACE, MAX_UNUSED)
         return False
 
     async def due() -> bool:

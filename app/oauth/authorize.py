@@ -89,6 +89,7 @@ class Authorize:
         the world could be reached through this one (RFC 9700, 4.11.2).
         """
         try:
+            await self._browser.admit(request)
             return await self._show(request)
         except Exception as cause:
             return self._refuse(request, translate(cause))
@@ -96,6 +97,7 @@ class Authorize:
     async def decide(self, request: Request) -> Response:
         """Take the decision of who is signed in, or signs in with it; each request is answered once."""
         try:
+            await self._browser.admit(request)
             return await self._decide(request)
         except Exception as cause:
             return self._refuse(request, translate(cause))

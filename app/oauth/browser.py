@@ -19,7 +19,9 @@ from app.domain.accounts.sessions import LONGEST, Entry, Visitor
 from app.domain.kernel.errors import BodyTooLarge, DomainError, RateLimited, UnsupportedMediaType
 from app.graphql.errors import translate
 from app.graphql.identity import request_id
+from app.graphql.requests import address_of
 from app.graphql.sessions import Origin, cookie_in
+from app.graphql.strangers import count_stranger
 from app.telemetry.metrics import SIGN_INS
 
 PAGES = Path(__file__).parent / "pages"
@@ -75,14 +77,22 @@ class Browser:
 
     def __init__(self, services: Services) -> None:
         self._door = services.door
+        self._limits = services.limits
         self._origin = Origin.of(services.settings)
         self._templates = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)
 
     async def find(self, request: Request) -> SignedIn | None:
-        """Return who is signed in."""
-        token = self._cookie(request, SESSION)
-        entry = await self._door.find(token) if token else None
-        return self._signed_in(entry, token) if entry and token else None
+        """Return who is signed in; a request looks it up once."""
+        if not hasattr(request.state, "signed_in"):
+            token = self._cookie(request, SESSION)
+            entry = await self._door.find(token) if token else None
+            request.state.signed_in = self._signed_in(entry, token) if entry and token else None
+        return request.state.signed_in
+
+    async def admit(self, request: Request, units: int = 1) -> None:
+        """Count a request of who is not signed in for its network; raise `RateLimited`."""
+        if await self.find(request) is None:
+            await count_stranger(self._limits, address_of(request), units)
 
     async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
         """Sign a user in, under a new session; `attach` it to the response.
@@ -96,6 +106,7 @@ class Browser:
             SIGN_INS.labels("refused" if isinstance(refused, SignInRefused) else "held_back").inc()
             raise
         SIGN_INS.labels("signed_in").inc()
+        await self._limits.shares.note_known(visiting.address)
         return replace(self._signed_in(entry, token), browser=self._door.remember_browser(email, visiting))
 
     def attach(self, response: Response, signed_in: SignedIn) -> None:
@@ -110,9 +121,8 @@ class Browser:
 
     def visitor(self, request: Request) -> Visitor:
         """Return where a request comes from."""
-        address = request.client.host if request.client else ""
         known_as = self._cookie(request, BROWSER) or ""
-        return Visitor(address, request.headers.get("user-agent", ""), request_id(), known_as)
+        return Visitor(address_of(request), request.headers.get("user-agent", ""), request_id(), known_as)
 
     async def sign_out(self, request: Request, response: Response) -> None:
         """End the session, and take its cookie."""
@@ -152,10 +162,11 @@ class Browser:
         return Response(status_code=303, headers={**HEADERS, "Location": path})
 
     def shown(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint whose refusals are pages."""
+        """Return an endpoint whose refusals are pages; it counts who is not signed in."""
 
         async def answer(request: Request) -> Response:
             try:
+                await self.admit(request)
                 return await endpoint(request)
             except Exception as cause:
                 return self.refuse(request, translate(cause))

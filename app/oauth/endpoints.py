@@ -1,6 +1,5 @@
 """The endpoints that applications call themselves: tokens, revocation, registration."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import orjson
@@ -21,8 +20,10 @@ from app.domain.oauth.redirects import InvalidRedirectUri
 from app.domain.oauth.resources import join
 from app.graphql.errors import translate
 from app.graphql.identity import request_id
+from app.graphql.requests import address_of
+from app.graphql.strangers import count_stranger
 from app.oauth.asked import read_body, read_form
-from app.oauth.cors import shared
+from app.oauth.cors import Endpoint, shared
 from app.oauth.limit import check_rate
 from app.oauth.metadata import REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
 from app.oauth.server import NO_STORE, Server, described
@@ -32,6 +33,7 @@ FALLBACK_PATH = "/token"
 """Where the Python SDK of the tool protocol (2.3) refreshes after a restart: it forgets what it discovered."""
 
 RETRY_SECONDS = 5
+REFUSED = (400, 401)
 JSON = "application/json"
 
 
@@ -39,9 +41,9 @@ def routes(services: Services) -> list[Route]:
     """Return the routes of the endpoints."""
     endpoints = Endpoints(services)
     return [
-        *(shared(path, ["POST"], _plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
-        shared(REVOKE_PATH, ["POST"], _plain(endpoints.revoke)),
-        shared(REGISTER_PATH, ["POST"], _plain(endpoints.register)),
+        *(shared(path, ["POST"], endpoints.plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
+        shared(REVOKE_PATH, ["POST"], endpoints.plain(endpoints.revoke)),
+        shared(REGISTER_PATH, ["POST"], endpoints.plain(endpoints.register)),
     ]
 
 
@@ -59,10 +61,14 @@ class Endpoints:
         signer = await self._authority.ring.current()
         async with open_unit_of(self._services, _nobody()) as unit:
             server = Server(unit, self._authority, signer)
-            return await greenlet_spawn(server.create_token_response, asked)
+            answer = await greenlet_spawn(server.create_token_response, asked)
+        if answer.status_code == 200:
+            await self._services.limits.shares.note_known(address_of(request))
+        return answer
 
     async def revoke(self, request: Request) -> Response:
         """Take back a token, and the grant with it (RFC 7009). A token that is unknown is revoked already."""
+        await count_stranger(self._services.limits, address_of(request))
         asked = await read_form(request, f"{self._authority.issuer}{REVOKE_PATH}")
         access_token = await self._read(asked.form.get("token", ""))
         async with open_unit_of(self._services, _nobody()) as unit:
@@ -77,6 +83,20 @@ class Endpoints:
         async with open_unit_of(self._services, _nobody()) as unit:
             client, secret = await clients.register(unit, self._authority.tokens, metadata)
         return Response(orjson.dumps(_registered(client, secret)), 201, NO_STORE, JSON)
+
+    def plain(self, endpoint: Endpoint) -> Endpoint:
+        """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2; they count for the network."""
+
+        async def answer(request: Request) -> Response:
+            response = await _answer(endpoint, request)
+            if response.status_code in REFUSED:
+                try:
+                    await count_stranger(self._services.limits, address_of(request))
+                except RateLimited as refused:
+                    return _refuse(refused)
+            return response
+
+        return answer
 
     async def _read(self, text: str) -> AccessToken | None:
         if not access_tokens.has_form(text):
@@ -117,21 +137,16 @@ async def _read_json(request: Request) -> dict[str, Any]:
     return metadata
 
 
-def _plain(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except ClientDisconnect:
-            raise
-        except OAuth2Error as error:
-            status, body, headers = error()
-            return Response(orjson.dumps(described(body)), status, NO_STORE | dict(headers))
-        except Exception as cause:
-            return _refuse(translate(cause))
-
-    return answer
+async def _answer(endpoint: Endpoint, request: Request) -> Response:
+    try:
+        return await endpoint(request)
+    except ClientDisconnect:
+        raise
+    except OAuth2Error as error:
+        status, body, headers = error()
+        return Response(orjson.dumps(described(body)), status, NO_STORE | dict(headers))
+    except Exception as cause:
+        return _refuse(translate(cause))
 
 
 def _refuse(error: DomainError) -> Response:

@@ -9,17 +9,20 @@ from app.domain.kernel.errors import Unauthenticated
 from app.domain.oauth.resources import WORKING_SET, Resources
 from app.graphql.challenges import challenge
 from app.graphql.identity import Identity
+from app.graphql.requests import address_of
+from app.graphql.strangers import find_actor
 from app.oauth.cors import shared
+from app.providers.limits import Limits
 
 PATHS = ("/mcp", "/mcp/")
 METHODS = ("GET", "POST", "DELETE")
 
 
-def routes(identity: Identity, resources: Resources) -> list[Route]:
+def routes(identity: Identity, limits: Limits, resources: Resources) -> list[Route]:
     """Return the routes of the tool server."""
 
     async def pass_on(request: Request) -> Response:
-        if await identity.resolve_for_tools(request.headers) is None:
+        if await find_actor(limits, identity.resolve_for_tools, request.headers, address_of(request)) is None:
             told = challenge(resources, resources.tools, scopes=WORKING_SET)
             raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=told)
         raise HTTPException(404)

@@ -18,5 +18,5 @@ def routes(services: Services, browser: Browser, identity: Identity) -> list[Rou
         CountedRoute(authorize.PATH, page.decide, methods=["POST"]),
         *endpoints.routes(services),
         *metadata.routes(services.oauth),
-        *guard.routes(identity, services.oauth.resources),
+        *guard.routes(identity, services.limits, services.oauth.resources),
     ]

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from app.bootstrap import Services
 from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
@@ -22,6 +23,9 @@ NOTICES = {
     "password_set": "Your password is set. Sign in with it.",
     "signed_out": "You are signed out.",
 }
+UNITS_OF_BAD_LINK = 9
+"""As how many requests more a link counts that is not good."""
+
 NO_ADDRESS = "Enter the e-mail address that you sign in with."
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
@@ -105,6 +109,9 @@ class SignInPages:
         try:
             token, who = request.path_params["token"], self._browser.visitor(request)
             user = await self._door.set_password(token, form.get("password", ""), who)
+        except LinkNotGood:
+            await self._browser.admit(request, UNITS_OF_BAD_LINK)
+            raise
         except InvalidInput as refused:
             return await self._password(request, refused)
         response = self._browser.redirect("/login?notice=password_set")
@@ -120,7 +127,11 @@ class SignInPages:
         return self._browser.page(request, "login.html", status, notice=notice, error=error, **shown)
 
     async def _password(self, request: Request, refused: DomainError | None = None) -> Response:
-        link = await self._door.find_link(request.path_params["token"])
+        try:
+            link = await self._door.find_link(request.path_params["token"])
+        except LinkNotGood:
+            await self._browser.admit(request, UNITS_OF_BAD_LINK)
+            raise
         return self._browser.page(
             request,
             "password.html",

@@ -120,6 +120,23 @@ class Held:
     spent: tuple[int, int]
 
 
+class RefusalDelay:
+    """Holds a refusal back, as long as not too many are."""
+
+    def __init__(self) -> None:
+        self._delayed = 0
+
+    async def __call__(self) -> None:
+        """Wait `REFUSAL_SECONDS`, or not at all where `MAX_DELAYED` do."""
+        if self._delayed >= MAX_DELAYED:
+            return
+        self._delayed += 1
+        try:
+            await asyncio.sleep(REFUSAL_SECONDS)
+        finally:
+            self._delayed -= 1
+
+
 class Rates:
     """Counts requests. What arrives together is claimed in one call; `close` it at the end.
 
@@ -133,7 +150,7 @@ class Rates:
         self._claim: Coalescer[Request, Standing | None] = Coalescer(self._serve, MAX_BATCH)
         self._held: dict[str, Held] = {}
         self._rests_until = 0.0
-        self._delayed = 0
+        self._delay = RefusalDelay()
         self._warnings = Throttle()
 
     async def take(self, policy: Policy, actor: Actor, units: int = 1) -> Standing | None:
@@ -156,15 +173,6 @@ class Rates:
         """Finish what is being counted, and disconnect."""
         await self._claim.close()
         await self._redis.aclose()
-
-    async def _delay(self) -> None:
-        if self._delayed >= MAX_DELAYED:
-            return
-        self._delayed += 1
-        try:
-            await asyncio.sleep(REFUSAL_SECONDS)
-        finally:
-            self._delayed -= 1
 
     def _take_held(self, request: Request) -> Standing | None:
         policy, name, _, units = request
@@ -235,16 +243,3 @@ def _wait(wait: int, policy: Policy, units: int) -> int:
 
 def _seconds(microseconds: int) -> int:
     return -(-microseconds // 1_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits that there are: of sends, of all other operations, of GraphQL documents that were not read before, and
-    of requests without a key or session. `rates` counts them all.
-    """
-
-    requests: Policy
-    sends: Policy
-    documents: Policy
-    anonymous: Policy
-    rates: Rates

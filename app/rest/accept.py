@@ -42,11 +42,15 @@ class Reader:
         self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
         self._names = {header: variable.name for header, variable in places.headers.items()}
 
-    async def __call__(self, request: Request) -> dict[str, Any]:
+    async def read_body(self, request: Request) -> bytearray:
+        """Return the body, where the endpoint takes one; raise `BodyTooLarge`."""
+        return await read_body(request) if self._body else bytearray()
+
+    def __call__(self, request: Request, body: bytearray) -> dict[str, Any]:
         """Return the variables.
 
-        Raises `InvalidInput`, `InvalidJson`, `BodyTooLarge` or `UnsupportedMediaType`, and of a body that can be read
-        at all, before `InvalidInput`, the error of what it had to attest.
+        Raises `InvalidInput`, `InvalidJson` or `UnsupportedMediaType`, and of a body that can be read at all, before
+        `InvalidInput`, the error of what it had to attest.
         """
         try:
             variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
@@ -54,7 +58,7 @@ class Reader:
             if self._names:
                 variables |= self._read_headers(request.headers)
             if self._body:
-                variables |= self._body.values(await read_json(request))
+                variables |= self._body.values(read_json(request, body))
         except Unattested as fault:
             raise catalogue()[str(fault)]() from None
         except Unacceptable as fault:
@@ -74,9 +78,8 @@ def read_query(request: Request) -> dict[str, list[str]]:
     return texts
 
 
-async def read_json(request: Request) -> dict[str, Any]:
-    """Return the object in the body; no body is an empty object."""
-    body = await read_body(request)
+def read_json(request: Request, body: bytearray) -> dict[str, Any]:
+    """Return the object in a body; no body is an empty object."""
     if not body:
         return {}
     content_type = request.headers.get("content-type") or "application/json"

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import orjson
 from redis.asyncio import Redis
@@ -17,8 +19,13 @@ from app.domain.webhooks import figures
 from app.graphql.routing import CountedRoute
 from app.telemetry.metrics import CONTENT_TYPE, Source, render
 
+T = TypeVar("T")
+
 PATIENCE = 2.0
 """How many seconds a part of the service has to answer."""
+
+SHARED_SECONDS = 1.0
+"""How old an answer may be: whoever asks more often asks nobody."""
 
 OLDEST = {
     "messages": "SELECT extract(epoch FROM $1 - min(due_at)) FROM messages"
@@ -44,14 +51,21 @@ def routes(services: Services) -> list[Route]:
 
     database_probe = DatabaseProbe(services.database.pool)
 
+    async def reach() -> Sequence[bool]:
+        return await asyncio.gather(database_probe(), _reach_redis(services))
+
+    async def figure() -> bytes:
+        return await render(_sources(services), os.environ.get("PROMETHEUS_MULTIPROC_DIR"))  # noqa: TID251
+
+    reached, figures_now = Shared(reach), Shared(figure)
+
     async def readyz(_: Request) -> Response:
-        database, redis = await asyncio.gather(database_probe(), _reach_redis(services))
+        database, redis = await reached()
         parts = {"database": "ok" if database else "unreachable", "redis": "ok" if redis else "unreachable"}
         return _json({"status": "ok" if database else "unavailable", **parts}, 200 if database else 503)
 
     async def metrics(_: Request) -> Response:
-        body = await render(_sources(services), os.environ.get("PROMETHEUS_MULTIPROC_DIR"))  # noqa: TID251
-        return Response(body, media_type=CONTENT_TYPE)
+        return Response(await figures_now(), media_type=CONTENT_TYPE)
 
     return [CountedRoute(f"/{probe.__name__}", probe) for probe in (healthz, readyz, metrics)]
 
@@ -90,6 +104,25 @@ async def _ages(services: Services) -> Mapping[str, float]:
     now = services.clock.now()
     ages = [await services.database.pool.fetchval(statement, now) for statement in OLDEST.values()]
     return {queue: max(0.0, float(age or 0)) for queue, age in zip(OLDEST, ages, strict=True)}
+
+
+class Shared(Generic[T]):
+    """An answer that all who ask share, while it is found and for `SHARED_SECONDS` after the question."""
+
+    def __init__(self, find: Callable[[], Awaitable[T]]) -> None:
+        self._find = find
+        self._asked_at = 0.0
+        self._answer: asyncio.Future[T] | None = None
+
+    async def __call__(self) -> T:
+        """Return the answer; raise what finding it raises, to who waits for it."""
+        if self._answer is None or (self._answer.done() and not self._is_fresh(self._answer)):
+            self._asked_at, self._answer = time.monotonic(), asyncio.ensure_future(self._find())
+        return await asyncio.shield(self._answer)
+
+    def _is_fresh(self, answer: asyncio.Future[T]) -> bool:
+        is_good = not answer.cancelled() and answer.exception() is None
+        return is_good and time.monotonic() < self._asked_at + SHARED_SECONDS
 
 
 class DatabaseProbe:

@@ -12,7 +12,9 @@ from app.bootstrap import Services
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
 from app.graphql.errors import translate
+from app.graphql.requests import address_of
 from app.graphql.routing import CountedRoute
+from app.graphql.strangers import count_stranger
 from app.rest.accept import read_body
 
 log = structlog.get_logger(__name__)
@@ -78,6 +80,7 @@ class CarrierCallbacks:
         try:
             await take(carrier, callback)
         except BadSignature:
+            await count_stranger(self._services.limits, address_of(request))
             raise UnsignedCallback(carrier=carrier.name) from None
         except MalformedCallback as fault:
             await self._services.inbox.keep_unmatched(carrier.name, kind, str(fault), _payload(callback))

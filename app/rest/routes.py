@@ -40,6 +40,10 @@ class Execute(Protocol):
         """Count a request, and raise `DomainError` where the actor may not make it, or makes too many."""
         ...
 
+    async def count_size(self, size: int, actor: Actor | None) -> None:
+        """Count a large body, of so many bytes, as several requests; raise `RateLimited`."""
+        ...
+
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
         """Run an operation that was admitted; raise `DomainError`."""
         ...
@@ -78,7 +82,9 @@ class Endpoint:
         if actor is None and self.operation.scopes:
             raise Unauthenticated(reason="No key was sent.")
         await self._execute.admit(self.operation.scopes, actor)
-        variables = await self._read(request)
+        body = await self._read.read_body(request)
+        await self._execute.count_size(len(body), actor)
+        variables = self._read(request, body)
         answer = await self._execute(self.operation, variables, actor)
         headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
         if self.rest.envelope == "page":

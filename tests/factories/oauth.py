@@ -18,10 +18,10 @@ async def lifetime(source: Source, rows: Rows) -> timedelta:
     return ends - begins
 
 
-async def add_clients(source: Source, account_id: int, count: int) -> None:
-    """Add managed clients that are named 1, 2, 3 and so on."""
+async def add_clients(source: Source, account_id: int | None, count: int, kind: str = "managed") -> None:
+    """Add clients that are named 1, 2, 3 and so on."""
     added = (
         "INSERT INTO oauth_clients (account_id, client_id, kind, name, redirect_uris, scopes, auth_method, created_by)"
-        " SELECT $1, n::text, 'managed', 'x', '{}', '{}', 'none', 'test' FROM generate_series(1, $2::int) n"
+        " SELECT $1, n::text, $3, 'x', '{}', '{}', 'none', 'test' FROM generate_series(1, $2::int) n"
     )
-    await open_pool(source).execute(added, account_id, count)
+    await open_pool(source).execute(added, account_id, count, kind)

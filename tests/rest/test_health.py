@@ -23,6 +23,12 @@ pytestmark = pytest.mark.anyio
 NOWHERE = "redis://127.0.0.1:1"
 
 
+@pytest.fixture(autouse=True)
+def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each request ask, but where a test says otherwise."""
+    monkeypatch.setattr(health, "SHARED_SECONDS", 0)
+
+
 def client(services: Services) -> httpx2.AsyncClient:
     transport = httpx2.ASGITransport(app=Starlette(routes=health.routes(services)))
     return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
@@ -79,6 +85,61 @@ async def test_a_database_that_hangs_is_told_of_in_time_and_asked_once(monkeypat
     answers = [await probe(), *await asyncio.gather(probe(), probe())]
 
     assert (answers, pool.asked) == ([False, False, False], 1)
+
+
+async def test_a_flood_of_probes_asks_database_and_redis_once_in_a_second(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    async def reach(_: Services) -> bool:
+        asked.append("redis")
+        return True
+
+    async def render(*_: object) -> bytes:
+        asked.append("figures")
+        return b"figures"
+
+    monkeypatch.setattr(health, "SHARED_SECONDS", 3600)
+    monkeypatch.setattr(health, "_reach_redis", reach)
+    monkeypatch.setattr(health, "render", render)
+    prober = client(services)
+
+    answers = [await prober.get(path) for path in ("/readyz", "/metrics") for _ in range(5)]
+    answers += await asyncio.gather(*(prober.get("/metrics") for _ in range(5)))
+
+    assert [answer.status_code for answer in answers] == [200] * 15
+    assert asked == ["redis", "figures"]
+
+
+async def test_a_probe_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "SHARED_SECONDS", 3600)
+    answers = iter((None, b"figures"))
+
+    async def find() -> bytes:
+        answer = next(answers)
+        if answer is None:
+            raise ConnectionError
+        return answer
+
+    figures = health.Shared(find)
+    with pytest.raises(ConnectionError):
+        await figures()
+
+    assert [await figures(), await figures()] == [b"figures"] * 2
+
+
+async def test_what_is_away_for_longer_than_a_moment_is_told(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_services(settings) as services:
+        prober = client(services)
+        before = await prober.get("/readyz")
+        await services.database.pool.close()
+
+        after = await prober.get("/readyz")
+
+    assert (before.status_code, after.status_code) == (200, 503)
 
 
 async def test_the_figures_name_every_route_and_status(api: httpx2.AsyncClient) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx2
+import orjson
 import pytest
 
 from app.bootstrap import Services
@@ -106,6 +107,27 @@ async def test_what_the_contract_cannot_read_counts_too(api: httpx2.AsyncClient)
         assert (answer.status_code, limits(answer)[1]) == (400, f'"requests";r={left}')
 
     assert (await api.post("/graphql", json=BALANCE)).status_code == 429
+
+
+@pytest.mark.parametrize(("size", "left"), [(4_000, 2), (5_000, 1), (9_000, 0)])
+async def test_a_body_counts_as_one_request_more_for_each_4_kib_though_it_is_refused(
+    api: httpx2.AsyncClient, size: int, left: int
+) -> None:
+    answer = await api.post("/contacts", content=b"[" * size, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 400
+    statuses = [(await api.get("/contacts")).status_code for _ in range(left + 1)]
+    assert statuses == [200] * left + [429]
+
+
+async def test_a_body_that_is_beyond_the_limit_is_not_read(api: httpx2.AsyncClient, services: Services) -> None:
+    await exhaust(api)
+    body = orjson.dumps({**SEND, "extra": "x" * 5_000})
+
+    answer = await api.post("/sms/send", content=body, headers={"Content-Type": "application/json"})
+
+    assert refusal(answer)[:2] == (429, "rate_limited")
+    assert await MESSAGES.count(services) == 0
 
 
 async def test_another_key_is_not_held_up(api: httpx2.AsyncClient, account: Opened) -> None:

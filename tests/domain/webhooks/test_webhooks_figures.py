@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import httpx2
+import pytest
 
 from app.domain.webhooks import figures
+from app.rest import health
 from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery, multiply_subscription
@@ -61,7 +63,8 @@ async def is_done(stage: Stage) -> bool:
     return sorted(state for state, _ in await stage.states()) == ["delivered"] * 3 + ["failed"]
 
 
-async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient) -> None:
+async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "SHARED_SECONDS", 0)
     subscription = await stage.subscribe()
     await stage.tell("contacted", "won")
     await stage.dispatcher.run()

@@ -1,0 +1,20 @@
+"""The limits that there are."""
+
+from dataclasses import dataclass
+
+from app.providers.rates import Policy, Rates
+from app.providers.shares import Shares
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of sends, of all other operations, of GraphQL documents that were not read before, and of requests
+    without a good key or session. `rates` counts what actors do, `shares` what strangers do.
+    """
+
+    requests: Policy
+    sends: Policy
+    documents: Policy
+    anonymous: Policy
+    rates: Rates
+    shares: Shares
