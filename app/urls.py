@@ -1,8 +1,10 @@
 """Reading a URL that a user, a client or an operator chose: the only place that splits one."""
 
-from urllib.parse import SplitResult, urlsplit
+import re
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 UNSAFE = "must not hold spaces, control characters or backslashes"
+MISREAD = "must write the characters #, /, ?, @ and : of a user or password as %23, %2F, %3F, %40 and %3A"
 NOT_ASCII = "must write its host in ASCII letters (a name with other letters in its xn-- form)"
 
 
@@ -20,10 +22,37 @@ def check(url: str) -> None:
         raise UnsafeUrl(UNSAFE)
 
 
-def plain(url: str) -> str:
-    """Return a URL that `check` has nothing against; raise `UnsafeUrl`."""
+_SERVER = re.compile(r"(\[[^\[\]@]+\]|[^\[\]@:]*)(:[0-9]{1,5})?")
+_MOST_PORT = 65535
+
+
+def server(url: str) -> str:
+    """Return the address of a server, or of several servers, as it is; raise `UnsafeUrl` where it would be misread.
+
+    Libraries take what follows an unescaped `#` or `/` of a password for something else, and repeat it in their errors.
+    """
     check(url)
+    try:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise UnsafeUrl(MISREAD) from None
+    hosts = [_SERVER.fullmatch(each) for each in parts.netloc.rpartition("@")[2].split(",")]
+    ports = [*((found[2] or "")[1:] for found in hosts if found), *options.get("port", "").split(",")]
+    is_odd = "#" in url or parts.netloc.count("@") > 1 or ("@" in parts.path and parts.scheme != "unix")
+    if is_odd or None in hosts or not all(_is_port(port) for port in ports if port):
+        raise UnsafeUrl(MISREAD)
     return url
+
+
+def without_secrets(url: str) -> str:
+    """Return the address of a server without user, password and options."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and 0 < int(text) <= _MOST_PORT
 
 
 def split(url: str) -> SplitResult:

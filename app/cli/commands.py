@@ -5,7 +5,7 @@ import secrets
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import typer
 
@@ -15,6 +15,7 @@ from app.cli import administration, runtime
 from app.cli.administration import find_settings, opened_facts, tell
 from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email
+from app.cli.usage import UsageError, explain
 from app.settings import Settings
 
 T = TypeVar("T")
@@ -36,14 +37,27 @@ def _print_version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Run a command; what goes wrong is one sentence and exit code 1."""
+    """Run a command; what goes wrong is one sentence and exit code 1, or 2 for a command that is written wrongly."""
     memory.pause()
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except UsageError as fault:
+        _complain(fault)
+    except typer.Abort:
+        sys.exit("messaging: Nothing was done.")
     except Exception as problem:
         if not _is_told(problem):
             raise
         sys.exit(f"messaging: {problem}")
+
+
+def _complain(fault: Any) -> NoReturn:
+    """Say how a command is written; one without arguments is shown its help."""
+    if type(fault).__name__ == "NoArgsIsHelpError":
+        fault.show()
+    else:
+        typer.echo(f"messaging: {explain(fault)}", err=True)
+    sys.exit(fault.exit_code)
 
 
 @app.callback()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 
+from app.cli import documents
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
 from app.graphql.schema import CONTRACT
@@ -19,8 +20,8 @@ SERVER = "http://127.0.0.1:8000"
 
 def check_documents() -> str:
     """Compile everything that is read at start; return how much there is."""
-    operations = rest_operations()
-    return f"{len(operations)} operations, {len(EVENTS)} events and {len(catalogue())} errors are sound."
+    counts = f"{len(rest_operations())} operations, {len(documents.operations())} commands, {len(EVENTS)} events"
+    return f"{counts} and {len(catalogue())} errors are sound."
 
 
 def write_all(*, check: bool) -> list[str]:

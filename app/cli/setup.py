@@ -28,7 +28,7 @@ from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.settings import Settings
-from app.urls import split
+from app.urls import without_secrets
 
 Columns = Sequence[str]
 OPERATOR = "command line"
@@ -203,10 +203,11 @@ def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]
 
 @asynccontextmanager
 async def connect(settings: Settings) -> AsyncGenerator[Services]:
-    """Connect to what the settings name; raise `DatabaseAway`."""
+    """Connect to what the settings name; raise `DatabaseAway`, `SchemaBehind` or `SchemaAhead`."""
     async with AsyncExitStack() as stack:
         with _reaching(settings.database_url or ""):
             services = await stack.enter_async_context(open_services(settings))
+            await schema.check(settings.database_url or "")
         yield services
 
 
@@ -218,8 +219,6 @@ def _reaching(url: str) -> Iterator[None]:
         cause = problem.orig.__cause__ if isinstance(problem, DBAPIError) and problem.orig else problem
         if not isinstance(cause, UNREACHABLE):
             raise
-        place = split(url)
-        address = place._replace(netloc=place.netloc.rpartition("@")[2], query="").geturl()
         fault = "used" if isinstance(cause, REFUSED) else "reached"
         reason = str(cause) or "it does not answer."
-        raise DatabaseAway(f"The database at {address} cannot be {fault}: {reason}") from problem
+        raise DatabaseAway(f"The database at {without_secrets(url)} cannot be {fault}: {reason}") from problem

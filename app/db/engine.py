@@ -11,6 +11,11 @@ import asyncpg
 import orjson
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
+from app import keepalive
+
+CONNECT_SECONDS = 10
+"""How long a connection may take to be made, all addresses of a host together."""
+
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 """What a statement raises when a value of its own cannot be kept."""
 
@@ -46,9 +51,12 @@ def find_fault(cause: BaseException) -> BaseException:
 
 
 def is_unwritable(cause: BaseException) -> bool:
-    """Tell whether asyncpg could not write a value as its column takes it; it has no public name for that."""
+    """Tell whether a statement was given a value that asyncpg could not write as its column takes it.
+
+    It raises the class of the server's errors then, without the fields that the server sends.
+    """
     fault = find_fault(cause)
-    return isinstance(fault, asyncpg.InterfaceError) and isinstance(fault, ValueError)
+    return isinstance(fault, asyncpg.DataError) and getattr(fault, "severity", None) is None
 
 
 def is_broken_off(cause: BaseException) -> bool:
@@ -140,6 +148,7 @@ async def connect(url: str, size: int) -> Database:
         max_size=size,
         max_queries=50_000,
         max_inactive_connection_lifetime=300.0,
+        connect=dial,
         init=_speak_json,
         reset=_keep,
         loop=None,
@@ -151,7 +160,22 @@ async def connect(url: str, size: int) -> Database:
 
 def open_engine(url: str, **options: Any) -> AsyncEngine:
     """Return an engine for an address as PostgreSQL takes it, such as one with `sslmode`; SQLAlchemy takes fewer."""
-    return create_async_engine("postgresql+asyncpg://", async_creator=partial(asyncpg.connect, url), **options)
+    return create_async_engine("postgresql+asyncpg://", async_creator=partial(dial, url), **options)
+
+
+async def dial(url: str, **options: Any) -> Any:
+    """Open a connection within `CONNECT_SECONDS`; each side gives it up when the other has vanished."""
+    connection: Any = await asyncpg.connect(url, **options, timeout=CONNECT_SECONDS)
+    if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
+        await connection.execute(_WATCH_CLIENT)
+    return connection
+
+
+# Not among the parameters of the connection: PgBouncer refuses connections with parameters that it does not know.
+_WATCH_CLIENT = f"""
+SET tcp_keepalives_idle = {keepalive.IDLE_SECONDS}; SET tcp_keepalives_interval = {keepalive.INTERVAL_SECONDS};
+SET tcp_keepalives_count = {keepalive.PROBES}; SET tcp_user_timeout = '{keepalive.VANISHED_SECONDS}s'
+"""
 
 
 _IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)

@@ -39,6 +39,12 @@ async def current(url: str) -> str | None:
     return revision
 
 
+async def check(url: str) -> None:
+    """Raise `SchemaBehind` or `SchemaAhead` for a database that has not the schema of this version."""
+    if await current(url) != newest():
+        raise SchemaBehind("The database has not the newest schema. Run `messaging migrate`, then this command again.")
+
+
 @cache
 def _known() -> frozenset[str]:
     """Return all revisions: migrations are numbered, and their files begin with the number."""
@@ -51,11 +57,11 @@ async def _find_revision(url: str) -> str | None:
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return None
     try:
-        return await connection.fetchval(_FIND_REVISION)
+        return await connection.fetchval(_FIND_REVISION, timeout=CONNECT_SECONDS)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return None
     finally:
-        await connection.close()
+        await connection.close(timeout=CONNECT_SECONDS)
 
 
 async def wait_for(url: str) -> None:

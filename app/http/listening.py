@@ -5,10 +5,10 @@ import resource
 import socket
 from contextlib import suppress
 
+from app import keepalive
+
 FILES_BESIDES = 256
 """How many files and connections of its own a process may have open beside those of clients."""
-
-PROBE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 
 
 class PortTaken(Exception):
@@ -28,9 +28,7 @@ def bind(host: str, port: int) -> list[socket.socket]:
             sock = socket.socket(family, kind, protocol)
             bound.append(sock)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for option, value in PROBE.items():
-                sock.setsockopt(socket.IPPROTO_TCP, option, value)
+            keepalive.watch(sock, keepalive.CLIENTS)
             if family == socket.AF_INET6:
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sock.bind(address)

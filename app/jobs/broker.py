@@ -10,6 +10,7 @@ from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.exceptions import RedisError
 
+from app.db.redis import socket_options
 from app.jobs.doorbell import NAMESPACE, QUEUE, unanswered
 from app.jobs.job import Runner
 
@@ -38,7 +39,7 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> BellBroker:
     there middleware: no retries, age limits or time limits, because a ring that is lost is made good by the clock.
     """
     broker = BellBroker(
-        client=Redis.from_url(redis_url),
+        client=Redis.from_url(redis_url, **socket_options(redis_url), socket_connect_timeout=1, socket_timeout=5),
         namespace=NAMESPACE,
         middleware=[],
         heartbeat_timeout=HEARTBEAT_MS,

@@ -5,9 +5,8 @@ import uuid
 
 import structlog
 from dramatiq import Message
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
+from app.db.redis import AWAY, open_redis
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import RINGS
 
@@ -39,7 +38,7 @@ class Doorbell:
     """Rings bells from the code of one event loop."""
 
     def __init__(self, redis_url: str) -> None:
-        self._redis = Redis.from_url(redis_url, socket_connect_timeout=1, socket_timeout=1)
+        self._redis = open_redis(redis_url, 1)
         self._script = self._redis.register_script(_RING)
         self._bells: set[str] = set()
         self._ringing: asyncio.Task[None] | None = None
@@ -74,7 +73,7 @@ class Doorbell:
     async def _ring_one(self, bell: str) -> str:
         try:
             rung = await self._script([unanswered(bell), f"{NAMESPACE}:{QUEUE}"], [UNANSWERED_MS, *_message(bell)])
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             if self._warnings.passes():
                 log.warning("the doorbell does not reach Redis; work waits for the clock", bell=bell, error=repr(error))
             return "failed"

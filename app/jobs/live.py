@@ -11,11 +11,10 @@ from typing import Any
 
 import orjson
 import structlog
-from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
+from app.db.redis import AWAY, open_redis
 from app.domain.kernel.errors import DomainError
 from app.domain.updates.feed import KINDS
 from app.jobs.doorbell import NAMESPACE
@@ -49,7 +48,7 @@ class Announcer:
 
     def __init__(self, redis_url: str) -> None:
         once_more = Retry(NoBackoff(), 1)
-        self._redis = Redis.from_url(redis_url, retry=once_more)
+        self._redis = open_redis(redis_url, ANNOUNCE_SECONDS, retry=once_more)
         self._warnings = Throttle()
 
     async def announce(self, events: Sequence[Any]) -> None:
@@ -60,7 +59,7 @@ class Announcer:
         try:
             async with asyncio.timeout(ANNOUNCE_SECONDS):
                 await self._redis.publish(CHANNEL, orjson.dumps(accounts))
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             if self._warnings.passes():
                 log.warning("updates are not announced; streams look for themselves", error=repr(error))
 
@@ -95,8 +94,8 @@ class Listener:
     """Hears announcements, over one connection however many streams there are; it is made for the first of them."""
 
     def __init__(self, redis_url: str) -> None:
-        self._redis = Redis.from_url(
-            redis_url, socket_connect_timeout=1, health_check_interval=QUIET_SECONDS, retry=Retry(NoBackoff(), 0)
+        self._redis = open_redis(
+            redis_url, 1, socket_timeout=5, health_check_interval=QUIET_SECONDS, retry=Retry(NoBackoff(), 0)
         )
         self._watches: dict[int, set[Watch]] = defaultdict(set)
         self._hearing: asyncio.Task[None] | None = None

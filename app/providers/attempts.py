@@ -6,9 +6,8 @@ When Valkey is away nobody is held back, for then nobody could sign in at all.
 from hashlib import sha256
 
 import structlog
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
+from app.db.redis import AWAY, open_redis
 from app.domain.accounts.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.networks import GROWTH, networks_of
@@ -88,7 +87,7 @@ class RedisAttempts:
     """Implements `Attempts`. Networks count as `networks_of` says."""
 
     def __init__(self, redis_url: str, clock: Clock) -> None:
-        self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
+        self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
         self._begin = self._redis.register_script(_BEGIN)
         self._settle = self._redis.register_script(_SETTLE)
         self._clock = clock
@@ -102,7 +101,7 @@ class RedisAttempts:
         limits = [*waits, int(len(counters) > 1), FREE_EVERYWHERE, *counters.values()]
         try:
             wait, delay = await self._begin(list(counters), limits)
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             self._warn(error)
             return Verdict()
         return Verdict(wait / 1000, delay / 1000)
@@ -126,7 +125,7 @@ class RedisAttempts:
     async def _end(self, counters: list[str], forgotten: int) -> None:
         try:
             await self._settle(counters, [forgotten])
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             self._warn(error)
 
     def _warn(self, error: Exception) -> None:

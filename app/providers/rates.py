@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import structlog
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
+from app.db.redis import AWAY, open_redis
 from app.domain.kernel.coalescer import Coalescer
 from app.domain.kernel.unit import Actor
 from app.telemetry.logs import Throttle
@@ -145,7 +144,7 @@ class Rates:
     """
 
     def __init__(self, redis_url: str) -> None:
-        self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
+        self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
         self._script = self._redis.register_script(_CLAIM)
         self._claim: Coalescer[Request, Standing | None] = Coalescer(self._serve, MAX_BATCH)
         self._held: dict[str, Held] = {}
@@ -197,7 +196,7 @@ class Rates:
             return standings
         try:
             answers = await self._script(*_arguments(claims))
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             self._rests_until = time.monotonic() + REST_SECONDS
             if self._warnings.passes():
                 log.warning("requests are not counted: Redis cannot be reached", error=repr(error))

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
+from app.db.redis import AWAY, open_redis
 from app.domain.kernel.coalescer import Coalescer
 from app.domain.kernel.networks import GROWTH, networks_of
 from app.providers import rates
@@ -98,7 +97,7 @@ class Shares:
     """Counts what strangers ask for. What arrives together is counted in one call; `close` it at the end."""
 
     def __init__(self, redis_url: str) -> None:
-        self._redis = Redis.from_url(redis_url, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS)
+        self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
         self._script = self._redis.register_script(_TAKE)
         self._claim: Coalescer[Claim, int] = Coalescer(self._serve, MAX_BATCH)
         self._delay = RefusalDelay()
@@ -120,7 +119,7 @@ class Shares:
         """Remember that somebody who may do so signed in, or was given tokens, from an address's network."""
         try:
             await self._redis.set(_known(networks_of(address)), 1, ex=KNOWN_FOR)
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             self._warn(error)
 
     async def close(self) -> None:
@@ -135,7 +134,7 @@ class Shares:
         amounts = [number for claim in claims for number in claim.amounts]
         try:
             return await self._script(keys, [rates.WINDOW_SECONDS * 1_000_000, GROWTH, *amounts])
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             self._warn(error)
             return [0] * len(claims)
 

@@ -131,8 +131,8 @@ class LastResort:
 
 
 def _noted(scope: Scope, cause: Exception) -> Exception:
-    """Log what nothing else caught; return what it is answered as."""
-    if is_away(cause):
+    """Log what nothing else caught, unless a middleware refuses a request; return what it is answered as."""
+    if isinstance(cause, DomainError) or is_away(cause):
         return translate(cause)
     log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
     return cause

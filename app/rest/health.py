@@ -7,14 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import orjson
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from app.bootstrap import Services
 from app.db.engine import UNREACHABLE, Pool
+from app.db.redis import AWAY, open_redis
 from app.domain.webhooks import figures
 from app.graphql.routing import CountedRoute
 from app.telemetry.metrics import CONTENT_TYPE, Source, render
@@ -150,11 +149,10 @@ class DatabaseProbe:
 
 
 async def _reach_redis(services: Services) -> bool:
-    assert services.settings.redis_url
-    redis = Redis.from_url(services.settings.redis_url, socket_connect_timeout=1, socket_timeout=1)
+    redis = open_redis(services.settings.redis_url or "", 1)
     try:
         return bool(await redis.ping())
-    except (RedisError, OSError):
+    except AWAY:
         return False
     finally:
         await redis.aclose()

@@ -17,11 +17,12 @@ from app.settings.secret_key import LEAST_BYTES
 from app.settings.times import MOST_DAYS, Time, Wait
 from app.settings.web import WebSettings
 from app.settings.webhooks import WebhookSettings
-from app.urls import plain
+from app.urls import server
 
 PREFIX = "MESSAGING_"
 MOST_CREDITS, EMAIL = 10**12, r"^[^\s@]+@[^\s@]+$"
-Url = Annotated[str, AfterValidator(plain)]
+Url = Annotated[str, AfterValidator(server)]
+ESCAPED = ", with %23 for # and the like in a user or password"
 NAME = "a text of at most 100 characters"
 
 
@@ -34,13 +35,13 @@ class Settings(WebSettings, WebhookSettings):
         None,
         validation_alias="DATABASE_URL",
         pattern="^postgres(ql)?://",
-        description="an address such as postgresql://user:password@host/name",
+        description=f"an address such as postgresql://user:password@host/name{ESCAPED}",
     )
     redis_url: Url | None = Field(
         None,
         validation_alias="REDIS_URL",
         pattern="^(rediss?|unix)://",
-        description="an address such as redis://host:6379/0",
+        description=f"an address such as redis://host:6379/0{ESCAPED}",
     )
     port: int = Field(8000, validation_alias="PORT", ge=1, le=65535)
     host: str = Field("127.0.0.1", description="an address of this machine or its name, such as 127.0.0.1")

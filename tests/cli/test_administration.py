@@ -167,8 +167,8 @@ def test_credits_are_granted_and_taken_back(
 @pytest.mark.parametrize(
     ("credits", "reason"),
     [
-        (-5, "Input should be greater than or equal to 0"),
-        (10**12 + 1, "Input should be less than or equal to 1000000000000"),
+        (-5, "it must be 0 or more"),
+        (10**12 + 1, "it must be at most 1000000000000"),
     ],
 )
 def test_an_account_begins_with_no_credits_that_it_cannot_have(
@@ -177,7 +177,7 @@ def test_an_account_begins_with_no_credits_that_it_cannot_have(
     done = messaging("account", "create", "Blue Door", "--email", "ann@example.com", "--credits", credits)
 
     assert done.code == 2
-    assert f"Invalid value for '--credits': {reason}" in " ".join(done.complaint.replace("│", " ").split())
+    assert done.complaint.startswith(f"messaging: --credits cannot be '{credits}': {reason}. ")
     assert ask("SELECT count(*) FROM accounts") == [(0,)]
 
 
@@ -280,16 +280,32 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (("credits", "grant", 2**63, 1), "Input should be less than or equal to 9223372036854775807"),
-        (("key", "create", 0), "Input should be greater than or equal to 1"),
-        (("sandbox", "status", 2**63, "delivered"), "Input should be less than or equal to 9223372036854775807"),
+        (("credits", "grant", 2**63, 1), "it must be at most 9223372036854775807"),
+        (("key", "create", 0), "it must be 1 or more"),
+        (("sandbox", "status", 2**63, "delivered"), "it must be at most 9223372036854775807"),
     ],
 )
 def test_an_id_that_nothing_can_have_is_refused(messaging: Run, command: tuple[object, ...], reason: str) -> None:
     done = messaging(*command)
 
     assert done.code == 2
-    assert reason in " ".join(done.complaint.replace("│", " ").split())
+    assert reason in done.complaint
+
+
+@pytest.mark.parametrize(
+    "command", [("demo",), ("account", "list"), ("contact", "list", 1), ("account", "export", 1, "--to", "x.zip")]
+)
+def test_a_database_without_the_schema_is_told_in_a_sentence(
+    run: Run, settings: Settings, command: tuple[object, ...]
+) -> None:
+    url = re.sub(r"/\w+(?=\?)", "/postgres", str(settings.database_url), count=1)
+
+    done = run(*command, DATABASE_URL=url, REDIS_URL=settings.redis_url, MESSAGING_SECRET_KEY=SECRET)
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint == (
+        "messaging: The database has not the newest schema. Run `messaging migrate`, then this command again.\n"
+    )
 
 
 def test_migrate_needs_no_redis(run: Run, settings: Settings) -> None:

@@ -1,10 +1,11 @@
 """Commands that need no service."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from app.cli import runtime
+from app.cli import documents, runtime
 from app.graphql.schema import CONTRACT
 from app.settings import Settings
 from tests.cli.conftest import Run
@@ -41,7 +42,61 @@ def test_check_counts_what_is_sound(run: Run) -> None:
     done = run("check")
 
     assert done.code == 0
-    assert done.output.endswith(" errors are sound.\n")
+    assert re.fullmatch(r"\d+ operations, [1-9]\d* commands, \d+ events and \d+ errors are sound\.\n", done.output)
+
+
+def test_check_refuses_a_command_whose_document_does_not_fit_the_contract(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wrong.graphql").write_text('"List." query list_wrong @command(name: "key wrong") { wrong { id } }')
+    monkeypatch.setattr(documents, "FOLDER", tmp_path)
+    documents.operations.cache_clear()
+
+    done = run("check")
+
+    documents.operations.cache_clear()
+    assert (done.code, done.output) == (1, "")
+    assert "Cannot query field 'wrong' on type 'Query'" in done.complaint
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ann:pa#ss@127.0.0.1/sms",
+        "postgresql://ann:12#ss@127.0.0.1/sms",
+        "postgresql://ann:pa/ss@127.0.0.1/sms",
+        "postgresql://ann:12/ss@127.0.0.1/sms",
+        "postgresql://ann:12?ss@127.0.0.1/sms",
+        "postgresql://ann:pa@ss@127.0.0.1/sms",
+        "postgresql://ann:pass@127.0.0.1:99999/sms",
+        "postgresql://ann:pass@127.0.0.1:0/sms",
+        "postgresql://ann:pass@127.0.0.1:port/sms",
+        "postgresql://ann:pass@[::1/sms",
+        "postgresql:///sms?password=pass&port=pa",
+    ],
+)
+def test_an_address_of_a_database_that_would_be_misread_is_refused_without_its_password(run: Run, address: str) -> None:
+    done = run("migrate", DATABASE_URL=address)
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint == (
+        "messaging: DATABASE_URL cannot be what it is: it must be an address such as "
+        "postgresql://user:password@host/name, with %23 for # and the like in a user or password.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["serve", "web", "worker", "demo"])
+@pytest.mark.parametrize("address", ["redis://:pa#ss@127.0.0.1", "redis://127.0.0.1:99999", "redis://127.0.0.1:1:2"])
+def test_an_address_of_redis_that_would_be_misread_is_refused_without_its_password(
+    run: Run, command: str, address: str
+) -> None:
+    done = run(command, REDIS_URL=address)
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint == (
+        "messaging: REDIS_URL cannot be what it is: it must be an address such as redis://host:6379/0, "
+        "with %23 for # and the like in a user or password.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,13 +208,15 @@ def test_a_service_that_others_can_reach_is_not_started_without_a_secret_key(run
 
 
 @pytest.mark.parametrize(
-    ("port", "reason"), [("0", "greater than or equal to 1"), ("65536", "less than or equal to 65535")]
+    ("port", "reason"), [("0", "1 or more"), ("65536", "at most 65535"), ("http", "a whole number")]
 )
 def test_a_port_that_there_is_not_is_refused(run: Run, tmp_path: Path, port: str, reason: str) -> None:
     done = run("serve", "--port", port)
 
     assert done.code == 2
-    assert f"Input should be {reason}" in done.complaint
+    assert done.complaint == (
+        f"messaging: --port cannot be '{port}': it must be {reason}. `messaging serve -h` shows how it is written.\n"
+    )
     assert not (tmp_path / "data").exists()
 
 

@@ -143,9 +143,9 @@ def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: 
         (("account", "update", "--region", "XX"), 1, "messaging: region must be the two letters of a country"),
         (("sequence", "create", "Welcome", "--step", "Hello"), 2, "step must be JSON"),
         (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),
-        (("user", "role", 1, "boss"), 2, "'boss' is not one of 'owner', 'member', 'service'."),
+        (("user", "role", 1, "boss"), 2, "'boss' is not one of 'owner', 'member', 'service'"),
         (("webhook", "replay-all", 1, "yesterday"), 2, "since must be a date and time with an offset"),
-        (("contact", "list", "--first", 201), 2, "Input should be less than or equal to 200"),
+        (("contact", "list", "--first", 201), 2, "--first cannot be '201': it must be at most 200."),
     ],
 )
 def test_an_error_is_a_sentence_and_changes_nothing(

@@ -5,11 +5,15 @@ from typing import Any
 
 import asyncpg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, Services
 from app.db import migrate, schema
-from app.db.engine import Pool, connect
+from app.db.claims import persist
+from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, is_unwritable
+from app.domain.accounts.models import Account
+from app.graphql.errors import translate
 from app.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -62,3 +66,39 @@ async def test_an_address_may_be_whatever_postgresql_takes(settings: Settings, s
     async with database.sessions() as session:
         assert await session.scalar(text("SELECT 1")) == 1
     await database.close()
+
+
+@pytest.mark.parametrize(("statement", "value"), [("SELECT $1::int", "one"), ("SELECT $1::bigint", 2**70)])
+async def test_a_value_that_cannot_be_written_does_not_look_like_a_database_that_is_away(
+    services: Services, statement: str, value: object
+) -> None:
+    with pytest.raises(UNSTORABLE) as refused:
+        await services.database.pool.fetchval(statement, value)
+
+    assert not isinstance(refused.value, UNREACHABLE)
+    assert is_unwritable(refused.value)
+
+
+async def test_a_statement_of_a_session_with_a_value_that_cannot_be_written_is_not_tried_again(
+    services: Services,
+) -> None:
+    tried: list[int] = []
+
+    async def write() -> None:
+        tried.append(1)
+        async with services.database.sessions() as session:
+            await session.execute(select(Account.id).where(Account.id == 2**70))
+
+    with pytest.raises(DBAPIError) as refused:
+        await persist(write, 10)
+
+    assert tried == [1]
+    assert is_unwritable(refused.value)
+    assert str(translate(refused.value)) == "A value is larger or smaller than what can be kept."
+
+
+async def test_a_value_that_the_server_refuses_is_another_matter(services: Services) -> None:
+    with pytest.raises(UNSTORABLE) as refused:
+        await services.database.pool.fetchval("SELECT $1::text::int", "one")
+
+    assert not is_unwritable(refused.value)

@@ -188,7 +188,7 @@ async def test_what_cannot_be_kept_is_refused_by_the_name_of_its_argument(
     [
         (asyncpg.InternalClientError("got result for unknown protocol state 3"), "unavailable"),
         (asyncpg.InterfaceError("cannot perform operation: another operation is in progress"), "unavailable"),
-        (asyncpg.exceptions._base.DataError("value out of int64 range"), "invalid_input"),
+        (asyncpg.DataError("invalid input for query argument $1"), "invalid_input"),
     ],
 )
 def test_what_asyncpg_raises_on_its_own_side_is_no_fault_of_ours(cause: Exception, code: str):

@@ -48,6 +48,15 @@ async def test_a_request_for_another_host_is_refused_and_says_what_to_set(
     )
 
 
+async def test_a_request_for_another_host_is_answered_without_the_log_of_an_error(
+    http: httpx2.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = await http.get("/healthz", headers={"Host": "sms.example.com"})
+
+    assert refused.status_code == 400
+    assert capsys.readouterr().err == ""
+
+
 async def test_a_send_for_another_host_does_nothing(
     api: httpx2.AsyncClient, services: Any, work: Callable[[], Any]
 ) -> None:

@@ -261,6 +261,14 @@ async def test_what_the_database_says_of_a_value_is_not_told(services: Services,
     assert str(refused.value) == desk.UNSTORABLE_VALUE
 
 
+async def test_a_value_that_cannot_be_written_is_refused_as_invalid_alone(services: Services, actor: Actor) -> None:
+    answers = await verdicts(
+        services.desk.accept(actor, hello(from_phone_number_id=2**70)), services.desk.accept(actor, hello())
+    )
+
+    assert [type(answer) for answer in answers] == [InvalidInput, Acceptance]
+
+
 async def test_a_text_whose_condition_does_not_hold_any_more_is_not_kept(
     services: Services, actor: Actor, pool: Pool
 ) -> None:
