@@ -235,7 +235,8 @@ class AccountMutation:
     @strawberry.mutation(
         graphql_type=Invitation,
         description="Invite a person by mail, and return the invitation. Again mails another one, which replaces it. "
-        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address.",
+        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address. It ends with the key or "
+        "the user that makes it.",
         directives=guarded("account:write", "conflict", "insufficient_scope", "rate_limited"),
     )
     async def invite_user(
@@ -280,6 +281,16 @@ class AccountMutation:
     async def change_role(self, info: Info, id: UserId, role: RoleWanted) -> models.User:
         """Change a role."""
         return await users.change_role(info.context.unit, id, role)
+
+    @strawberry.mutation(
+        graphql_type=User,
+        description="Keep a user, with the role as it is, when the key is revoked that invited the user or made the "
+        "user an owner: both depend on the caller's key or user from now on.",
+        directives=guarded("account:write", "not_found", "insufficient_scope"),
+    )
+    async def confirm_user(self, info: Info, id: UserId) -> models.User:
+        """Confirm a user."""
+        return await users.confirm(info.context.unit, id)
 
     @strawberry.mutation(
         graphql_type=User,

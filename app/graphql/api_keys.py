@@ -58,6 +58,16 @@ class ApiKeyQuery:
         """Return the keys."""
         return await queries.list_keys(info.context.unit)
 
+    @strawberry.field(
+        graphql_type=list[ApiKey],
+        description="The auto_ keys that the caller manages, the newest first, revoked ones too: with account:write "
+        "all of the account's, otherwise those made with the caller's own key, connection or sign-in.",
+        directives=guarded("webhooks:manage"),
+    )
+    async def automation_keys(self, info: Info) -> Sequence[queries.ShownKey]:
+        """Return the automation keys."""
+        return await queries.list_automation_keys(info.context.unit)
+
 
 @strawberry.type
 class ApiKeyMutation:
@@ -95,12 +105,24 @@ class ApiKeyMutation:
 
     @strawberry.mutation(
         graphql_type=ApiKey,
-        description="Revoke a key, and every key made with it. They stop working within seconds, for good.",
+        description="Revoke a key, for good, and everything made with it: keys, webhooks, OAuth clients and "
+        "invitations stop working within seconds, users who joined by its invitations are removed, and users whom it "
+        "made owners are members again. confirm_user keeps a user.",
         directives=guarded("account:write", "not_found"),
     )
     async def revoke_api_key(self, info: Info, id: KeyId) -> queries.ShownKey:
         """Revoke a key."""
         await api_keys.revoke_key(info.context.unit, id)
+        return await queries.show_key(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=ApiKey,
+        description="Revoke an auto_ key that the caller manages, for good. It stops working within seconds.",
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def revoke_automation_key(self, info: Info, id: KeyId) -> queries.ShownKey:
+        """Revoke an automation key."""
+        await api_keys.revoke_automation_key(info.context.unit, id)
         return await queries.show_key(info.context.unit, id)
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.oauth import clients, grants, models, queries
+from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
-from app.domain.oauth.queries import ConnectedApplication
+from app.domain.oauth.queries import ConnectedApplication, ShownClient
 from app.graphql.context import Info
 from app.graphql.directives import guarded
 from app.graphql.scalars import BigInt
@@ -28,12 +28,10 @@ class OauthClient:
     created_by: str = strawberry.field(description="Who made it.")
     created_at: datetime = strawberry.field(description="When it was made.")
     last_used_at: datetime | None = strawberry.field(description="When it was last given tokens, to the day.")
-    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
-
-    @strawberry.field(description="Whether it has a secret. One that cannot keep one proves itself by PKCE.")
-    def confidential(self) -> bool:
-        """Tell whether there is a secret."""
-        return self.secret_hash is not None  # pyright: ignore[reportAttributeAccessIssue]
+    revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
+    confidential: bool = strawberry.field(
+        description="Whether it has a secret. One that cannot keep one proves itself by PKCE."
+    )
 
 
 @strawberry.type(description="A client just made, or given a new secret. Keep the secret: it cannot be shown again.")
@@ -72,7 +70,7 @@ class OauthQuery:
         description="The account's own OAuth clients, the newest first; revoked ones too.",
         directives=guarded("account:write"),
     )
-    async def oauth_clients(self, info: Info) -> Sequence[models.Client]:
+    async def oauth_clients(self, info: Info) -> Sequence[ShownClient]:
         """Return the clients."""
         return await queries.list_clients(info.context.unit)
 
@@ -91,7 +89,8 @@ class OauthMutation:
     """Changing clients and grants."""
 
     @strawberry.mutation(
-        description="Make an OAuth client, which the account's users can connect. Its secret is shown this once.",
+        description="Make an OAuth client, which the account's users can connect. Its secret is shown this once. "
+        "It ends with the key or the user that makes it.",
         directives=guarded("account:write", "conflict", "invalid_redirect_uri"),
     )
     async def create_oauth_client(
@@ -110,24 +109,36 @@ class OauthMutation:
     ) -> NewOauthClient:
         """Make a client."""
         wanted = NewClient(name, redirect_uris, scopes, confidential)
-        return _made(await clients.create(info.context.unit, info.context.services.oauth.tokens, wanted))
+        return await _made(info, await clients.create(info.context.unit, info.context.services.oauth.tokens, wanted))
 
     @strawberry.mutation(
-        description="Give a client a new secret. The old one stops working at once; what is connected stays so.",
+        description="Give a client a new secret, which ends with the key or the user that made it. The old one stops "
+        "working at once; what is connected stays so.",
         directives=guarded("account:write", "conflict", "not_found"),
     )
     async def rotate_oauth_client_secret(self, info: Info, id: ClientKey) -> NewOauthClient:
         """Rotate a secret."""
-        return _made(await clients.rotate_secret(info.context.unit, info.context.services.oauth.tokens, id))
+        unit, tokens = info.context.unit, info.context.services.oauth.tokens
+        return await _made(info, await clients.rotate_secret(unit, tokens, id))
+
+    @strawberry.mutation(
+        graphql_type=OauthClient,
+        description="Bind a client to the caller, and return it: from now on it ends with the caller's key or user, "
+        "and not with what it was made with. Its secret still ends with what made that.",
+        directives=guarded("account:write", "conflict", "not_found"),
+    )
+    async def take_over_oauth_client(self, info: Info, id: ClientKey) -> ShownClient:
+        """Take a client over."""
+        return await queries.show_client(info.context.unit, await clients.take_over(info.context.unit, id))
 
     @strawberry.mutation(
         graphql_type=OauthClient,
         description="Revoke a client, for good. Everything that was connected with it ends within seconds.",
         directives=guarded("account:write", "not_found"),
     )
-    async def revoke_oauth_client(self, info: Info, id: ClientKey) -> models.Client:
+    async def revoke_oauth_client(self, info: Info, id: ClientKey) -> ShownClient:
         """Revoke a client."""
-        return await clients.revoke(info.context.unit, id)
+        return await queries.show_client(info.context.unit, await clients.revoke(info.context.unit, id))
 
     @strawberry.mutation(
         graphql_type=OauthGrant,
@@ -141,10 +152,10 @@ class OauthMutation:
         return await grants.revoke(info.context.unit, id)
 
 
-def _made(made: clients.Made) -> NewOauthClient:
+async def _made(info: Info, made: clients.Made) -> NewOauthClient:
     client, secret = made
     return NewOauthClient(
         client_id=client.client_id,
         client_secret=secret,
-        client=client,  # pyright: ignore[reportArgumentType]
+        client=await queries.show_client(info.context.unit, client),  # pyright: ignore[reportArgumentType]
     )

@@ -178,8 +178,8 @@ class Authorize:
         if handle is None or not await consent.answer(unit, self._authority.tokens, handle):
             raise _over()
         if handle.description:
-            client = await clients.remember(unit, handle.description)
-        if client.revoked_at:
+            client = await clients.remember(unit, handle.description, handle.sealed_at)
+        if client.revoked_at or not redirects.allows(client.redirect_uris, question.asked.payload.redirect_uri):
             raise _over()
         return client
 

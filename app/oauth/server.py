@@ -213,8 +213,11 @@ class Server(AuthorizationServer):
         """Return a client, unless it is revoked."""
         if client_id not in self._clients:
             row = wait(queries.find_client(self.unit, client_id))
-            self._clients[client_id] = ClientView(row, self.authority.tokens) if row else None
+            self._clients[client_id] = wait(self._view(row)) if row else None
         return self._clients[client_id]
+
+    async def _view(self, row: Client) -> ClientView:
+        return ClientView(row, self.authority.tokens, await queries.has_live_secret(self.unit, row))
 
     def authenticate_client(self, request: Asked, methods: list[str], endpoint: str = "token") -> ClientView:
         """Authenticate a client; whoever fails is answered 401, however they tried (RFC 6749, 5.2)."""

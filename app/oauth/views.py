@@ -15,10 +15,11 @@ from app.domain.oauth.resources import join
 
 @dataclass(frozen=True, slots=True)
 class ClientView(ClientMixin):
-    """A client."""
+    """A client; whether its secret is good, or has ended with what it was made with."""
 
     row: Client
     tokens: Tokens
+    has_live_secret: bool = True
 
     def get_client_id(self) -> str:
         """Return its id."""
@@ -37,7 +38,7 @@ class ClientView(ClientMixin):
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Tell whether a secret is the client's."""
-        return clients.has_secret(self.row, self.tokens, client_secret)
+        return self.has_live_secret and clients.has_secret(self.row, self.tokens, client_secret)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         """Tell whether a client may authenticate in a way: with a secret in either place, if it has one."""

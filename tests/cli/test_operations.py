@@ -15,12 +15,14 @@ BY_HAND = {"create_api_key": ("key", "create"), "create_automation_key": ("key",
 
 WITHOUT_COMMAND = {
     "generate_copy": "it writes texts for an integration that sends them",
+    "revoke_automation_key": "`key revoke` revokes every key",
     "send_message": "sending is for integrations, which attest consent",
     "send_message_now": "sending is for integrations, which attest consent",
     "subscribe": "automation platforms subscribe by themselves; `webhook create` makes an owner's webhooks",
     "upsert_contact": "automation platforms use it; `contact create` and `contact update` do the same",
 }
 QUERIES_WITHOUT_COMMAND = {
+    "automation_keys": "`key list` lists every key",
     "contact": "`contact show` finds it by its phone",
     "find_contacts": "`contact list --search` finds them",
     "last_update_id": "it starts a stream of live updates",

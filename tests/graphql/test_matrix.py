@@ -13,6 +13,7 @@ from app.bootstrap import Services
 from app.domain.accounts import api_keys, invitations, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.service import add_user
@@ -99,14 +100,17 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
     "withdraw_invitation": lambda ids: {"id": ids["invitation"]},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
+    "confirm_user": lambda ids: {"id": ids["user"]},
     "remove_user": lambda ids: {"id": ids["user"]},
     "end_session": lambda ids: {"id": ids["session"]},
     "create_automation_key": lambda _: {"name": "Another", "scopes": ["webhooks:manage"]},
     "create_oauth_client": lambda _: {"name": "Another", "redirect_uris": ["https://example.com/callback"]},
     "rotate_oauth_client_secret": lambda ids: {"id": ids["client"]},
+    "take_over_oauth_client": lambda ids: {"id": ids["client"]},
     "revoke_oauth_client": lambda ids: {"id": ids["client"]},
     "revoke_oauth_grant": lambda ids: {"id": ids["grant"]},
     "revoke_api_key": lambda ids: {"id": ids["key"]},
+    "revoke_automation_key": lambda ids: {"id": ids["automation_key"]},
     "rotate_api_key": lambda ids: {"id": ids["key"]},
     "generate_copy": lambda _: {"description": "Half price on shoes this week"},
     "create_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
@@ -176,6 +180,7 @@ CREATES = {
 
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),
+    "confirm_user": ALL,
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
     **dict.fromkeys(
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
@@ -263,6 +268,7 @@ async def make_world(services: Services) -> World:
         company = await accounts.get_own(unit)
         company.company_name = MARK
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
+        automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
@@ -289,6 +295,7 @@ async def make_world(services: Services) -> World:
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,
+        "automation_key": automation_key.id,
         "number": account.phone_number_id,
         "sequence": sequence.id,
         "other_sequence": other.id,

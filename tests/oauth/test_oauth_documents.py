@@ -3,16 +3,20 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
 from app.bootstrap import Services
-from app.domain.oauth import documents
+from app.domain.kernel.unit import Actor
+from app.domain.oauth import clients, documents
+from app.domain.oauth.documents import Description
 from app.main import create_app
 from app.settings import Settings
-from tests.factories.oauth import OAUTH_CLIENTS
+from tests.conftest import unit_of
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS
 from tests.factories.tables import ago
 from tests.oauth.applications import REDIRECT, TOOLS, Application, Pkce
 from tests.oauth.browsing import Browsing
@@ -72,6 +76,41 @@ async def test_the_document_of_a_connected_client_is_read_once_and_again_when_it
 
     assert "Assistant wants" in page.text
     assert await rows(services) == ["Old", "Assistant"]
+
+
+async def test_a_page_loaded_before_the_document_was_read_again_keeps_nothing_older(
+    application: Application, services: Services
+):
+    pkce = Pkce()
+    async with describing(application, client_name="Older"):
+        older = await application.form(**pkce.asked)
+        client_id = application.client_id
+    person = {"email": application.account.email, "password": application.account.password, "decision": "allow"}
+    async with unit_of(services, Actor(0, frozenset())) as unit:
+        newer = Description(client_id, "Newer", "", [REDIRECT], timedelta(hours=1))
+        await clients.remember(unit, newer, unit.clock.now() + timedelta(seconds=5))
+
+    assert (await application.browsing.send(older, **person)).status_code == 302
+
+    assert await rows(services) == ["Pipelines", "Newer"]
+
+
+async def test_a_page_whose_redirect_uri_the_document_has_given_up_meanwhile_connects_nothing(
+    application: Application, services: Services
+):
+    pkce = Pkce()
+    async with describing(application):
+        older = await application.form(**pkce.asked)
+        client_id = application.client_id
+    person = {"email": application.account.email, "password": application.account.password, "decision": "allow"}
+    async with unit_of(services, Actor(0, frozenset())) as unit:
+        newer = Description(client_id, "Newer", "", ["https://elsewhere.example.com/"], timedelta(hours=1))
+        await clients.remember(unit, newer, unit.clock.now() + timedelta(seconds=5))
+
+    answer = await application.browsing.send(older, **person)
+
+    assert "location" not in answer.headers
+    assert await OAUTH_GRANTS.count(services) == 0
 
 
 async def test_a_known_client_is_let_in_by_what_it_said_before_while_its_address_may_bring_no_more(

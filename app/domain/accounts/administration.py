@@ -51,9 +51,7 @@ async def reset_password(unit: Unit, tokens: Tokens, user_id: int) -> tuple[User
     Older links stop working, and the password works until the new one is set.
     """
     user = await users.get(unit, user_id)
-    await links.forget(unit, user.id)
-    link = await links.make(unit, tokens, user)
-    assert link, "no older link is left that could stand against it"
+    link = await links.replace(unit, tokens, user)
     await audit.record(unit, "password_reset_asked", user.email, user_id=user.id)
     return user, await outbox.read_token(unit, tokens, link)
 

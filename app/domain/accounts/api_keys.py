@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts import audit, credentials, keys, queries
+from app.domain.accounts import audit, credentials, keys, queries, users
 from app.domain.accounts.credentials import maker_of
 from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import Account, ApiKey, Maker
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
-from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput
+from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit import Unit
 
 USED_EVERY = timedelta(minutes=1)
@@ -91,14 +91,24 @@ async def rotate_key(unit: Unit, secret: bytes, id: int, overlap_hours: int = 24
 async def revoke_key(unit: Unit, id: int) -> ApiKey:
     """Revoke a key, and with it all that was made with it; every process stops taking them within seconds.
 
-    What was made with it before it was rotated is its successor's (`credentials`). Again changes nothing.
+    Users whom it brought are removed. What was made with it before it was rotated is its successor's (`credentials`).
+    Again changes nothing.
     """
+    await users.lock_account(unit)
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
         key.revoked_at = unit.clock.now()
         await unit.save(key)
         await audit.record(unit, "key_revoked", key.name, key_id=key.id)
+        await users.end_brought(unit)
     return key
+
+
+async def revoke_automation_key(unit: Unit, id: int) -> ApiKey:
+    """Revoke an `auto_` key of those that the actor manages (`queries.list_automation_keys`); raise `NotFound`."""
+    if all(key.id != id for key in await queries.list_automation_keys(unit)):
+        raise NotFound(kind="automation key", id=id)
+    return await revoke_key(unit, id)
 
 
 async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:

@@ -4,7 +4,7 @@ A credential is a key, the grant of a connected application, or a user. The mode
 holds the code to:
 
 1. What is made with a credential depends on it. A key depends on every credential in its `makers`, a grant on its
-   client and its user.
+   client and its user, an OAuth client and an invitation on their maker.
 2. It ends as soon as anything that it depends on, directly or through others, has ended: a key by being revoked or
    running out, a grant by being revoked or running out, a client by being revoked, a user by being removed.
 3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
@@ -16,16 +16,30 @@ holds the code to:
    from its own revocation.
 6. Dependence may run in circles, through rotations; a circle ends when something in it does.
 7. A key that depends on a key makes no keys, nor does an `auto_` key.
+8. An invitation also ends when a user whom it depends on may no longer change the account.
+9. The secret of an OAuth client depends on the client and on the credential that made or rotated it last. While it has
+   ended, the client cannot prove itself; a new secret lets it go on.
+10. A user who joined depends on the maker of the invitation, and that on the maker of its own, in one way alone: when
+   a key among these is revoked, the user is removed. So the users whom a stolen key brought leave with it, and those
+   whom they brought in turn; but no user leaves because another is removed, or because a key runs out. In the same way
+   a user whom a key made an owner becomes a member again. Who confirms a user takes the place of these makers.
 
 A key that nothing was made with (`messaging key create`) depends on nothing.
 """
 
-from sqlalchemy import BigInteger, Select, TextualSelect, bindparam, select, text, update
+from collections.abc import Sequence
+from datetime import datetime
+from typing import cast
 
-from app.domain.accounts.models import Maker
+from sqlalchemy import BigInteger, ColumnElement, Select, TextualSelect, bindparam, delete, select, text, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.accounts.models import Maker, Role
+from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.unit import Actor, Unit
 
+MADE_WITH_COLUMNS = ("maker_key_id", "maker_grant_id", "maker_user_id")
 MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id"
 """A row of `makers` as the last columns of `source`."""
 
@@ -37,6 +51,9 @@ FOLLOW = """
     SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
     UNION ALL
     SELECT NULL, NULL, g.user_id FROM oauth_grants g WHERE g.id = source.grant_id
+    UNION ALL
+    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM oauth_grants g
+    JOIN oauth_clients c ON c.id = g.client_id JOIN makers m ON m.id = c.maker_id WHERE g.id = source.grant_id
   ) AS next(key_id, grant_id, user_id)
 """
 """The recursive part of `source(root, key_id, grant_id, user_id)`: all that each root depends on."""
@@ -56,6 +73,43 @@ ENDS = """
 """When what each root depends on runs out and was revoked, and the roles of the users among it.
 
 Each join is a look-up by primary key: PostgreSQL overestimates `source`, and would scan the whole tables instead.
+"""
+
+HAS_ENDED = f"""
+WITH RECURSIVE source AS (
+  SELECT m.id AS root, {MADE_WITH} FROM makers m WHERE m.id = {{maker_id}}
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root FROM ends
+WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
+"""
+"""The root if the credential of one row of `makers` has ended, or a user that it depends on has none of some roles."""
+
+FIND_BROUGHT = """
+WITH RECURSIVE source AS (
+  SELECT m.id AS root, m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id
+  FROM makers m WHERE m.account_id = :account_id AND m.user_id IS NOT NULL
+  UNION
+  SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
+    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
+    UNION ALL
+    SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
+    UNION ALL
+    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.user_id = source.user_id
+  ) AS next(key_id, grant_id, user_id)
+)
+SELECT DISTINCT m.user_id, m.is_of_role FROM source JOIN api_keys k ON k.id = source.key_id
+JOIN makers m ON m.id = source.root WHERE k.revoked_at IS NOT NULL
+"""
+"""The users who joined, or were made owners, with a key that is revoked, directly or through others."""
+
+WHEN_ENDED = f"""
+WITH RECURSIVE source AS (
+  SELECT m.id AS root, {MADE_WITH} FROM makers m WHERE m.id = ANY(CAST(:maker_ids AS bigint[]))
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root, least(revoked_at, CASE WHEN expires_at <= CAST(:now AS timestamptz) THEN expires_at END) AS ended_at
+FROM ends
 """
 
 DEPENDS_ON = f"""
@@ -123,9 +177,57 @@ async def replace_maker(unit: Unit, id: int | None) -> int | None:
     maker = maker_of(unit.actor)
     if maker is None or id is None:
         return await record_maker(unit)
-    made_with = {name: getattr(maker, name) for name in ("maker_key_id", "maker_grant_id", "maker_user_id")}
+    made_with = {name: getattr(maker, name) for name in MADE_WITH_COLUMNS}
     await unit.execute(update(Maker).where(Maker.id == id).values(made_with))
     return id
+
+
+def lives(
+    maker_id: InstrumentedAttribute[int | None], now: datetime, scope: Scope | None = None
+) -> ColumnElement[bool]:
+    """Tell, within a statement on its table, whether what a record was made with has not ended; true without a maker.
+
+    With a scope, users who that depends on must also have a role that gives it.
+    """
+    ended = HAS_ENDED.format(maker_id=f"{maker_id.class_.__tablename__}.{maker_id.key}")
+    roles = [role for role in Role if scope is None or scope in scopes_of(role)]
+    found = text(f"NOT EXISTS ({ended})").bindparams(ended_by=now, roles_that_may=roles)
+    return cast("ColumnElement[bool]", found)
+
+
+async def when_ended(unit: Unit, maker_ids: Sequence[int]) -> dict[int, datetime]:
+    """Return when what rows of `makers` name has ended, by their ids; of what lives, nothing."""
+    found = await unit.execute(text(WHEN_ENDED), {"maker_ids": maker_ids, "now": unit.clock.now()})
+    return {row.root: row.ended_at for row in found if row.ended_at}
+
+
+async def join(unit: Unit, user_id: int, maker_id: int | None) -> None:
+    """Note that a user joined with what the row `maker_id` names; None for an invitation of the service itself."""
+    maker = await unit.one(select(Maker).where(Maker.id == maker_id)) if maker_id else None
+    if maker:
+        made_with = {name: getattr(maker, name) for name in MADE_WITH_COLUMNS}
+        await unit.save(Maker(account_id=maker.account_id, user_id=user_id, **made_with))
+
+
+async def rebind_user(unit: Unit, user_id: int, *, is_of_role: bool) -> None:
+    """Let what a user is, or its role, depend on the actor's credential, and on nothing that it depended on before."""
+    of_user = delete(Maker).where(Maker.user_id == user_id, Maker.is_of_role == is_of_role)
+    await unit.execute(of_user.execution_options(synchronize_session=False))
+    if maker := maker_of(unit.actor):
+        maker.user_id, maker.is_of_role = user_id, is_of_role
+        await unit.save(maker)
+
+
+async def forget_role(unit: Unit, user_id: int) -> None:
+    """Let the role of a user depend on nothing."""
+    of_role = delete(Maker).where(Maker.user_id == user_id, Maker.is_of_role)
+    await unit.execute(of_role.execution_options(synchronize_session=False))
+
+
+async def find_brought(unit: Unit) -> Sequence[tuple[int, bool]]:
+    """Return the users whom a key brought that is revoked; and whether it brought them in, or made them owners."""
+    found = await unit.execute(text(FIND_BROUGHT), {"account_id": unit.actor.account_id})
+    return [(row.user_id, row.is_of_role) for row in found]
 
 
 async def find_makers(unit: Unit, key_id: int) -> list[Maker]:

@@ -9,13 +9,14 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.domain.accounts import audit, outbox, users
+from app.domain.accounts import audit, credentials, outbox, users
 from app.domain.accounts.models import Account, AccountStatus, Invitation, Role, User
+from app.domain.accounts.scopes import Scope
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, RateLimited
 from app.domain.kernel.unit import Unit
@@ -28,7 +29,10 @@ MAX_OF_RECIPIENT = 3
 """How many invitations an account may make in a day, and how many of them to one e-mail address."""
 
 MAX_MAILED = 5
-"""How many invitations of all accounts are mailed to one e-mail address in a day; further ones are mailed later."""
+"""How many invitations of all accounts are mailed to one e-mail address in any 24 hours.
+
+Further ones wait; one that would be mailed less than a day before it ends is refused.
+"""
 
 
 class AddressInUse(DomainError):
@@ -42,11 +46,22 @@ class AddressInUse(DomainError):
     )
 
 
+class InvitationEnded(DomainError):
+    """The invitation ended with the key or the user that made it. Ask an owner of the account for another one."""
+
+    code = "invitation_ended"
+    status = 410
+    message = (
+        "This invitation has ended: the key or the person that made it may no longer invite. "
+        "Ask an owner of the account for another one."
+    )
+
+
 async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitation:
     """Invite a person by mail. Again mails another invitation, and the one before stops working.
 
-    Raises `Conflict` for a user of this account, `InsufficientScope` for a role that may do more than the actor, and
-    `RateLimited` for too many in a day.
+    It ends with the credential that makes it (`credentials`). Raises `Conflict` for a user of this account,
+    `InsufficientScope` for a role that may do more than the actor, and `RateLimited` for too many in a day.
     """
     address, now = users.plain_email(email), unit.clock.now()
     users.check_may_give(unit, role)
@@ -54,32 +69,35 @@ async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitati
     await _check_is_no_member(unit, address)
     await _check_rate(unit, address)
     await _end(unit, Invitation.email == address)
-    seed = secrets.token_bytes(SEED_BYTES)
+    seed, mail_at = secrets.token_bytes(SEED_BYTES), await _next_mail_at(unit, address)
+    if (too_late := mail_at - (now + LASTS - WINDOW)) >= timedelta():
+        raise RateLimited(seconds=math.ceil(too_late.total_seconds()) + 1)
     invitation = Invitation(
         account_id=unit.actor.account_id,
         email=address,
         role=role,
         hash=tokens.fingerprint(tokens.of_link(seed)),
+        maker_id=await credentials.record_maker(unit),
         created_at=now,
+        mail_at=mail_at,
         expires_at=now + LASTS,
     )
-    due_at = await _next_mail_at(unit, address)
     await unit.save(invitation)
-    await outbox.post_invitation(unit, invitation, seed, due_at)
+    await outbox.post_invitation(unit, invitation, seed)
     await audit.record(unit, "user_invited", address, invitation_id=invitation.id, role=role)
     return invitation
 
 
 async def list_pending(unit: Unit) -> Sequence[Invitation]:
     """Return the account's invitations that can be accepted, the newest first."""
-    own = select(Invitation).where(Invitation.account_id == unit.actor.account_id, *_pending(unit.clock.now()))
+    own = select(Invitation).where(Invitation.account_id == unit.actor.account_id, *_acceptable(unit.clock.now()))
     return await unit.all(own.order_by(Invitation.id.desc()))
 
 
 async def withdraw(unit: Unit, id: int) -> Invitation:
     """End an invitation of the account's: its link stops working. Raises `NotFound` for one that cannot be accepted."""
     own = (Invitation.account_id == unit.actor.account_id, Invitation.id == id)
-    invitation = await unit.one(select(Invitation).where(*own, *_pending(unit.clock.now())))
+    invitation = await unit.one(select(Invitation).where(*own, *_acceptable(unit.clock.now())))
     if invitation is None:
         raise NotFound(kind="invitation", id=id)
     await _end(unit, Invitation.id == id)
@@ -90,7 +108,7 @@ async def withdraw(unit: Unit, id: int) -> Invitation:
 async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | None:
     """Return the invitation of a mailed link; None where it is over or its account suspended.
 
-    Raises `AddressInUse`: whoever has the link reads the mail of that address.
+    Raises `InvitationEnded`, and `AddressInUse`: whoever has the link reads the mail of that address.
     """
     statement = (
         select(Invitation, address_is_in_use())
@@ -98,9 +116,14 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | Non
         .where(Invitation.hash == hash, Account.status == AccountStatus.active, *_pending(now))
     )
     row = (await db.execute(statement)).one_or_none()
-    if row and row[1]:
+    if row is None:
+        return None
+    invitation, is_in_use = row
+    if (await db.scalars(select(Invitation.id).where(Invitation.id == invitation.id, is_upheld(now)))).first() is None:
+        raise InvitationEnded()
+    if is_in_use:
         raise AddressInUse()
-    return row[0] if row else None
+    return invitation
 
 
 async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User | None:
@@ -108,7 +131,8 @@ async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User
 
     Raises `AddressInUse`.
     """
-    taken = update(Invitation).where(Invitation.id == invitation.id, *_pending(unit.clock.now()))
+    await users.lock_account(unit)
+    taken = update(Invitation).where(Invitation.id == invitation.id, *_acceptable(unit.clock.now()))
     accepted = await unit.execute(taken.values(accepted_at=unit.clock.now()).returning(Invitation.id))
     if accepted.scalar_one_or_none() is None:
         return None
@@ -123,7 +147,13 @@ async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User
     user = added.scalar_one_or_none()
     if user is None:
         raise AddressInUse()
+    await credentials.join(unit, user.id, invitation.maker_id)
     return user
+
+
+def is_upheld(now: datetime) -> ColumnElement[bool]:
+    """Tell, within a statement on invitations, whether what an invitation was made with still may invite."""
+    return credentials.lives(Invitation.maker_id, now, Scope.account_write)
 
 
 def address_is_in_use() -> ColumnElement[bool]:
@@ -135,6 +165,10 @@ def address_is_in_use() -> ColumnElement[bool]:
 
 def _pending(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (Invitation.accepted_at.is_(None), Invitation.withdrawn_at.is_(None), Invitation.expires_at > now)
+
+
+def _acceptable(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (*_pending(now), is_upheld(now))
 
 
 async def _check_is_no_member(unit: Unit, email: str) -> None:
@@ -151,9 +185,15 @@ async def _check_rate(unit: Unit, email: str) -> None:
 
 
 async def _next_mail_at(unit: Unit, email: str) -> datetime:
-    now = unit.clock.now()
-    first = await _first_of(unit, Invitation.email == email, MAX_MAILED, now - WINDOW)
-    return first + WINDOW if first else now
+    """Return when an e-mail address can be mailed next; all accounts that invite it wait for one another."""
+    await unit.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(email, 0))))
+    now, is_mailed = (
+        unit.clock.now(),
+        or_(Invitation.withdrawn_at.is_(None), Invitation.withdrawn_at > Invitation.mail_at),
+    )
+    mailed = select(Invitation.mail_at).where(Invitation.email == email, Invitation.mail_at > now - WINDOW, is_mailed)
+    last = await unit.one(mailed.order_by(Invitation.mail_at.desc()).offset(MAX_MAILED - 1).limit(1))
+    return max(last + WINDOW, now) if last else now
 
 
 async def _first_of(unit: Unit, counted: ColumnElement[bool], limit: int, since: datetime) -> datetime | None:

@@ -33,10 +33,23 @@ async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink | None:
     A newer link ends no older one that sets a forgotten password: strangers could end the one that the user is about
     to open. None is made while one waits to be mailed, or `MAX_LIVE` work already.
     """
-    seed, now = secrets.token_bytes(SEED_BYTES), unit.clock.now()
+    await _wait_for_others(unit, user)
+    return None if await _has_enough(unit, user.id) else await _make(unit, tokens, user)
+
+
+async def replace(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
+    """Make the link that sets a user's password, in place of all that were not used."""
+    await _wait_for_others(unit, user)
+    await forget(unit, user.id)
+    return await _make(unit, tokens, user)
+
+
+async def _wait_for_others(unit: Unit, user: User) -> None:
     await unit.one(select(User.id).where(User.id == user.id).with_for_update())
-    if await _has_enough(unit, user.id):
-        return None
+
+
+async def _make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
+    seed, now = secrets.token_bytes(SEED_BYTES), unit.clock.now()
     link = PasswordLink(
         account_id=user.account_id,
         user_id=user.id,

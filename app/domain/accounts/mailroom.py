@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Delete, Select, Update, delete, func, select, update
+from sqlalchemy import Delete, Select, Update, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.domain.accounts import invitations, letters
@@ -101,6 +101,7 @@ def _due(now: datetime) -> Select[WaitingLetter, str, Account, bool]:
         .outerjoin(Invitation, Invitation.id == WaitingLetter.invitation_id)
         .join(Account, Account.id == WaitingLetter.account_id)
         .where(WaitingLetter.due_at <= now, WaitingLetter.expires_at > now, User.removed_at.is_(None))
+        .where(or_(WaitingLetter.invitation_id.is_(None), invitations.is_upheld(now)))
         .order_by(WaitingLetter.seed.is_(None), WaitingLetter.due_at, WaitingLetter.id)
         .limit(1)
     )

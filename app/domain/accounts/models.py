@@ -96,13 +96,14 @@ class PasswordLink(Base):
 class Invitation(Base):
     """A person invited to an account, by a mailed link. Only the HMAC of its token is kept.
 
-    It can be accepted until `expires_at`, once, unless it is withdrawn. The person becomes a user by accepting it.
+    It is mailed at `mail_at`, and can be accepted until `expires_at`, once, unless it is withdrawn or the credential of
+    `maker_id` ends. The person becomes a user by accepting it.
     """
 
     __tablename__ = "invitations"
     __table_args__ = (
         Index("ix_invitations_account_id", "account_id", "created_at"),
-        Index("ix_invitations_email", "email", "created_at"),
+        Index("ix_invitations_email", "email", "mail_at"),
     )
 
     id: Mapped[Key]
@@ -110,7 +111,9 @@ class Invitation(Base):
     email: Mapped[str]
     role: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
     created_at: Mapped[Created]
+    mail_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     accepted_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
@@ -180,20 +183,24 @@ class ApiKey(Base):
 
 
 class Maker(Base):
-    """A credential that a key, or a record of another area that names this row, was made with: one of the last three.
+    """A credential that a key, a user, or a record that names this row, was made with: one of the last three.
 
-    `key_id` is the key that was made, null for records of other areas. A grant that is not there any more has ended.
+    `key_id` is the key that was made. `user_id` is the user who joined by its invitation or, with `is_of_role`, who was
+    made an owner with it. A grant that is not there any more has ended.
     """
 
     __tablename__ = "makers"
     __table_args__ = (
         CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),
         Index("ix_makers_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
+        Index("ix_makers_of_users", "account_id", postgresql_where=text("user_id IS NOT NULL")),
     )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    is_of_role: Mapped[bool] = mapped_column(server_default=text("false"))
     maker_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
     maker_grant_id: Mapped[int | None] = mapped_column(index=True)
     maker_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)

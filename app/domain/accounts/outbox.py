@@ -1,6 +1,6 @@
 """The outbox: what is to be mailed, written in one transaction with what it tells of."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import ColumnElement, delete, select
 
@@ -68,14 +68,14 @@ async def withdraw_link(unit: Unit, link_id: int) -> None:
     await unit.execute(delete(WaitingLetter).where(WaitingLetter.link_id == link_id))
 
 
-async def post_invitation(unit: Unit, invitation: Invitation, seed: bytes, due_at: datetime) -> None:
-    """Have an invitation mailed, not before an instant; `seed` makes the token of its link."""
+async def post_invitation(unit: Unit, invitation: Invitation, seed: bytes) -> None:
+    """Have an invitation mailed, not before its time; `seed` makes the token of its link."""
     letter = WaitingLetter(
         account_id=invitation.account_id,
         invitation_id=invitation.id,
         kind=INVITATION,
         seed=seed,
-        due_at=due_at,
+        due_at=invitation.mail_at,
         expires_at=invitation.expires_at,
     )
     await unit.save(letter)

@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import select, text
 
 from app.db.engine import Database
-from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH
-from app.domain.accounts.models import Account, ApiKey, Role, User
+from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers, sees_all
+from app.domain.accounts.keys import KeyKind, kind_of
+from app.domain.accounts.models import Account, ApiKey, Maker, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
@@ -101,6 +102,15 @@ async def get_viewer(unit: Unit) -> User:
 async def list_keys(unit: Unit) -> list[ShownKey]:
     """Return the account's keys, the newest first; revoked ones too."""
     return await _show(unit, None)
+
+
+async def list_automation_keys(unit: Unit) -> list[ShownKey]:
+    """Return the `auto_` keys that the actor manages, the newest first: all, or those made with its credential."""
+    shown = [key for key in await _show(unit, None) if kind_of(key.prefix) == KeyKind.auto]
+    if sees_all(unit.actor):
+        return shown
+    own = frozenset(await unit.all(select(Maker.key_id).where(Maker.id.in_(own_makers(unit.actor)))))
+    return [key for key in shown if key.id in own]
 
 
 async def show_key(unit: Unit, id: int) -> ShownKey:

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from sqlalchemy import func, select
 
-from app.domain.accounts import audit, links, sessions
+from app.domain.accounts import audit, credentials, links, sessions
 from app.domain.accounts.models import Account, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
@@ -52,6 +52,10 @@ async def change_role(unit: Unit, id: int, role: Role) -> User:
     await _check_not_last_owner(unit, user)
     former, user.role = user.role, role
     await unit.save(user)
+    if role == Role.owner:
+        await credentials.rebind_user(unit, user.id, is_of_role=True)
+    else:
+        await credentials.forget_role(unit, user.id)
     await audit.record(unit, "role_changed", user.email, user_id=user.id, former=former, role=role)
     return user
 
@@ -75,12 +79,48 @@ async def remove(unit: Unit, id: int) -> User:
     await lock_account(unit)
     user = await get(unit, id)
     await _check_not_last_owner(unit, user)
+    await _remove(unit, user)
+    return user
+
+
+async def confirm(unit: Unit, id: int) -> User:
+    """Keep a user and its role when the key is revoked that brought them: they depend on the actor from now on.
+
+    Raises `NotFound`, and `InsufficientScope` for a user who may do more than the actor.
+    """
+    await lock_account(unit)
+    user = await get(unit, id)
+    check_may_give(unit, Role(user.role))
+    await credentials.rebind_user(unit, user.id, is_of_role=False)
+    await credentials.forget_role(unit, user.id)
+    await audit.record(unit, "user_confirmed", user.email, user_id=user.id, role=user.role)
+    return user
+
+
+async def end_brought(unit: Unit) -> None:
+    """Remove the users whom a key that is revoked now brought; whom it made an owner is a member again.
+
+    The caller holds `lock_account`. An account may be without an owner then; the operator can invite one.
+    """
+    for id, is_of_role in await credentials.find_brought(unit):
+        user = await unit.one(select(User).where(User.id == id, User.removed_at.is_(None)))
+        if user is None:
+            continue
+        if not is_of_role:
+            await _remove(unit, user, because="key_revoked")
+        elif user.role == Role.owner:
+            user.role = Role.member
+            await unit.save(user)
+            changed = {"former": Role.owner, "role": Role.member, "because": "key_revoked"}
+            await audit.record(unit, "role_changed", user.email, user_id=user.id, **changed)
+
+
+async def _remove(unit: Unit, user: User, **details: str) -> None:
     user.removed_at, user.password_hash = unit.clock.now(), None
     await unit.save(user)
     await links.forget(unit, user.id)
     await sessions.end_all(unit, user.id)
-    await audit.record(unit, "user_removed", user.email, user_id=user.id, role=user.role)
-    return user
+    await audit.record(unit, "user_removed", user.email, user_id=user.id, role=user.role, **details)
 
 
 def plain_email(text: str) -> str:

@@ -26,7 +26,7 @@ AREAS = (
     Area("sessions", frozenset({"hash"})),
     Area("audit_entries"),
     Area("api_keys", frozenset({"hash"})),
-    Area("oauth_clients", frozenset({"secret_hash"})),
+    Area("oauth_clients", frozenset({"secret_hash", "secret_maker_id"})),
     Area("oauth_grants"),
     Area("phone_numbers"),
     Area("contacts", frozenset({"searched"})),

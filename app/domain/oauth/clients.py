@@ -4,12 +4,14 @@ import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit
+from app.domain.accounts.credentials import record_maker, replace_maker
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
@@ -20,6 +22,7 @@ from app.domain.oauth.models import Client, ClientKind
 from app.domain.oauth.resources import join
 
 MAX_CLIENTS = 100
+REVOKED = "The client is revoked, or has ended with the key or the user that made it. Take it over first."
 AUTH_METHODS = ("client_secret_post", "client_secret_basic", "none")
 GRANT_TYPES = frozenset({"authorization_code", "refresh_token"})
 
@@ -46,10 +49,12 @@ Made = tuple[Client, str | None]
 
 
 async def create(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
-    """Make a client of the account's, for its own users."""
+    """Make a client of the account's, for its own users. It ends with the credential that makes it (`credentials`)."""
     if len([each for each in await queries.list_clients(unit) if each.revoked_at is None]) >= MAX_CLIENTS:
         raise Conflict(reason=f"An account has at most {MAX_CLIENTS} OAuth clients. Revoke one first.")
-    client, secret = await _store(unit, tokens, _managed(new, unit.actor.account_id, unit.actor.label))
+    row = _managed(new, unit.actor.account_id, unit.actor.label)
+    row.maker_id, row.secret_maker_id = await record_maker(unit), await record_maker(unit)
+    client, secret = await _store(unit, tokens, row)
     await audit.record(unit, "oauth_client_created", client.name, client_id=client.client_id)
     return client, secret
 
@@ -60,15 +65,35 @@ async def create_shared(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
 
 
 async def rotate_secret(unit: Unit, tokens: Tokens, id: int) -> Made:
-    """Give a client a new secret; the old one stops working at once. Raises `NotFound` and `Conflict`."""
+    """Give a client a new secret, which ends with the actor's credential; the old one stops working at once.
+
+    Raises `NotFound`, and `Conflict` for a client that has ended or has no secret.
+    """
     client = await queries.get_client(unit, id)
-    if client.revoked_at or client.secret_hash is None:
-        raise Conflict(reason="The client is revoked." if client.revoked_at else "A public client has no secret.")
+    shown = await queries.show_client(unit, client)
+    if shown.revoked_at or not shown.confidential:
+        raise Conflict(reason=REVOKED if shown.revoked_at else "A public client has no secret.")
     secret = tokens.make()
     client.secret_hash = tokens.fingerprint(secret)
+    client.secret_maker_id = await replace_maker(unit, client.secret_maker_id)
     await unit.save(client)
     await audit.record(unit, "oauth_client_secret_rotated", client.name, client_id=client.client_id)
     return client, secret
+
+
+async def take_over(unit: Unit, id: int) -> Client:
+    """Bind a client to the actor's credential, so that it ends with that; its secret stays bound to who made it.
+
+    One that ended with its maker works again, with all that was connected. Raises `NotFound`, and `Conflict` for one
+    that was revoked itself.
+    """
+    client = await queries.get_client(unit, id)
+    if client.revoked_at:
+        raise Conflict(reason="The client is revoked.")
+    client.maker_id = await replace_maker(unit, client.maker_id)
+    await unit.save(client)
+    await audit.record(unit, "oauth_client_taken_over", client.name, client_id=client.client_id)
+    return client
 
 
 async def revoke(unit: Unit, id: int) -> Client:
@@ -122,12 +147,16 @@ def described(description: Description) -> Client:
     return Client(**_row(description))
 
 
-async def remember(unit: Unit, description: Description) -> Client:
-    """Keep what a client's document says of it, in place of what it said before."""
-    row = _row(description) | {"fetched_until": unit.clock.now() + description.kept}
-    said = {name: row[name] for name in ("name", "client_uri", "redirect_uris", "fetched_until")}
-    statement = insert(Client).values(row).on_conflict_do_update(index_elements=[Client.client_id], set_=said)
-    await unit.execute(statement)
+async def remember(unit: Unit, description: Description, fetched_at: datetime) -> Client:
+    """Keep what a client's document said of it at an instant, in place of what it said before; return what is kept.
+
+    That is something newer where the document was read again meanwhile.
+    """
+    row = _row(description) | {"fetched_at": fetched_at, "fetched_until": fetched_at + description.kept}
+    said = {name: row[name] for name in ("name", "client_uri", "redirect_uris", "fetched_at", "fetched_until")}
+    is_newer = or_(Client.fetched_at.is_(None), Client.fetched_at <= fetched_at)
+    statement = insert(Client).values(row)
+    await unit.execute(statement.on_conflict_do_update(index_elements=[Client.client_id], set_=said, where=is_newer))
     return (await unit.all(select(Client).where(Client.client_id == description.client_id)))[0]
 
 

@@ -41,6 +41,11 @@ class Handle:
     id: str
     until: datetime
 
+    @property
+    def sealed_at(self) -> datetime:
+        """Return when it was made, right after the description was read."""
+        return self.until - KEPT
+
 
 def seal(by: Seal, client_id: str, parameters: dict[str, Any], description: Description | None, now: datetime) -> str:
     """Return the handle that the page carries, for ten minutes: a sealed text that only this service can make."""

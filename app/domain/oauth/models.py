@@ -19,7 +19,11 @@ class ClientKind(enum.StrEnum):
 
 
 class Client(Base):
-    """An application. One of no account may be used by every account. Only the HMAC of its secret is kept."""
+    """An application. One of no account may be used by every account. Only the HMAC of its secret is kept.
+
+    It ends with the credential of `maker_id`, and its secret with that of `secret_maker_id`
+    (`app.domain.accounts.credentials`).
+    """
 
     __tablename__ = "oauth_clients"
     __table_args__ = (
@@ -38,8 +42,11 @@ class Client(Base):
     scopes: Mapped[list[str]]
     auth_method: Mapped[str]
     secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
+    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
+    secret_maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
     created_by: Mapped[str]
     created_at: Mapped[Created]
+    fetched_at: Mapped[datetime | None]
     fetched_until: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Select, select
 
 from app.db.engine import Database
+from app.domain.accounts.credentials import lives, when_ended
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
@@ -33,6 +34,22 @@ class LiveGrant:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownClient:
+    """A client as people see it: it is revoked with what it was made with."""
+
+    id: int
+    client_id: str
+    name: str
+    redirect_uris: list[str]
+    scopes: list[str]
+    created_by: str
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    confidential: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectedApplication:
     """A grant, with the names of the application and of the user."""
 
@@ -51,13 +68,28 @@ class ConnectedApplication:
 
 
 async def find_client(unit: Unit, client_id: str) -> Client | None:
-    """Return the client with an id, unless it is revoked; whose it is, is for the consent to check."""
-    return await unit.one(select(Client).where(Client.client_id == client_id, Client.revoked_at.is_(None)))
+    """Return the client with an id, unless it or its maker has ended; whose it is, is for the consent to check."""
+    known = (Client.client_id == client_id, Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
+    return await unit.one(select(Client).where(*known))
 
 
-async def list_clients(unit: Unit) -> Sequence[Client]:
-    """Return the account's clients, the newest first; revoked ones too."""
-    return await unit.all(select(Client).where(Client.account_id == unit.actor.account_id).order_by(Client.id.desc()))
+async def has_live_secret(unit: Unit, client: Client) -> bool:
+    """Tell whether the credential that made or rotated the secret of a client has not ended."""
+    if client.secret_maker_id is None:
+        return True
+    same = (Client.id == client.id, lives(Client.secret_maker_id, unit.clock.now()))
+    return await unit.one(select(Client.id).where(*same)) is not None
+
+
+async def list_clients(unit: Unit) -> list[ShownClient]:
+    """Return the account's clients, the newest first; those that have ended too."""
+    own = select(Client).where(Client.account_id == unit.actor.account_id)
+    return await _show(unit, await unit.all(own.order_by(Client.id.desc())))
+
+
+async def show_client(unit: Unit, client: Client) -> ShownClient:
+    """Return a client as people see it."""
+    return (await _show(unit, [client]))[0]
 
 
 async def get_client(unit: Unit, id: int) -> Client:
@@ -77,6 +109,7 @@ async def list_applications(unit: Unit, user_id: int | None = None) -> list[Conn
         Grant.revoked_at.is_(None), Grant.last_used_at.is_not(None), Grant.expires_at > unit.clock.now()
     )
     statement = statement.where(User.removed_at.is_(None), Client.revoked_at.is_(None))
+    statement = statement.where(lives(Client.maker_id, unit.clock.now()))
     if user_id is not None:
         statement = statement.where(Grant.user_id == user_id)
     rows = await unit.rows(statement.order_by(Grant.id.desc()).limit(MAX_GRANTS))
@@ -112,14 +145,14 @@ async def find_live(unit: Unit, id: int) -> LiveGrant | None:
 
 
 def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
-    """Select a grant, unless it, its client or its user has ended."""
+    """Select a grant, unless it, its client, the client's maker or its user has ended."""
     return (
         select(Grant, User.role, Client.client_id, Account.status)
         .join(User, User.id == Grant.user_id)
         .join(Client, Client.id == Grant.client_id)
         .join(Account, Account.id == Grant.account_id)
         .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
-        .where(User.removed_at.is_(None), Client.revoked_at.is_(None))
+        .where(User.removed_at.is_(None), Client.revoked_at.is_(None), lives(Client.maker_id, now))
     )
 
 
@@ -139,6 +172,26 @@ def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
             status == AccountStatus.suspended,
         )
     return None
+
+
+async def _show(unit: Unit, clients: Sequence[Client]) -> list[ShownClient]:
+    ended = await when_ended(unit, [client.maker_id for client in clients if client.maker_id])
+    return [_shown(client, ended.get(client.maker_id or 0)) for client in clients]
+
+
+def _shown(client: Client, ended_at: datetime | None) -> ShownClient:
+    return ShownClient(
+        id=client.id,
+        client_id=client.client_id,
+        name=client.name,
+        redirect_uris=client.redirect_uris,
+        scopes=client.scopes,
+        created_by=client.created_by,
+        created_at=client.created_at,
+        last_used_at=client.last_used_at,
+        revoked_at=min((at for at in (client.revoked_at, ended_at) if at), default=None),
+        confidential=client.secret_hash is not None,
+    )
 
 
 def _applications(unit: Unit) -> Select[Grant, Client, User]:

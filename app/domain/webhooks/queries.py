@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, func, select
 
-from app.domain.accounts.credentials import sees_all
+from app.domain.accounts.credentials import lives, sees_all
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit import Unit
@@ -30,8 +30,8 @@ class DeliveryFilter:
 
 
 async def list_subscriptions(unit: Unit, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
-    """Return the subscriptions that are not removed, the oldest first."""
-    statement = _own(unit).order_by(Subscription.id)
+    """Return the subscriptions that are not removed, nor ended with their maker, the oldest first."""
+    statement = _own(unit).where(lives(Subscription.maker_id, unit.clock.now())).order_by(Subscription.id)
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
 
@@ -40,12 +40,13 @@ async def get_subscription(
 ) -> Subscription:
     """Return a subscription, of a kind if one is named, that is not removed; raise `NotFound`.
 
-    It is locked for a change when asked so.
+    It is locked for a change when asked so: then it may have ended with its maker, and can be taken over still.
     """
     statement = _own(unit).where(Subscription.id == id)
     if kind:
         statement = statement.where(Subscription.kind == kind)
-    found = await unit.one(statement.with_for_update() if lock else statement)
+    shown = statement.where(lives(Subscription.maker_id, unit.clock.now()))
+    found = await unit.one(statement.with_for_update() if lock else shown)
     if found is None:
         raise NotFound(kind="webhook subscription", id=id)
     return found

@@ -8,16 +8,18 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from app.bootstrap import Services
-from app.domain.accounts import api_keys, door, keys, queries, service, users
+from app.domain.accounts import api_keys, door, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
 from app.domain.accounts.keys import KeyKind
-from app.domain.accounts.models import AccountStatus
+from app.domain.accounts.models import AccountStatus, Invitation, Role
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.oauth import clients, grants
+from app.domain.oauth import queries as oauth
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
+from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.domain.webhooks import makers
 from app.domain.webhooks import service as webhooks
@@ -35,9 +37,13 @@ SERVICE = "service"
 
 @dataclass
 class Model:
-    """Names of credentials and hooks, what each was made with, and which have ended by themselves."""
+    """Names of credentials and hooks, what each was made with, and which have ended by themselves.
+
+    `brought` says with what the invitation of a user was made: only a revoked key ends the user.
+    """
 
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    brought: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
     successors: dict[str, str] = field(default_factory=dict[str, str])
     revoked: set[str] = field(default_factory=set[str])
@@ -50,7 +56,7 @@ class Model:
     def rotate(self, old: str, new: str, actor: str, now: datetime, overlap: timedelta) -> None:
         """Add the successor of a key; what was made with the old one moves to it, unless the actor depends on that."""
         if old not in {actor} | self.needed_by({actor}):
-            for made_with in self.makers.values():
+            for made_with in [*self.makers.values(), *self.brought.values()]:
                 if old in made_with:
                     made_with.discard(old)
                     made_with.add(new)
@@ -59,6 +65,18 @@ class Model:
             self.expires[new] = self.expires[old]
         self.expires[old] = min(self.expires.get(old, now + overlap), now + overlap)
         self.successors[old] = new
+
+    def join(self, user: str, invitation: str) -> None:
+        """Add the user who accepts an invitation."""
+        self.makers[user], self.brought[user] = set(), set(self.makers[invitation])
+        self.revoked.add(invitation)
+
+    def revoke(self, name: str) -> None:
+        """End a credential, and whoever a key that ends has brought."""
+        self.revoked.add(name)
+        for user in self.brought:
+            if any(is_key(each) and each in self.revoked for each in self._bringers(user)):
+                self.revoked.add(user)
 
     def works(self, name: str, now: datetime) -> bool:
         """Tell whether a credential can be used, or a hook still receives."""
@@ -75,6 +93,16 @@ class Model:
                 waiting += self.makers.get(name, ())
                 waiting += [self.successors[name]] if name in self.successors else []
         return needed
+
+    def _bringers(self, user: str) -> set[str]:
+        found, waiting = set[str](), list(self.brought[user])
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self.makers.get(name, ()) if is_key(name) else self.brought.get(name, ())
+                waiting += [self.successors[name]] if name in self.successors else []
+        return found
 
     def _has_ended(self, name: str, now: datetime) -> bool:
         ran_out = name not in self.successors and self.expires.get(name, now + HOUR) <= now
@@ -101,6 +129,8 @@ class Lineage:
     actors: dict[str, Actor] = field(default_factory=dict[str, Actor])
     texts: dict[str, str] = field(default_factory=dict[str, str])
     hooks: dict[str, int] = field(default_factory=dict[str, int])
+    clients: dict[str, Client] = field(default_factory=dict[str, Client])
+    invited: dict[str, Invitation] = field(default_factory=dict[str, Invitation])
 
     @classmethod
     async def open(cls, services: Services) -> "Lineage":
@@ -154,17 +184,62 @@ class Lineage:
         self.model.make(name, actor)
         return name
 
-    async def end(self, name: str) -> None:
-        """Revoke a key, disconnect an application or remove a user."""
+    async def register(self, actor: str) -> str:
+        """Make an OAuth client."""
+        name, new = f"client {len(self.clients)}", NewClient("Made", ["https://example.com/"])
+        async with self.act(actor) as unit:
+            self.clients[name], _ = await clients.create(unit, self.services.oauth.tokens, new)
+        self.model.make(name, actor)
+        return name
+
+    async def connect(self, user: str, client: str) -> str:
+        """Have a user allow a client to act."""
+        id = self.actors[user].user_id or 0
+        async with self.act(user) as unit:
+            consent = Consent(id, ALL, "https://sms.example.com", "https://example.com/", None)
+            await grants.allow(unit, self.services.oauth.tokens, self.clients[client], consent)
+        name = f"grant {len(self.actors)}"
+        newest = await OAUTH_GRANTS.last(self.services, "id")
+        self.actors[name] = replace(self.actors[user], grant_id=newest)
+        self.model.makers[name] = {user, client}
+        self.model.expires[name] = self.clock.now() + GRANT_LASTS
+        return name
+
+    async def invite(self, actor: str) -> str:
+        """Invite a person, as an owner."""
+        name = f"invitation {len(self.invited)}"
+        email = f"{name.replace(' ', '')}.{self.account.account_id}@example.com"
+        async with self.act(actor) as unit:
+            self.invited[name] = await invitations.invite(unit, self.services.door.tokens, email, Role.owner)
+        self.model.make(name, actor)
+        self.model.expires[name] = self.clock.now() + invitations.LASTS
+        return name
+
+    async def accept(self, invitation: str) -> str:
+        """Accept an invitation; return the user's name, or nothing where it has ended."""
+        can = self.model.works(invitation, self.clock.now())
         async with self.act(SERVICE) as unit:
-            actor = self.actors[name]
-            if actor.key_id:
-                await api_keys.revoke_key(unit, actor.key_id)
-            elif actor.grant_id:
-                await grants.revoke(unit, actor.grant_id)
+            user = await invitations.accept(unit, self.invited[invitation], "a hash")
+        assert (user is not None) == can, f"{invitation} must{'' if can else ' not'} be accepted"
+        if user is None:
+            return ""
+        name = f"user {len(self.actors)}"
+        self.actors[name] = door.actor_of(user)
+        self.model.join(name, invitation)
+        return name
+
+    async def end(self, name: str) -> None:
+        """Revoke a key, disconnect an application, remove a user or revoke a client."""
+        async with self.act(SERVICE) as unit:
+            if name in self.clients:
+                await clients.revoke(unit, self.clients[name].id)
+            elif key_id := self.actors[name].key_id:
+                await api_keys.revoke_key(unit, key_id)
+            elif grant_id := self.actors[name].grant_id:
+                await grants.revoke(unit, grant_id)
             elif name not in self.model.revoked:
-                await users.remove(unit, actor.user_id or 0)
-        self.model.revoked.add(name)
+                await users.remove(unit, self.actors[name].user_id or 0)
+        self.model.revoke(name)
 
     async def suspend(self, *, suspended: bool) -> None:
         """Suspend the account, or let it go on."""
@@ -179,6 +254,20 @@ class Lineage:
         found = {name for name, is_good in zip(self.texts, good, strict=True) if is_good}
         ended = await makers.find_orphans(pool, list(self.hooks.values()), now)
         return found | {name for name, id in self.hooks.items() if id not in ended}
+
+    async def standing(self) -> set[str]:
+        """Return the users, connections, clients and invitations that have not ended."""
+        now = self.clock.now()
+        async with self.act(SERVICE) as unit:
+            people = {user.id for user in await queries.list_users(unit)}
+            pending = {each.id for each in await invitations.list_pending(unit)}
+            known = {client.id for client in await oauth.list_clients(unit) if not client.revoked_at}
+        found = {name for name, each in self.clients.items() if each.id in known}
+        found |= {name for name, each in self.invited.items() if each.id in pending}
+        found |= {name for name, actor in self.actors.items() if actor.user_id in people and not actor.grant_id}
+        connected = {name: actor.grant_id for name, actor in self.actors.items() if actor.grant_id}
+        asked = (oauth.find_live_grant(self.services.database, id, now) for id in connected.values())
+        return found | {name for name, live in zip(connected, await asyncio.gather(*asked), strict=True) if live}
 
     async def is_good(self, text: str) -> bool:
         """Tell whether a key is taken."""
@@ -195,10 +284,11 @@ class Lineage:
         return {name for name in self.texts if self.actors[name].key_id in good}
 
     def expected(self) -> tuple[set[str], set[str]]:
-        """Return the keys and the hooks that the model says work, whatever the state of the account."""
+        """Return the keys, and everything else, that the model says work, whatever the state of the account."""
         now = self.clock.now()
+        others = {*self.hooks, *self.clients, *self.invited, *self.actors} - {*self.texts, SERVICE}
         return {each for each in self.texts if self.model.works(each, now)}, {
-            each for each in self.hooks if self.model.works(each, now)
+            each for each in others if self.model.works(each, now)
         }
 
     @asynccontextmanager

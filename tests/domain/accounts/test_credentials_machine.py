@@ -1,6 +1,7 @@
-"""However keys are made, rotated and revoked: a key works, and a webhook receives, exactly if the model says so."""
+"""However credentials are made, rotated and ended: what is made with them works exactly if the model says so."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import timedelta
 
 from hypothesis import HealthCheck, Phase
@@ -27,7 +28,7 @@ KINDS = st.sampled_from(KeyKind)
 
 
 class CredentialsMachine(RuleBasedStateMachine):
-    """Two users and their applications make keys and webhooks, and end what they like."""
+    """Users and their applications make keys, webhooks, clients and invitations, and end what they like."""
 
     def __init__(self, loop: asyncio.Runner, services: Services) -> None:
         super().__init__()
@@ -59,6 +60,32 @@ class CredentialsMachine(RuleBasedStateMachine):
     def hook(self, actor: int) -> None:
         self.loop.run(self.lineage.hook(self.actor(actor)))
 
+    @rule(actor=places)
+    def register(self, actor: int) -> None:
+        self.loop.run(self.lineage.register(self.actor(actor)))
+
+    @precondition(lambda self: bool(self.lineage.clients))
+    @rule(user=places, client=places)
+    def connect(self, user: int, client: int) -> None:
+        now, lineage = self.lineage.clock.now(), self.lineage
+        people = [name for name in lineage.actors if is_person(lineage, name) and lineage.model.works(name, now)]
+        if people:
+            self.loop.run(lineage.connect(pick(people, user), pick(lineage.clients, client)))
+
+    @rule(actor=places)
+    def invite(self, actor: int) -> None:
+        self.loop.run(self.lineage.invite(self.actor(actor)))
+
+    @precondition(lambda self: bool(self.lineage.invited))
+    @rule(invitation=places)
+    def accept(self, invitation: int) -> None:
+        self.loop.run(self.lineage.accept(pick(self.lineage.invited, invitation)))
+
+    @precondition(lambda self: bool(self.lineage.clients))
+    @rule(client=places)
+    def revoke_client(self, client: int) -> None:
+        self.loop.run(self.lineage.end(pick(self.lineage.clients, client)))
+
     @precondition(lambda self: bool(self.lineage.texts))
     @rule(key=places)
     def revoke(self, key: int) -> None:
@@ -80,22 +107,32 @@ class CredentialsMachine(RuleBasedStateMachine):
     def what_works_is_what_the_model_says(self) -> None:
         if not hasattr(self, "lineage"):
             return
-        keys, hooks = self.lineage.expected()
-        assert self.loop.run(self.lineage.working()) == hooks | (set() if self.lineage.model.is_suspended else keys)
+        keys, others = self.lineage.expected()
+        found = self.loop.run(self.lineage.working()) | self.loop.run(self.lineage.standing())
+        assert found == others | (set() if self.lineage.model.is_suspended else keys)
         assert self.loop.run(self.lineage.shown_as_working()) == keys
 
     def actor(self, place: int) -> str:
         """Return an actor that can act at this moment."""
         now = self.lineage.clock.now()
-        able = [name for name in self.lineage.actors if name == SERVICE or self.lineage.model.works(name, now)]
-        return able[place % len(able)]
+        return pick(
+            [name for name in self.lineage.actors if name == SERVICE or self.lineage.model.works(name, now)], place
+        )
 
     def key(self, place: int) -> str:
-        names = list(self.lineage.texts)
-        return names[place % len(names)]
+        return pick(self.lineage.texts, place)
 
 
-def test_a_key_works_and_a_webhook_receives_exactly_if_the_model_says_so(settings: Settings) -> None:
+def pick(names: Iterable[str], place: int) -> str:
+    found = list(names)
+    return found[place % len(found)]
+
+
+def is_person(lineage: Lineage, name: str) -> bool:
+    return lineage.actors[name].user_id is not None and lineage.actors[name].grant_id is None
+
+
+def test_what_is_made_with_a_credential_works_exactly_if_the_model_says_so(settings: Settings) -> None:
     with asyncio.Runner() as loop:
         opened = open_services(settings)
         services = loop.run(opened.__aenter__())
@@ -103,7 +140,7 @@ def test_a_key_works_and_a_webhook_receives_exactly_if_the_model_says_so(setting
             run_state_machine_as_test(
                 lambda: CredentialsMachine(loop, services),
                 settings=limits(
-                    max_examples=12,
+                    max_examples=10,
                     stateful_step_count=20,
                     database=None,
                     phases=[Phase.generate],

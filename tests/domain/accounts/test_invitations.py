@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -238,6 +238,32 @@ async def test_many_accounts_that_invite_one_person_are_answered_alike_and_mail_
 
     room.clock.at += timedelta(days=1)
     assert len(await room.work()) == 6
+
+
+async def test_invitations_to_one_mailbox_are_mailed_five_in_any_day_and_refused_when_they_would_end_before(
+    services: Services, owner: Actor, new_account: Callable[..., Any]
+) -> None:
+    other, now = await new_account(), services.clock.now() + timedelta(minutes=1)
+    made = 0
+
+    async def fill(mail_at: datetime, count: int) -> None:
+        nonlocal made
+        for _ in range(count):
+            made += 1
+            told = {"email": "bob@example.com", "role": "member", "hash": bytes([made]), "expires_at": ahead(days=7)}
+            await INVITATIONS.insert(services, account_id=other.account_id, mail_at=mail_at, **told)
+
+    for day in range(3):
+        await fill(now + timedelta(days=day), 4)
+        invited = await invite(services, owner, "bob@example.com")
+        await fill(now + timedelta(days=day), 1)
+        assert round((invited.mail_at - now) / timedelta(days=1), 2) == day
+        await INVITATIONS.where(id=invited.id).delete(services)
+    for day in range(3, 6):
+        await fill(now + timedelta(days=day), 5)
+
+    with pytest.raises(RateLimited):
+        await invite(services, owner, "bob@example.com")
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import passwords, queries, service
+from app.bootstrap import Services
+from app.domain.accounts import administration, links, passwords, queries, service
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
+from tests.factories.accounts import PASSWORD_LINKS, WAITING_LETTERS
+from tests.factories.traps import until_blocked
 from tests.waiting import within
 
 
@@ -74,3 +77,21 @@ async def test_an_actor_of_no_account_finds_none(unit: Unit) -> None:
 
     with pytest.raises(NotFound, match=r"^No account with id 0.$"):
         await queries.get_own(unit)
+
+
+async def test_a_link_that_an_operator_makes_waits_for_one_that_is_being_asked_for_and_replaces_it(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    tokens = services.door.tokens
+
+    async def reset() -> None:
+        async with unit_for(account) as unit:
+            await administration.reset_password(unit, tokens, (await queries.get_viewer(unit)).id)
+
+    async with unit_for(account) as unit:
+        await links.make(unit, tokens, await queries.get_viewer(unit))
+        resetting = asyncio.create_task(reset())
+        await until_blocked(services.database.pool)
+
+    await within("the operator's link", resetting)
+    assert await PASSWORD_LINKS.count(services) == await WAITING_LETTERS.count(services) == 1

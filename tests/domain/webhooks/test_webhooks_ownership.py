@@ -62,7 +62,14 @@ NAMED = {
         'replay_webhook_deliveries(id: {hook}, status: failed, since: "2026-01-01T00:00:00Z") {{ replayed }}'
     ),
 }
-NAME_NO_WEBHOOK = {"create_automation_key", "create_webhook", "event_samples", "subscribe"}
+NAME_NO_WEBHOOK = {
+    "automation_keys",
+    "create_automation_key",
+    "create_webhook",
+    "event_samples",
+    "revoke_automation_key",
+    "subscribe",
+}
 
 
 @dataclass
