@@ -29,17 +29,19 @@ from app.db import engine, migrate
 from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.oauth import signing
-from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.onboarding.service import Opened, Opening
 from app.embedded.servers import Servers
 from app.providers.carriers.sandbox.playback import Playback
 from app.settings import Settings
 from app.telemetry import logs
+from tests.openings import Openings
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
 
 pytest_plugins = ["tests.bounds"]
 
 SECRET = "a secret for tests, of 32 bytes or more"
+OPENINGS = Openings()
 
 PROCESSES = (
     "browser/",
@@ -209,9 +211,10 @@ def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def settings(database_url: str, worker_number: int, data_folder: Path) -> Settings:
     """Return settings under which everything is quick."""
-    return _quick_settings(database_url, worker_number, data_folder)
+    return _quick_settings(database_url, worker_number, data_folder).model_copy()
 
 
+@cache
 def _quick_settings(database_url: str, worker_number: int, data_folder: Path) -> Settings:
     return Settings(
         _env_file=None,
@@ -267,9 +270,9 @@ def opener(services: Services) -> Callable[..., Any]:
 
     async def open_one(credits: int = 1000, company_name: str = "Blue Door") -> Opened:
         email = f"owner{next(number)}@example.com"
-        opening = Opening(company_name, email, services.settings.rate, credits, services.secret)
-        async with unit_of(services, Actor(0, frozenset())) as unit:
-            return await open_account(unit, opening)
+        return await OPENINGS.open(
+            services, Opening(company_name, email, services.settings.rate, credits, services.secret)
+        )
 
     return open_one
 

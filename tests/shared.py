@@ -12,7 +12,6 @@ from redis.asyncio import Redis
 
 from app import main
 from app.bootstrap import METADATA, Services, open_services
-from app.db.engine import Pool
 from app.domain.oauth import signing
 from app.main import create_app
 from app.settings import Settings
@@ -26,6 +25,7 @@ class Shared:
         self._stack = stack
         self._services: list[Services] = []
         self._valkeys: dict[str, Redis] = {}
+        self._emptying: dict[str, asyncpg.Connection] = {}
         self._apps: dict[int, Any] = {}
 
     async def services(self, settings: Settings) -> Services:
@@ -49,12 +49,20 @@ class Shared:
         """Empty everything that a test may have written to: tables, Valkey, mail, and what processes remember."""
         await services.desk.close()
         await services.door.close()
-        await empty(services.database.pool)
+        await empty(await self._emptier(services.settings.database_url or ""))
         await self._flush(services.settings.redis_url or "")
         shutil.rmtree(services.settings.data, ignore_errors=True)
         for each in self._services:
             each.oauth.ring._known, each.oauth.ring._read_at = {}, signing.NEVER
             each.limits.rates._held.clear()
+
+    async def _emptier(self, database_url: str) -> asyncpg.Connection:
+        """Return a connection that checks no foreign keys: whatever is referred to goes as well."""
+        if database_url not in self._emptying:
+            options = {"session_replication_role": "replica", "lock_timeout": "10s"}
+            self._emptying[database_url] = await asyncpg.connect(database_url, server_settings=options)
+            self._stack.push_async_callback(self._emptying[database_url].close)
+        return self._emptying[database_url]
 
     async def _flush(self, redis_url: str) -> None:
         if redis_url not in self._valkeys:
@@ -78,15 +86,13 @@ async def running(app: Any) -> AsyncGenerator[Any]:
     await task
 
 
-async def empty(pool: Pool) -> None:
+async def empty(connection: asyncpg.Connection) -> None:
     """Empty every table; fail where a test left a transaction open, and say which."""
     try:
-        async with pool.acquire() as connection, connection.transaction():
-            await connection.execute("SET LOCAL lock_timeout = '10s'")
-            await connection.execute(EMPTY)
+        await connection.execute(EMPTY)
     except asyncpg.LockNotAvailableError:
-        left = [(row["state"], row["query"]) for row in await pool.fetch(END_OTHERS)]
-        await pool.execute(EMPTY)
+        left = [(row["state"], row["query"]) for row in await connection.fetch(END_OTHERS)]
+        await connection.execute(EMPTY)
         pytest.fail(f"The test left transactions open: {left}")
 
 

@@ -11,7 +11,7 @@ from app.domain.onboarding.service import Opened
 from tests.oauth.applications import REGISTER, REVOKE, TOKEN, Application
 from tests.oauth.browsing import OURS, Browsing
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts", "fresh_rates")]
+pytestmark = pytest.mark.anyio
 
 Send = Callable[[httpx2.AsyncClient], Awaitable[httpx2.Response]]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -23,7 +23,7 @@ from tests.factories.oauth import (
 from tests.factories.tables import ago
 from tests.oauth.applications import AUTHORIZE, BASE, REGISTER, REVOKE, TOKEN, Application, Pkce
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_rates")]
+pytestmark = pytest.mark.anyio
 
 SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"

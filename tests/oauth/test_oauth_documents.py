@@ -213,7 +213,7 @@ async def test_an_address_that_may_not_be_read_is_not(application: Application, 
 
 
 async def test_outside_of_development_a_document_on_this_machine_is_not_read(
-    settings: Settings, application: Application, fresh_attempts: None
+    settings: Settings, application: Application
 ):
     public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
     async with describing(application) as peer, running(create_app(public)) as app:

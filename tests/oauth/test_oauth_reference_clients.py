@@ -38,7 +38,7 @@ LOOPBACK = "http://127.0.0.1:3999/callback"
 
 
 @pytest.fixture
-async def base(settings: Settings, fresh_attempts: None, fresh_rates: None) -> AsyncGenerator[str]:
+async def base(settings: Settings) -> AsyncGenerator[str]:
     """Give the address of a service."""
     async with serving(settings) as served:
         yield served.base_url

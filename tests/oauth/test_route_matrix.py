@@ -23,7 +23,7 @@ from tests.oauth.browsing import Browsing
 from tests.oauth.reaches import Attempt
 from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts", "fresh_rates")]
+pytestmark = pytest.mark.anyio
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ance
 
 
 @pytest.fixture
-async def secure(settings: Settings, fresh_attempts: None) -> AsyncGenerator[Browsing]:
+async def secure(settings: Settings) -> AsyncGenerator[Browsing]:
     """Give a browser of a service that others reach over https."""
     public = settings.model_copy(update={"environment": "production", "base_url": "https://sms.example.com"})
     async with running(create_app(public)) as app:

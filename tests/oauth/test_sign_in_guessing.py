@@ -17,7 +17,7 @@ from tests.oauth.mailbox import deliver, link
 from tests.oauth.test_sign_in import alert
 from tests.waiting import within
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("fresh_attempts")]
+pytestmark = pytest.mark.anyio
 
 GOOD = "seven green bicycles"
 HOME = Visitor("198.51.100.7")

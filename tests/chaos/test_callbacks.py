@@ -1,0 +1,21 @@
+"""Ten thousand callbacks that a carrier posts, most of them broken or forged."""
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services, derive
+from app.domain.onboarding.service import Opened
+from tests.factories.billing import audit
+from tests.rest.callbacks import exchange
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_ten_thousand_random_callbacks_are_all_answered_and_nothing_signed_is_lost(
+    http: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    secret = derive(services.settings, "sandbox")
+
+    await exchange(http, secret, account.phone_number, services.database.pool, callbacks=10_000)
+
+    await audit(services.database.pool)
