@@ -34,14 +34,14 @@ from app.embedded.servers import Servers
 from app.providers.carriers.sandbox.playback import Playback
 from app.settings import Settings
 from app.telemetry import logs
-from tests.openings import Openings
+from tests.factories.saved import SavedRows
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
 
 pytest_plugins = ["tests.bounds"]
 
 SECRET = "a secret for tests, of 32 bytes or more"
-OPENINGS = Openings()
+SAVED = SavedRows()
 
 PROCESSES = (
     "browser/",
@@ -270,9 +270,8 @@ def opener(services: Services) -> Callable[..., Any]:
 
     async def open_one(credits: int = 1000, company_name: str = "Blue Door") -> Opened:
         email = f"owner{next(number)}@example.com"
-        return await OPENINGS.open(
-            services, Opening(company_name, email, services.settings.rate, credits, services.secret)
-        )
+        opening = Opening(company_name, email, services.settings.rate, credits, services.secret)
+        return await SAVED.account(services, opening)
 
     return open_one
 

@@ -58,7 +58,8 @@ class Shared:
 
     async def _emptier(self, database_url: str) -> asyncpg.Connection:
         """Return a connection that checks no foreign keys: whatever is referred to goes as well."""
-        if database_url not in self._emptying:
+        known = self._emptying.get(database_url)
+        if known is None or known.is_closed():
             options = {"session_replication_role": "replica", "lock_timeout": "10s"}
             self._emptying[database_url] = await asyncpg.connect(database_url, server_settings=options)
             self._stack.push_async_callback(self._emptying[database_url].close)

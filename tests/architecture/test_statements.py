@@ -17,7 +17,7 @@ NO_DATABASES = frozenset({"_file", "documents", "reader"})
 LEFT = {
     "cli/conftest.py": 1,  # the command line has a database of its own
     "conftest.py": 2,  # makes the databases
-    "shared.py": 4,  # empties them
+    "shared.py": 3,  # empties them
     "domain/billing/test_money_machine.py": 2,  # empties the database between examples
     "domain/contacts/test_contact_pages.py": 4,  # what PostgreSQL plans for a list
     "domain/kernel/test_idempotency.py": 1,

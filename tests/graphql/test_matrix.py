@@ -35,7 +35,7 @@ from app.graphql.documents import SCOPES, prepare
 from app.graphql.errors import refusal
 from app.graphql.execute import Executor
 from app.graphql.schema import CORE
-from tests.conftest import opener, unit_of
+from tests.conftest import SAVED, opener, unit_of
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.snapshots import rows
 
@@ -250,7 +250,7 @@ async def connect(unit: Unit, client: Client) -> Grant:
 @pytest.fixture
 async def world(services: Services) -> World:
     """Give a world to change."""
-    return await make_world(services)
+    return await SAVED.world(services, "matrix", lambda: make_world(services))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Two accounts side by side, each with one of everything that a browser, an application or a carrier could ask for."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -59,6 +59,14 @@ class Tenant:
     def stranger(self) -> Browsing:
         """Return another browser, in which nobody is signed in."""
         return Browsing(_client_beside(self.browsing.client))
+
+    def in_new_browser(self, http: httpx2.AsyncClient) -> "Tenant":
+        """Return the same with another browser, in which the owner is signed in as well."""
+        client = _client_beside(http)
+        client.cookies.update(self.browsing.client.cookies)
+        browsing = Browsing(client)
+        application = replace(self.application, http=client, browsing=browsing)
+        return replace(self, browsing=browsing, application=application)
 
     async def form(self, action: str, **fields: str) -> Form:
         """Return a form as the owner's pages would send it, but for the fields."""

@@ -6,15 +6,13 @@ import socket
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import orjson
 import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
 from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
@@ -27,6 +25,9 @@ from tests.graphql.live import serving
 from tests.node import NODE, install
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REVOKE, TOKEN
 from tests.oauth.person import Person
+
+if TYPE_CHECKING:
+    from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 pytestmark = pytest.mark.anyio
 
@@ -131,21 +132,25 @@ class Storage:
         self.tokens: OAuthToken | None = None
         self.client: OAuthClientInformationFull | None = None
 
-    async def get_tokens(self) -> OAuthToken | None:
+    async def get_tokens(self) -> "OAuthToken | None":
         return self.tokens
 
-    async def set_tokens(self, tokens: OAuthToken) -> None:
+    async def set_tokens(self, tokens: "OAuthToken") -> None:
         self.tokens = tokens
 
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
+    async def get_client_info(self) -> "OAuthClientInformationFull | None":
         return self.client
 
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+    async def set_client_info(self, client_info: "OAuthClientInformationFull") -> None:
         self.client = client_info
 
 
 @pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
 async def test_the_sdk_of_assistants_registers_signs_in_and_refreshes(base: str, person: Person, method: str):
+    # Loading it takes a second, which every test process would spend.
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.shared.auth import OAuthClientMetadata
+
     storage, back = Storage(), ""
 
     async def open_browser(url: str) -> None:

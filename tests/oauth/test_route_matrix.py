@@ -4,7 +4,7 @@ An endpoint made from a document is one root field of the contract, and the matr
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ import pytest
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from app.bootstrap import Services
-from app.domain.onboarding.service import Opened
 from app.oauth.browser import STYLE_PATH
 from app.rest.routes import Endpoint
+from tests.conftest import SAVED, opener
 from tests.factories.snapshots import rows
 from tests.oauth import reaches
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
@@ -215,19 +215,26 @@ FORM_TOKEN = re.compile(r'name="form_token" value="[^"]*"')
 
 
 @pytest.fixture
-async def tenant(services: Services, http: httpx2.AsyncClient, new_account: Callable[..., Any]) -> Tenant:
-    """Give the account that others must not reach."""
-    account: Opened = await new_account(company_name=MARK)
-    return await settle(services, http, account)
+async def tenants(services: Services, http: httpx2.AsyncClient) -> list[Tenant]:
+    """Give two accounts, of which each has one of everything."""
+
+    async def make() -> list[Tenant]:
+        open_account = opener(services)
+        return [await settle(services, http, await open_account(company_name=name)) for name in (MARK, OTHERS)]
+
+    return [each.in_new_browser(http) for each in await SAVED.world(services, "tenants", make)]
 
 
 @pytest.fixture
-async def other(
-    services: Services, http: httpx2.AsyncClient, new_account: Callable[..., Any], tenant: Tenant
-) -> Tenant:
+def tenant(tenants: list[Tenant]) -> Tenant:
+    """Give the account that others must not reach."""
+    return tenants[0]
+
+
+@pytest.fixture
+def other(tenants: list[Tenant]) -> Tenant:
     """Give another account, which has all that the first one has."""
-    account: Opened = await new_account(company_name=OTHERS)
-    return await settle(services, http, account)
+    return tenants[1]
 
 
 def walk(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:

@@ -26,7 +26,7 @@ from app.graphql.documents import SCOPES, prepare
 from app.graphql.errors import refusal
 from app.graphql.execute import Executor
 from app.graphql.schema import CORE
-from tests.conftest import unit_of
+from tests.conftest import SAVED, opener, unit_of
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.snapshots import rows
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
@@ -111,8 +111,14 @@ QUERIES = frozenset(CORE.query_type.fields if CORE.query_type else ())
 
 
 @pytest.fixture
-async def cast(services: Services, account: Opened) -> Cast:
+async def cast(services: Services) -> Cast:
     """Give actors of every kind, each with a webhook that has a failed delivery and a notice."""
+    made = await SAVED.world(services, "actors of every kind", lambda: make_cast(services))
+    return replace(made, actors=dict(made.actors))
+
+
+async def make_cast(services: Services) -> Cast:
+    account = await opener(services)()
     service_itself = Actor(account.account_id, ALL, "cli")
     async with unit_of(services, service_itself) as unit:
         member = await accounts.add_user(unit, "member@example.com", "seven green bicycles")
