@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import structlog
 
@@ -73,13 +72,13 @@ class Policy:
     name: str
     quota: int
 
-    @cached_property
+    @property
     def header(self) -> str:
         """Return the limit as `RateLimit-Policy` spells it (draft-ietf-httpapi-ratelimit-headers)."""
         account = f'"{self.name}-account";q={self.quota * ACCOUNT_SHARE};w={WINDOW_SECONDS}'
         return f'"{self.name}";q={self.quota};w={WINDOW_SECONDS}, {account}'
 
-    @cached_property
+    @property
     def costs(self) -> tuple[int, int]:
         """Return the microseconds that one request takes from the key's bucket, and from the account's."""
         window = WINDOW_SECONDS * 1_000_000
