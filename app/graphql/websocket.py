@@ -1,6 +1,7 @@
 """Operations over a WebSocket: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any, NoReturn
@@ -8,7 +9,7 @@ from typing import Any, NoReturn
 import orjson
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.domain.kernel.errors import DomainError, Unauthenticated
+from app.domain.kernel.errors import DomainError, InvalidJson, Unauthenticated
 from app.domain.kernel.unit import Actor
 from app.graphql.errors import QueryTooComplex, translate
 from app.graphql.identity import Identify
@@ -28,6 +29,10 @@ MAX_SIGNAL = 4096
 
 KEY_HEADERS = frozenset({"authorization", "x-api-key"})
 """Where a key stands; browsers cannot set headers of a WebSocket, so the payload of `connection_init` may hold them."""
+
+
+Payload = dict[str, Any] | InvalidJson
+"""What an operation asks for, or what is wrong with its JSON."""
 
 
 class Close(Exception):
@@ -87,8 +92,8 @@ class Connection:
             _check_size(len(text))
         try:
             message = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            raise Close(4400, "Messages are JSON in text frames") from None
+        except orjson.JSONDecodeError as fault:
+            message = _salvage(text, InvalidJson(reason=str(fault)))
         if not isinstance(message, dict):
             raise Close(4400, "Messages are JSON objects")
         if message.get("type") != "subscribe":
@@ -103,7 +108,7 @@ class Connection:
                 await self._send(type="pong")
             case {"type": "pong"}:
                 pass
-            case {"type": "subscribe", "id": str(id), "payload": dict(payload)} if id:
+            case {"type": "subscribe", "id": str(id), "payload": dict() | InvalidJson() as payload} if id:
                 await self._subscribe(id, payload, size, tasks)
             case {"type": "complete", "id": str(id)}:
                 if operation := self._operations.pop(id, None):
@@ -132,7 +137,7 @@ class Connection:
             raise Unauthenticated(reason="A key is needed.")
         return actor
 
-    async def _subscribe(self, id: str, payload: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
+    async def _subscribe(self, id: str, payload: Payload, size: int, tasks: asyncio.TaskGroup) -> None:
         if not self._is_ready:
             raise Close(4401, "Unauthorized")
         if id in self._operations:
@@ -144,8 +149,10 @@ class Connection:
             await self._send(id=id, type="error", payload=[self._streams.tell(error)])
             await asyncio.sleep(EXCESS_SECONDS)
 
-    async def _operate(self, id: str, payload: dict[str, Any], size: int) -> None:
+    async def _operate(self, id: str, payload: Payload, size: int) -> None:
         try:
+            if isinstance(payload, InvalidJson):
+                raise payload
             await self._run(id, parse(payload, size))
             end = {"type": "complete"}
         except Stopping:
@@ -182,6 +189,22 @@ class Connection:
 def _check_size(size: int) -> None:
     if size > MAX_SIGNAL:
         raise Close(4400, f"Only subscribe may have more than {MAX_SIGNAL} characters")
+
+
+def _salvage(text: str, fault: InvalidJson) -> dict[str, Any]:
+    """Return what is wrong with the JSON of a `subscribe` as its payload; raise `Close` for any other message.
+
+    Browsers write half an emoji as JSON, which nothing here can read. It is no reason to end the other operations.
+    """
+    try:
+        message = json.loads(text, parse_int=str, parse_float=str)
+        id = message["id"].encode().decode()
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        id = ""
+        message = {}
+    if not id or message.get("type") != "subscribe":
+        raise Close(4400, "Messages are JSON in text frames")
+    return {"type": "subscribe", "id": id, "payload": fault}
 
 
 async def _expect_init() -> NoReturn:
