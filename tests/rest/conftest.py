@@ -1,7 +1,5 @@
 """The toy service, for tests of what every endpoint does; and an automation platform, with either kind of key."""
 
-from pathlib import Path
-
 import httpx2
 import pytest
 from fastapi import FastAPI
@@ -16,8 +14,8 @@ def toy() -> Toy:
 
 
 @pytest.fixture
-def app(toy: Toy, tmp_path: Path) -> FastAPI:
-    return serve(toy, tmp_path)
+def app(toy: Toy) -> FastAPI:
+    return serve(toy)
 
 
 @pytest.fixture(params=["svc_key", "auto_key"])

@@ -13,10 +13,9 @@ from tests.rest.toy import Toy, compiled, serve
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> BaseSchema:
-    folder = tmp_path_factory.mktemp("documents")
-    app = serve(Toy(names=dict.fromkeys(range(1, 9), "Ann")), folder)
-    document = openapi.document(compiled(folder), version="1", server_url="http://localhost")
+def api() -> BaseSchema:
+    app = serve(Toy(names=dict.fromkeys(range(1, 9), "Ann")))
+    document = openapi.document(compiled(), version="1", server_url="http://localhost")
 
     def show(_request: Request) -> Response:
         return JSONResponse(document)

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
@@ -192,16 +194,19 @@ KEYS = {
 }
 
 
+@cache
 def schema() -> GraphQLSchema:
     """Build the schema of the toy."""
     return build_schema(SDL)
 
 
-def compiled(folder: Path) -> list[Operation]:
+@cache
+def compiled() -> list[Operation]:
     """Compile the documents of the toy."""
-    for name, text in {"contacts": CONTACTS, "sms": SMS, "system": SYSTEM}.items():
-        (folder / f"{name}.graphql").write_text(text)
-    return load(folder, schema())
+    with TemporaryDirectory() as folder:
+        for name, text in {"contacts": CONTACTS, "sms": SMS, "system": SYSTEM}.items():
+            (Path(folder) / f"{name}.graphql").write_text(text)
+        return load(Path(folder), schema())
 
 
 @dataclass(frozen=True)
@@ -293,10 +298,10 @@ async def identify(request: Request) -> Actor | None:
     return KEYS[keys[0]] if keys else None
 
 
-def serve(toy: Toy, folder: Path) -> FastAPI:
+def serve(toy: Toy) -> FastAPI:
     """Make the application."""
     app = FastAPI(openapi_url=None)
-    app.router.routes.extend(routes(compiled(folder), toy, identify))
+    app.router.routes.extend(routes(compiled(), toy, identify))
     envelope.install(app, DOCS)
     return app
 
