@@ -16,6 +16,7 @@ from app.domain.accounts.tokens import Tokens
 from app.domain.agents.writer import Writer
 from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.domain.automations.reactions import tell_keywords
+from app.domain.erasure.accounts import AccountDeletions
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
@@ -38,7 +39,7 @@ from app.domain.webhooks.engine import Engine
 from app.domain.webhooks.pump import Means
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.service import Ports as WebhookPorts
-from app.jobs import contacts, mail, oauth, retention
+from app.jobs import accounts, contacts, mail, oauth, retention
 from app.jobs.doorbell import Doorbell
 from app.jobs.job import Job
 from app.jobs.live import Announcer, Listener
@@ -188,6 +189,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.carriers, services.clock)
+        deletions = AccountDeletions(services.database, services.clock, services.ring)
         engine = open_engine(services)
         await engine.warm()
         yield [
@@ -198,8 +200,10 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
             Job("events", dispatcher.run, dispatcher.due),
             Job("erasures", erasures.run, erasures.due),
+            Job("deletions", deletions.run, deletions.due),
             Job("webhooks", engine.run, engine.due, finish=engine.finish),
             mail.send(open_mailroom(services)),
+            accounts.remind(services.database, services.clock, services.ring),
             contacts.expire_holds(services.database, services.clock, services.ring),
             oauth.purge(services.database, services.clock),
             retention.purge(

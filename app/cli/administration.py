@@ -35,7 +35,7 @@ First = Annotated[int, typer.Option(help="How many to show.", min=1, max=200)]
 After = Annotated[str | None, typer.Option(help="Show what follows this cursor.")]
 UserId = Annotated[int, typer.Argument(metavar="USER", help="The user's id.", min=1, max=LARGEST_ID)]
 ClientId = Annotated[int, typer.Argument(metavar="CLIENT", help="The client's id.", min=1, max=LARGEST_ID)]
-ACCOUNT_COLUMNS = ("id", "company_name", "status", "balance", "region", "created_at")
+ACCOUNT_COLUMNS = ("id", "company_name", "status", "balance", "region", "created_at", "deletion_at", "deleted_at")
 CLIENT_COLUMNS = ("id", "client_id", "name", "redirect_uris", "created_at", "last_used_at", "revoked_at")
 
 
@@ -103,6 +103,22 @@ def resume_account(account: ACCOUNT, json: JSON = False) -> None:
 
     changed = setup.change_account(find_settings(), account, administration.resume, ACCOUNT_COLUMNS)
     tell(asyncio.run(changed), as_json=json)
+
+
+@account.command("delete")
+def delete_account(
+    account: ACCOUNT,
+    now: Annotated[bool, typer.Option("--now", help="Delete it at once, not after the delay.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for its name.")] = False,
+    json: JSON = False,
+) -> None:
+    """Have an account deleted with everything in it, after MESSAGING_ACCOUNT_DELETION_DAYS; this cannot be undone."""
+    from app.cli import setup
+
+    settings = find_settings()
+    name = asyncio.run(setup.find_name(settings, account))
+    confirm = name if yes else typer.prompt(_question(account, name, now=now), err=True)
+    tell(asyncio.run(setup.delete_account(settings, account, confirm, now=now)), as_json=json)
 
 
 @account.command("export")
@@ -194,6 +210,11 @@ def opened_facts(settings: Settings, opened: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {"base_url": settings.public_url, "sign_in_url": f"{settings.public_url}/login", **asdict(opened)}
+
+
+def _question(account: int, name: str, *, now: bool) -> str:
+    when = "now" if now else "after the delay"
+    return f"Account {account} is deleted {when}, with everything in it. To confirm, write {name!r}"
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -9,7 +9,7 @@ from app.settings import Settings
 
 
 async def execute(settings: Settings, operation: Operation, account_id: int, variables: dict[str, Any]) -> Any:
-    """Return the value of an operation's root field; raise `NotFound` for an account that does not exist."""
+    """Return the value of an operation's root field; raise `NotFound` and `AccountDeleted`."""
     async with setup.operate(settings, account_id):
         pass
     async with setup.connect(settings) as services:

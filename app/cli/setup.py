@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -13,10 +13,11 @@ from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_service
 from app.db import migrate as migrations
 from app.db import schema
 from app.db.engine import REFUSED, UNREACHABLE
-from app.domain.accounts import administration, api_keys
+from app.domain.accounts import administration, api_keys, deletion
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
-from app.domain.accounts.models import Account
+from app.domain.accounts.errors import AccountDeleted
+from app.domain.accounts.models import Account, AccountStatus
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
 from app.domain.kernel import phone
@@ -118,6 +119,21 @@ async def change_account(
         return _shown(await change(unit), columns)
 
 
+async def find_name(settings: Settings, account_id: int) -> str:
+    """Return what confirms the deletion of an account: its name, or its id where it has none."""
+    async with operate(settings, account_id) as unit:
+        return (await accounts.get_own(unit)).company_name or str(account_id)
+
+
+async def delete_account(settings: Settings, account_id: int, confirm: str, *, now: bool) -> dict[str, Any]:
+    """Have an account deleted, after the delay or at once; return when, and the credits that are forfeited."""
+    async with operate(settings, account_id) as unit:
+        asked = await deletion.request(unit, confirm, timedelta(days=settings.account_deletion_days * (not now)))
+        if now:
+            asked = await deletion.bring_forward(unit)
+        return _shown(asked, ("account_id", "deletion_at", "credits"))
+
+
 async def reset_password(settings: Settings, account_id: int, user_id: int) -> dict[str, Any]:
     """Make a link that sets a user's password; return it."""
     tokens = sign_in_tokens(settings)
@@ -175,7 +191,7 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 
 @asynccontextmanager
 async def operate(settings: Settings, account_id: int) -> AsyncGenerator[Unit]:
-    """Open a unit of an account's, for the operator; raise `NotFound`."""
+    """Open a unit of an account's, for the operator; raise `NotFound` and `AccountDeleted`."""
     async with connect(settings) as services, _open(services, operator_of(account_id)) as unit:
         await check_account(unit)
         yield unit
@@ -187,8 +203,9 @@ def operator_of(account_id: int) -> Actor:
 
 
 async def check_account(unit: Unit) -> None:
-    """Raise `NotFound` where the unit's account does not exist."""
-    await accounts.get_own(unit)
+    """Raise `NotFound` where the unit's account does not exist, and `AccountDeleted`."""
+    if (await accounts.get_own(unit)).status == AccountStatus.deleted:
+        raise AccountDeleted()
 
 
 @asynccontextmanager

@@ -1,13 +1,13 @@
 """The account, its people, where they are signed in, and the audit log, as the contract shows them."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import strawberry
 from strawberry.scalars import JSON
 
-from app.domain.accounts import audit, invitations, models, queries, service, sessions, users
+from app.domain.accounts import audit, deletion, invitations, models, queries, service, sessions, users
 from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
@@ -24,7 +24,7 @@ describe(
     {
         "active": "It may be used.",
         "suspended": "The operator of the service has suspended it: it sends nothing, and its keys are refused.",
-        "deleted": "It was deleted.",
+        "deleted": "It was deleted, which cannot be undone.",
     },
 )
 describe(
@@ -78,6 +78,20 @@ class Account:
         description="What a HELP reply tells people to turn to; empty to tell the company's name."
     )
     created_at: datetime = strawberry.field(description="When the account was opened.")
+    deletion_at: datetime | None = strawberry.field(
+        description="When it will be deleted with everything in it; null unless that was asked for."
+    )
+
+
+@strawberry.type(description="A deletion of the account that is to come.")
+class AccountDeletion:
+    """A deletion to come."""
+
+    account_id: BigInt = strawberry.field(description="The account's id.")
+    deletion_at: datetime = strawberry.field(description="When the account will be deleted with everything in it.")
+    credits: BigInt = strawberry.field(
+        description="The credits that the account holds. What is left at the deletion is forfeited."
+    )
 
 
 @strawberry.input(description="The fields to change; what is left out stays as it is.")
@@ -231,6 +245,38 @@ class AccountMutation:
     ) -> models.Account:
         """Change the account."""
         return await service.update(info.context.unit, given(vars(changes), AccountFields))
+
+    @strawberry.mutation(
+        graphql_type=AccountDeletion,
+        description="Have the account deleted with everything in it, 30 days from now unless the operator of the "
+        "service chose another delay, and return when. Again changes nothing: the first date stays. Until then the "
+        "account takes no new texts, all else works, and the deletion can be withdrawn. Owners are mailed now, and "
+        "again 3 days before.",
+        directives=guarded("account:write"),
+    )
+    async def request_account_deletion(
+        self,
+        info: Info,
+        confirm: Annotated[
+            str,
+            strawberry.argument(
+                description="The company name of the account, as it is written; the account's id where it has no name."
+            ),
+        ],
+    ) -> deletion.Deletion:
+        """Have the account deleted."""
+        delay = timedelta(days=info.context.services.settings.account_deletion_days)
+        return await deletion.request(info.context.unit, confirm, delay)
+
+    @strawberry.mutation(
+        graphql_type=Account,
+        description="Withdraw the deletion of the account, which sends texts again, and return the account. "
+        "Owners are mailed.",
+        directives=guarded("account:write", "conflict"),
+    )
+    async def withdraw_account_deletion(self, info: Info) -> models.Account:
+        """Keep the account."""
+        return await deletion.withdraw(info.context.unit)
 
     @strawberry.mutation(
         graphql_type=Invitation,

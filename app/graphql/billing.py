@@ -21,6 +21,7 @@ describe(
         "refund": "Credits of a text that did not arrive were given back.",
         "purchase": "Credits were bought.",
         "adjustment": "An operator corrected the balance.",
+        "forfeiture": "What was left when the account was deleted.",
     },
     name="TransactionType",
 )

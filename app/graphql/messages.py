@@ -107,6 +107,8 @@ class TakenMessage:
 
 
 REFUSALS = (
+    "account_deleted",
+    "account_deletion_pending",
     "account_suspended",
     "contact_dnd",
     "contact_held",

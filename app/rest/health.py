@@ -36,6 +36,7 @@ OLDEST = {
     " WHERE status = 'active' AND NOT is_paused",
     "sandbox": "SELECT extract(epoch FROM $1 - min(due_at)) FROM sandbox_callbacks WHERE done_at IS NULL",
     "events": "SELECT extract(epoch FROM $1 - min(created_at)) FROM events WHERE dispatched_at IS NULL",
+    "deletions": "SELECT extract(epoch FROM $1 - min(deletion_at)) FROM accounts WHERE deletion_at IS NOT NULL",
     "webhooks": "SELECT extract(epoch FROM $1 - min(wake_at)) FROM webhook_subscriptions"
     " WHERE status = 'active' AND (leased_until IS NULL OR leased_until <= $1)",
 }

@@ -62,6 +62,7 @@ class Settings(WebSettings, WebhookSettings):
         "Messaging <messaging@localhost>", description="a mail address such as Messaging <messaging@example.com>"
     )
     database_pool: int = Field(8, ge=2, le=1_000)
+    account_deletion_days: int = Field(30, ge=1, le=365)
     key_cache_seconds: Wait = 2.0
     oauth_key_days: float = Field(90.0, gt=0, le=MOST_DAYS)
     rate_limit: int = Field(6_000, ge=1, le=1_000_000)

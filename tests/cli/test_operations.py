@@ -10,8 +10,12 @@ from app.domain.accounts.scopes import ALL
 from app.graphql.schema import contract
 from tests.cli.conftest import Ask, Run
 
-BY_HAND = {"create_api_key": ("key", "create"), "create_automation_key": ("key", "create")}
-"""Mutations whose command is written by hand, for a text that is no record."""
+BY_HAND = {
+    "create_api_key": ("key", "create"),
+    "create_automation_key": ("key", "create"),
+    "request_account_deletion": ("account", "delete"),
+}
+"""Mutations whose command is written by hand, for a text that is no record, or a question before it."""
 
 WITHOUT_COMMAND = {
     "generate_copy": "it writes texts for an integration that sends them",

@@ -1,5 +1,6 @@
 """Commands of the operator: accounts in general, keys with an end, shared clients, passwords."""
 
+import io
 import json
 from importlib.metadata import version
 
@@ -84,6 +85,61 @@ def test_an_account_is_suspended_and_resumed(messaging: Run, account: int, ask: 
         ("Your account is suspended",),
         ("Your account is active",),
     ]
+
+
+def test_an_account_is_deleted_after_the_delay_once_its_name_was_written(
+    messaging: Run, account: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Blue Door\n"))
+    done = messaging("account", "delete", account, "--json", MESSAGING_ACCOUNT_DELETION_DAYS=7)
+
+    assert "Account" in done.complaint
+    assert "is deleted after the delay, with everything in it. To confirm, write 'Blue Door'" in done.complaint
+    assert json.loads(done.output).items() >= {"account_id": account, "credits": 100}.items()
+    assert ask("SELECT status, round(extract(epoch FROM deletion_at - now()) / 86400) FROM accounts") == [("active", 7)]
+
+
+def test_an_account_is_not_deleted_under_another_name(
+    messaging: Run, account: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Red Door\n"))
+    done = messaging("account", "delete", account, "--now")
+
+    assert (done.code, done.output.strip()) == (1, "")
+    assert "confirm must be the company name" in done.complaint
+    assert ask("SELECT deletion_at FROM accounts") == [(None,)]
+
+
+def test_a_deletion_is_withdrawn_and_nothing_else_asked(messaging: Run, account: int, ask: Ask) -> None:
+    messaging("account", "delete", account, "--yes")
+    kept = json.loads(messaging("account", "withdraw-deletion", account, "--json").output)
+    again = messaging("account", "withdraw-deletion", account)
+
+    assert (kept["status"], kept["deletion_at"]) == ("active", None)
+    assert (again.code, again.complaint) == (1, "messaging: No deletion of this account was asked for.\n")
+
+
+def test_an_account_is_deleted_at_once_and_its_owners_are_told(messaging: Run, account: int, ask: Ask) -> None:
+    messaging("account", "delete", account, "--yes", MESSAGING_ACCOUNT_DELETION_DAYS=7)
+    messaging("account", "delete", account, "--now", "--yes")
+
+    assert ask("SELECT deletion_at <= now(), deletion_notice_at FROM accounts") == [(True, None)]
+    assert ask("SELECT count(*) FROM waiting_letters") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("resume",), ("suspend",), ("rename", "Green Door"), ("delete", "--yes"), ("withdraw-deletion",), ("show",)],
+)
+def test_a_deleted_account_stays_one(messaging: Run, account: int, ask: Ask, command: tuple[str, ...]) -> None:
+    ask("UPDATE accounts SET status = 'deleted', company_name = '', deleted_at = now()")
+
+    done = messaging("account", command[0], account, *command[1:])
+    [listed] = json.loads(messaging("account", "list", "--json").output)["nodes"]
+
+    assert (done.code, done.complaint) == (1, "messaging: This account was deleted.\n")
+    assert (listed["status"], listed["company_name"], listed["deletion_at"]) == ("deleted", "", None)
+    assert listed["deleted_at"] is not None
 
 
 def test_a_password_link_is_mailed_and_printed(messaging: Run, account: int, ask: Ask) -> None:

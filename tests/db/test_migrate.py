@@ -1,9 +1,11 @@
 """Bringing a database to the newest schema."""
 
 import asyncio
+from collections.abc import Callable
 
 import asyncpg
 import pytest
+from alembic import command
 from sqlalchemy import Column, Integer, MetaData, Table
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -72,3 +74,27 @@ async def _value(url: str, query: str) -> object:
         return await connection.fetchval(query)
     finally:
         await connection.close()
+
+
+async def test_what_the_deletion_of_accounts_added_is_taken_back_and_added_again(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, METADATA)
+    await execute(empty_url, "INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01)")
+
+    await _move(empty_url, command.downgrade, "0013")
+    before = await _value(
+        empty_url, "SELECT column_name FROM information_schema.columns WHERE column_name = 'deleted_at'"
+    )
+    await migrate.upgrade(empty_url, METADATA)
+
+    assert before is None
+    assert await _difference(empty_url, METADATA) == []
+    assert await _value(empty_url, "SELECT company_name FROM accounts") == "Blue Door"
+
+
+async def _move(url: str, move: Callable[..., None], revision: str) -> None:
+    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1))
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(lambda each: move(migrate.configuration(METADATA, each), revision))
+    finally:
+        await engine.dispose()

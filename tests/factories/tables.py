@@ -56,7 +56,7 @@ class Rows:
         condition, parameters = self._condition(0)
         return await open_pool(source).fetchval(f"SELECT count(*) FROM {self.table}{condition}", *parameters)
 
-    async def insert(self, source: Source, **values: Any) -> Any:
+    async def insert(self, source: Source, /, **values: Any) -> Any:
         """Insert one row, and return the first column of its primary key."""
         places = ", ".join(f"${number + 1}" for number in range(len(values)))
         columns = self._listed(values)

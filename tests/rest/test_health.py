@@ -167,5 +167,6 @@ async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.A
         "sequences": 0,
         "sandbox": 0,
         "events": 0,
+        "deletions": 0,
         "webhooks": 0,
     }

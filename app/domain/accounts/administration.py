@@ -4,9 +4,9 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import aliased
 
 from app.domain.accounts import audit, links, outbox, queries, users
+from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.tokens import Tokens
-from app.domain.kernel.errors import Conflict
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit import Unit
 
@@ -36,12 +36,12 @@ async def list_accounts(unit: Unit, search: str, window: Window) -> Page[Account
 
 
 async def suspend(unit: Unit, reason: str) -> Account:
-    """Suspend the actor's account, and mail its owners the reason. Again changes nothing; raises `Conflict`."""
+    """Suspend the actor's account, and mail its owners the reason. Again changes nothing; raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.suspended, reason, SUSPENDED.format(reason=reason).strip())
 
 
 async def resume(unit: Unit) -> Account:
-    """Make the actor's suspended account active, and mail its owners. Again changes nothing; raises `Conflict`."""
+    """Make the actor's account active again, and mail its owners. Again changes nothing. Raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.active, "", RESUMED)
 
 
@@ -59,7 +59,7 @@ async def reset_password(unit: Unit, tokens: Tokens, user_id: int) -> tuple[User
 async def _change(unit: Unit, status: AccountStatus, reason: str, opening: str) -> Account:
     account = await queries.get_own(unit, lock=True)
     if account.status == AccountStatus.deleted:
-        raise Conflict(reason="The account is deleted.")
+        raise AccountDeleted()
     if account.status == status:
         return account
     account.status = status

@@ -18,3 +18,22 @@ class AccountSuspended(DomainError):
 
     def __init__(self) -> None:
         super().__init__(seconds=RETRY_SECONDS)
+
+
+class AccountDeletionPending(DomainError):
+    """The account is to be deleted on the date that the message names, and takes no new texts until then.
+
+    Everything else works. An owner can withdraw the deletion with the mutation `withdraw_account_deletion`.
+    """
+
+    code = "account_deletion_pending"
+    status = 403
+    message = "This account will be deleted on {at} and takes no new texts. Withdraw the deletion to send again."
+
+
+class AccountDeleted(DomainError):
+    """The account was deleted. That cannot be undone: what was in it is gone."""
+
+    code = "account_deleted"
+    status = 403
+    message = "This account was deleted."

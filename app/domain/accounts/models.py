@@ -12,7 +12,7 @@ from app.db.base import Base, Created, Key
 
 
 class AccountStatus(enum.StrEnum):
-    """Whether an account may be used. A `deleted` one is empty but for its ledger and its opt-outs."""
+    """Whether an account may be used. A `deleted` one is emptied, but for its ledger and its opt-outs."""
 
     active = enum.auto()
     suspended = enum.auto()
@@ -20,10 +20,22 @@ class AccountStatus(enum.StrEnum):
 
 
 class Account(Base):
-    """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency."""
+    """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency.
+
+    `deletion_at` is when it is to be deleted; of a deleted one, when its rows are next looked for, null once they are
+    gone. `deletion_notice_at` is when its owners are reminded of that, null once they were.
+    """
 
     __tablename__ = "accounts"
-    __table_args__ = (CheckConstraint("balance >= 0", "balance_not_negative"),)
+    __table_args__ = (
+        CheckConstraint("balance >= 0", "balance_not_negative"),
+        Index("ix_accounts_deletion_at", "deletion_at", postgresql_where=text("deletion_at IS NOT NULL")),
+        Index(
+            "ix_accounts_deletion_notice_at",
+            "deletion_notice_at",
+            postgresql_where=text("deletion_notice_at IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[Key]
     company_name: Mapped[str]
@@ -34,6 +46,9 @@ class Account(Base):
     region: Mapped[str] = mapped_column(server_default="US")
     support_contact: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[Created]
+    deletion_at: Mapped[datetime | None]
+    deletion_notice_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
 
 
 class Role(enum.StrEnum):
@@ -111,7 +126,7 @@ class Invitation(Base):
     email: Mapped[str]
     role: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
+    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
     created_at: Mapped[Created]
     mail_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -129,8 +144,8 @@ class WaitingLetter(Base):
     __tablename__ = "waiting_letters"
 
     id: Mapped[Key]
-    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
     invitation_id: Mapped[int | None] = mapped_column(ForeignKey("invitations.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
     words: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
@@ -194,6 +209,7 @@ class Maker(Base):
         CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),
         Index("ix_makers_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
         Index("ix_makers_of_users", "account_id", postgresql_where=text("user_id IS NOT NULL")),
+        Index("ix_makers_of_records", "account_id", postgresql_where=text("key_id IS NULL")),
     )
 
     id: Mapped[Key]

@@ -26,7 +26,7 @@ WITH RECURSIVE source AS (
 ), ends AS ({ENDS})
 SELECT k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
 FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN ends ON ends.root = k.id
-WHERE k.hash = $1 AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
+WHERE k.hash = $1 AND a.status <> 'deleted' AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
 SHOW = f"""
 WITH RECURSIVE source AS (
@@ -130,7 +130,7 @@ async def get_key(unit: Unit, id: int, *, lock: bool = False) -> ApiKey:
 
 
 async def find_live_key(database: Database, hash: bytes, now: datetime) -> KnownKey | None:
-    """Return the key with a fingerprint, unless it or what it was made with has ended.
+    """Return the key with a fingerprint, unless it, what it was made with or its account has ended.
 
     `is_suspended` says that its account is: then it may do nothing.
     A key of a user's may do no more than the user's role now. This is the one look-up that does not start from an

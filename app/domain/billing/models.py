@@ -15,12 +15,14 @@ class EntryType(enum.StrEnum):
     refund = enum.auto()
     purchase = enum.auto()
     adjustment = enum.auto()
+    forfeiture = enum.auto()
 
 
 class LedgerEntry(Base):
     """One change of a balance, in credits: `amount` is negative for a debit, `balance_after` what it left.
 
-    Entries are only ever added and outlive the messages they name. A message has at most one debit and one refund.
+    Entries are only ever added and outlive the messages they name; those of a deleted account lose `description` and
+    `actor`. A message has at most one debit and one refund.
     """
 
     __tablename__ = "ledger_entries"

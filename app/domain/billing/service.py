@@ -60,6 +60,16 @@ async def grant(unit: Unit, credits: int, note: str) -> int:
     return left
 
 
+async def forfeit(unit: Unit) -> int:
+    """Take all that is left of a balance, since the account is deleted; return how much that was."""
+    await lock(unit)
+    balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
+    if balance:
+        await unit.execute(update(Account).where(Account.id == unit.actor.account_id).values(balance=0))
+        await _enter(unit, EntryType.forfeiture, -balance, 0, "")
+    return balance
+
+
 async def refund(unit: Unit, account_id: int, message_id: int, credits: int, reason: str) -> None:
     """Give back what a failed message cost. The ledger allows one refund per message; a second is a defect."""
     if credits == 0:

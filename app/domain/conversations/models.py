@@ -20,7 +20,10 @@ class Conversation(Base):
     """The thread of all messages with one contact. An inbound text opens it again."""
 
     __tablename__ = "conversations"
-    __table_args__ = (Index("ix_conversations_recent", "account_id", text("last_message_at DESC"), text("id DESC")),)
+    __table_args__ = (
+        Index("ix_conversations_recent", "account_id", text("last_message_at DESC"), text("id DESC")),
+        Index("ix_conversations_assignee_id", "assignee_id", postgresql_where=text("assignee_id IS NOT NULL")),
+    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))

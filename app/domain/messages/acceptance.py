@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.db.engine import Connection
-from app.domain.accounts.errors import AccountSuspended
+from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
 from app.domain.billing.service import InsufficientCredits
@@ -27,7 +27,7 @@ from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, SendRequest
 
 LOCK_ACCOUNTS = """
-SELECT id, balance, rate, region, status FROM accounts, set_config('lock_timeout', $2, true)
+SELECT id, balance, rate, region, status, deletion_at FROM accounts, set_config('lock_timeout', $2, true)
 WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
 """
 LOCK_FREE_ACCOUNTS = f"{LOCK_ACCOUNTS} SKIP LOCKED"
@@ -189,7 +189,7 @@ class Batch:
     def _recipient(self, request: SendRequest) -> str | DomainError:
         account = self.accounts.get(request.account_id)
         if account is None or account["status"] != AccountStatus.active:
-            return AccountSuspended()
+            return AccountDeleted() if account and account["status"] == AccountStatus.deleted else AccountSuspended()
         if request.to.startswith("+"):
             return request.to
         try:
@@ -204,9 +204,9 @@ class Batch:
             return to
         if facts["fingerprint"] is not None:
             return _replay(request, facts)
-        if request.condition and request.condition not in self.holding:
-            return Conflict(reason="What this text belongs to has changed in the meantime.")
         account = self.accounts[request.account_id]
+        if refusal := self._ended(request, account["deletion_at"]):
+            return refusal
         credits = request.parts.segments * prices.credits_per_segment(to, account["region"])
         if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
             told = to if facts["contact_id"] else ""
@@ -219,6 +219,13 @@ class Batch:
         draft = Draft(request, facts, to, credits, credits * account["rate"], left, claimed_until)
         self.drafts.append(draft)
         return draft.acceptance
+
+    def _ended(self, request: SendRequest, deletion_at: datetime | None) -> DomainError | None:
+        if deletion_at:
+            return AccountDeletionPending(at=timestamp(deletion_at))
+        if request.condition and request.condition not in self.holding:
+            return Conflict(reason="What this text belongs to has changed in the meantime.")
+        return None
 
     def _unaffordable(self, request: SendRequest, credits: int) -> DomainError | None:
         balance = self.balances[request.account_id]

@@ -39,7 +39,7 @@ FIND_GATES = """
 SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
   EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
     AND s.scope_type = 'account') AS suppressed,
-  EXISTS (SELECT FROM accounts a WHERE a.id = m.account_id AND a.status = 'suspended') AS account_suspended
+  EXISTS (SELECT FROM accounts a WHERE a.id = m.account_id AND a.status <> 'active') AS account_suspended
 """
 
 CLAIM = f"""

@@ -42,8 +42,8 @@ class Client(Base):
     scopes: Mapped[list[str]]
     auth_method: Mapped[str]
     secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
-    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
-    secret_maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"))
+    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
+    secret_maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
     created_by: Mapped[str]
     created_at: Mapped[Created]
     fetched_at: Mapped[datetime | None]

@@ -145,7 +145,7 @@ async def find_live(unit: Unit, id: int) -> LiveGrant | None:
 
 
 def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
-    """Select a grant, unless it, its client, the client's maker or its user has ended."""
+    """Select a grant, unless it, its client, the client's maker, its user or its account has ended."""
     return (
         select(Grant, User.role, Client.client_id, Account.status)
         .join(User, User.id == Grant.user_id)
@@ -153,6 +153,7 @@ def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
         .join(Account, Account.id == Grant.account_id)
         .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
         .where(User.removed_at.is_(None), Client.revoked_at.is_(None), lives(Client.maker_id, now))
+        .where(Account.status != AccountStatus.deleted)
     )
 
 

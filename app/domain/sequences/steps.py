@@ -14,7 +14,7 @@ from typing import Any
 
 from app.db import claims
 from app.db.engine import Connection, Database
-from app.domain.accounts.errors import AccountSuspended
+from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts.consent import ContactHeld
 from app.domain.kernel.clock import Clock
@@ -39,11 +39,11 @@ APART = timedelta(hours=1)
 RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 """How long a step waits that could not be sent, the first time, the second and the third; together a day."""
 
-PASSING = (AccountSuspended, ContactHeld, InsufficientCredits, NoSender, NotFound)
-"""Refusals that may be over when the step is tried again; any other ends the enrollment.
+OF_ACCOUNT = (AccountSuspended, AccountDeletionPending, AccountDeleted)
+"""Refusals of all that an account sends: its steps are tried each hour, however long that takes."""
 
-The steps of a suspended account are tried each hour, however long that takes.
-"""
+PASSING = (*OF_ACCOUNT, ContactHeld, InsufficientCredits, NoSender, NotFound)
+"""Refusals that may be over when the step is tried again; any other ends the enrollment."""
 
 CLAIM = f"""
 WITH due AS (
@@ -192,7 +192,7 @@ class Drip:
             await self._let_go([row])
             return
         attempts: int = row["attempts"]
-        if isinstance(refusal, AccountSuspended):
+        if isinstance(refusal, OF_ACCOUNT):
             attempts = 0
         if isinstance(refusal, PASSING) and attempts < len(RETRIES):
             at = self.clock.now() + RETRIES[attempts]

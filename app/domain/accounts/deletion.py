@@ -1,0 +1,121 @@
+"""Deletion of an account: requested, withdrawn, brought forward, and its owners reminded of it.
+
+`app.domain.erasure.accounts` deletes what is due.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.domain.accounts import audit, outbox, queries
+from app.domain.accounts.errors import AccountDeleted
+from app.domain.accounts.models import Account, AccountStatus
+from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.unit import Unit
+
+BELL = "deletions"
+REMINDED_BEFORE = timedelta(days=3)
+"""How long before the deletion owners are reminded of it; a shorter delay has no reminder."""
+
+WHAT_GOES = (
+    "Everything in it goes then: contacts, messages, keys, webhooks, users. Only the phones that opted out and the "
+    "figures of the ledger are kept. {credits:,} credits are left now; what is left then is forfeited. "
+)
+REQUESTED = (
+    "The deletion of the account was asked for, and happens on {at}. {what_goes}Until then the account takes no new "
+    "texts; you can sign in, read, have it exported, and withdraw the deletion (withdraw_account_deletion)."
+)
+REMINDER = (
+    "The account will be deleted on {at}. {what_goes}If you want to keep it, withdraw the deletion until then "
+    "(withdraw_account_deletion)."
+)
+WITHDRAWN = "The deletion of the account was withdrawn. The account stays, and sends texts again."
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A deletion that is to come: of which account, when, and how many credits would be forfeited now."""
+
+    account_id: int
+    deletion_at: datetime
+    credits: int
+
+
+async def request(unit: Unit, confirm: str, delay: timedelta) -> Deletion:
+    """Have the actor's account deleted after a delay, and mail its owners. Again changes nothing.
+
+    `confirm` is the company name, or the id of an account without one. Raises `InvalidInput` and `AccountDeleted`.
+    """
+    account = await _lock(unit)
+    _check_confirmation(account, confirm)
+    if account.deletion_at is None:
+        await _schedule(unit, account, unit.clock.now() + delay)
+    return _deletion(account)
+
+
+async def bring_forward(unit: Unit) -> Deletion:
+    """Have the actor's account deleted at once, for the operator of the service; raise `AccountDeleted`.
+
+    The mails that tell its owners are tried once before.
+    """
+    account, now = await _lock(unit), unit.clock.now()
+    if account.deletion_at is None or account.deletion_at > now:
+        await _schedule(unit, account, now)
+    return _deletion(account)
+
+
+async def withdraw(unit: Unit) -> Account:
+    """Keep the actor's account, and mail its owners; raise `Conflict` where none is to come, and `AccountDeleted`."""
+    account = await _lock(unit)
+    if account.deletion_at is None:
+        raise Conflict(reason="No deletion of this account was asked for.")
+    deletion_at, account.deletion_at, account.deletion_notice_at = account.deletion_at, None, None
+    await unit.save(account)
+    await audit.record(unit, "account_deletion_withdrawn", account.company_name, deletion_at=deletion_at.isoformat())
+    await outbox.notify_owners(unit, subject="Your account will not be deleted", opening=WITHDRAWN)
+    return account
+
+
+async def remind(unit: Unit) -> bool:
+    """Mail the owners of the actor's account that it will be deleted, once; return whether that was due."""
+    account = await queries.get_own(unit, lock=True)
+    if account.deletion_notice_at is None or account.deletion_notice_at > unit.clock.now():
+        return False
+    account.deletion_notice_at = None
+    await unit.save(account)
+    await _notify(unit, account, REMINDER)
+    return True
+
+
+async def _lock(unit: Unit) -> Account:
+    account = await queries.get_own(unit, lock=True)
+    if account.status == AccountStatus.deleted:
+        raise AccountDeleted()
+    return account
+
+
+def _check_confirmation(account: Account, confirm: str) -> None:
+    if confirm.strip() != (account.company_name or str(account.id)):
+        what = "the company name" if account.company_name else "the id, as the account has no company name,"
+        raise InvalidInput(reason=f"confirm must be {what} of the account that is to be deleted. Nothing was changed.")
+
+
+async def _schedule(unit: Unit, account: Account, at: datetime) -> None:
+    notice_at = at - REMINDED_BEFORE
+    account.deletion_at = at
+    account.deletion_notice_at = notice_at if notice_at > unit.clock.now() else None
+    await unit.save(account)
+    await audit.record(unit, "account_deletion_requested", account.company_name, deletion_at=at.isoformat())
+    await _notify(unit, account, REQUESTED)
+    unit.ring(BELL)
+
+
+async def _notify(unit: Unit, account: Account, opening: str) -> None:
+    assert account.deletion_at
+    at = f"{account.deletion_at.day} {account.deletion_at:%B %Y, %H:%M} UTC"
+    text = opening.format(at=at, what_goes=WHAT_GOES.format(credits=account.balance))
+    await outbox.notify_owners(unit, subject=f"Your account will be deleted on {at}", opening=text)
+
+
+def _deletion(account: Account) -> Deletion:
+    assert account.deletion_at
+    return Deletion(account.id, account.deletion_at, account.balance)

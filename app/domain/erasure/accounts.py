@@ -1,0 +1,149 @@
+"""Deleting accounts whose delay is over: closed at once, then emptied in batches, and looked through once more.
+
+Each batch is a transaction that holds the account's row: any worker can take the next one, and any can die. What a
+request, a callback or a job wrote at the moment of the closing is found when the account is looked through again.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+
+from app.db.engine import UNREACHABLE, Connection, Database, find_fault
+from app.domain.accounts.models import Account, AccountStatus
+from app.domain.billing import service as billing
+from app.domain.erasure.parts import BATCH, PARTS
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+
+AGAIN_AFTER = timedelta(hours=1)
+"""How long after its closing an account is looked through again: longer than anything begun before it takes."""
+
+AFTER_DEFECT = timedelta(minutes=5)
+"""How long an account waits that could not be deleted for a defect of ours, and holds up no other."""
+
+PATIENCE = "5s"
+"""How long a batch waits for a row that another transaction has locked."""
+
+# Its owners are told first: a mail that was tried once has most likely left.
+FIND_DUE = """
+SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND (status = 'deleted' OR NOT EXISTS (
+  SELECT FROM waiting_letters w JOIN users u ON u.id = w.user_id
+  WHERE w.account_id = a.id AND w.kind = 'notice' AND w.attempts = 0 AND w.due_at <= $1 AND w.expires_at > $1
+    AND u.removed_at IS NULL))
+ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
+"""
+HOLD = """
+SELECT id FROM accounts, set_config('lock_timeout', $3, true)
+WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
+"""
+POSTPONE = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
+IS_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the deletion of an account goes on: at a part, after the last row of the batch before."""
+
+    part: int = 0
+    after: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDeletions:
+    """Deletes accounts, any number of these at the same time.
+
+    What it remembers of each saves time: a worker that begins anew finds nothing where another has been.
+    """
+
+    database: Database
+    clock: Clock
+    ring: Ring
+    batch: int = BATCH
+    _places: dict[int, Place] = field(default_factory=dict[int, Place])
+
+    async def run(self) -> bool:
+        """Close the account that has been due longest, or delete one batch of it; return True when more may be due."""
+        now = self.clock.now()
+        due = await self.database.pool.fetchrow(FIND_DUE, now)
+        if due is None:
+            return False
+        try:
+            if due["status"] != AccountStatus.deleted:
+                return await self._close(due["id"])
+            return await self._empty(due["id"], now)
+        except Exception as error:
+            self._places.pop(due["id"], None)
+            if not isinstance(find_fault(error), UNREACHABLE):
+                await self.database.pool.execute(POSTPONE, due["id"], now, now + AFTER_DEFECT)
+            raise
+
+    async def due(self) -> bool:
+        """Tell whether an account is to be deleted, or has something left."""
+        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def _close(self, account_id: int) -> bool:
+        """End the account: from this commit on its credentials are refused, and nobody can bring it back."""
+        async with self._unit(account_id) as unit:
+            account = await _hold(unit, Account.status != AccountStatus.deleted)
+            if account is None:
+                return False
+            account.status, account.deleted_at, account.deletion_notice_at = "deleted", unit.clock.now(), None
+            account.company_name = account.support_contact = ""
+            await unit.save(account)
+            await billing.forfeit(unit)
+        return True
+
+    async def _empty(self, account_id: int, now: datetime) -> bool:
+        """Delete a batch; return False where another worker has the account, or has locked all that is left."""
+        place = self._places.get(account_id, Place())
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            if not await connection.fetch(HOLD, account_id, now, PATIENCE):
+                return False
+            reached = await self._delete_batch(connection, account_id, place, now)
+        self._places[account_id] = reached or Place(place.part)
+        self.ring("erasures")
+        if reached and reached.part == len(PARTS):
+            return await self._finish(account_id)
+        return reached is not None
+
+    async def _delete_batch(self, connection: Connection, account_id: int, place: Place, now: datetime) -> Place | None:
+        """Delete the next batch of the first part that has one; return where to go on; None where others hold the rest.
+
+        A part is done when nothing is left of it: what others have locked is waited for.
+        """
+        while place.part < len(PARTS):
+            part = PARTS[place.part]
+            rows = await connection.fetch(part.select(self.batch, first=not place.after), account_id, *place.after)
+            if rows:
+                for statement in part.changes():
+                    here = [row["ctid"] for row in rows]
+                    await connection.execute(statement, *([here, now] if "$2" in statement else [here]))
+                return Place(place.part, tuple(rows[-1])[1:])
+            if await connection.fetchval(part.exists(), account_id):
+                return Place(place.part) if place.after else None
+            place = Place(place.part + 1)
+        return place
+
+    async def _finish(self, account_id: int) -> bool:
+        """Have an account that is empty looked through again, or note that it was; forfeit what was refunded since."""
+        async with self._unit(account_id) as unit:
+            account = await _hold(unit, Account.status == AccountStatus.deleted)
+            if account is None or account.deleted_at is None:
+                return False
+            again_at = account.deleted_at + AGAIN_AFTER
+            account.deletion_at = again_at if unit.clock.now() < again_at else None
+            await unit.save(account)
+            await billing.forfeit(unit)
+        self._places.pop(account_id, None)
+        return True
+
+    def _unit(self, account_id: int) -> Any:
+        return open_unit(self.database.sessions, Actor(account_id, frozenset()), self.clock, self.ring)
+
+
+async def _hold(unit: Unit, which: ColumnElement[bool]) -> Account | None:
+    """Lock the actor's account if its deletion is due; None where it is not, or another worker has it."""
+    due = (Account.id == unit.actor.account_id, Account.deletion_at <= unit.clock.now(), which)
+    return await unit.one(select(Account).where(*due).with_for_update(key_share=True, skip_locked=True))

@@ -1,0 +1,35 @@
+"""Deletions of accounts, as tests ask for them and do their work."""
+
+from datetime import timedelta
+
+from app.bootstrap import Services
+from app.domain.accounts import deletion
+from app.domain.erasure.accounts import AccountDeletions
+from app.domain.erasure.carriers import CarrierErasures
+from app.domain.kernel.unit import Actor
+from tests.conftest import unit_of
+from tests.factories.accounts import WAITING_LETTERS
+from tests.factories.clocks import Later
+
+
+def deletions(services: Services, batch: int = 2, **later: float) -> AccountDeletions:
+    """Return what deletes accounts, in small batches, on a clock that is so far ahead."""
+    return AccountDeletions(services.database, Later(timedelta(**later)), services.ring, batch)
+
+
+async def ask(services: Services, account_id: int) -> None:
+    """Have an account deleted at once; its owners' mails have left."""
+    async with unit_of(services, Actor(account_id, frozenset())) as unit:
+        await deletion.bring_forward(unit)
+    await WAITING_LETTERS.where(account_id=account_id).change(services, attempts=1)
+
+
+async def run_out(job: AccountDeletions) -> None:
+    """Run a job until nothing is due, or others hold what is."""
+    while await job.run():
+        pass
+
+
+async def forget_at_carriers(services: Services, **later: float) -> None:
+    """Have carriers forget what was erased."""
+    await CarrierErasures(services.database, services.carriers, Later(timedelta(**later))).run()

@@ -1,0 +1,197 @@
+"""Deleting an account: nothing is left but what is named, others keep every byte, and workers may die anywhere."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection
+from typing import Any
+
+import pytest
+
+from app.bootstrap import METADATA, Services
+from app.db.engine import Pool
+from app.domain.erasure.accounts import AFTER_DEFECT, AGAIN_AFTER
+from app.domain.erasure.parts import PARTS
+from app.domain.onboarding.service import Opened
+from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.contacts import CONTACTS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.messages import MESSAGES
+from tests.factories.planting import MADE_ELSEWHERE, OF_THE_SERVICE, plant
+from tests.factories.search import find_in_redis, find_places
+from tests.factories.snapshots import rows
+from tests.factories.traps import column_gone, locked
+
+WORD = "Quackenbush"
+KEPT = {("suppressions", "phone"), ("suppressions", "reason")}
+"""Where a word of the account stands afterwards: whom it must not text, and why."""
+
+LEFT = Counter({"accounts": 1, "ledger_entries": 3, "suppressions": 1})
+"""The rows of an account afterwards: itself, its ledger, and what was opted out of."""
+
+
+@pytest.fixture
+async def before(pool: Pool, new_account: Callable[..., Any]) -> dict[str, list[str]]:
+    """Give every row of another tenant, which has some in every table."""
+    other: Opened = await new_account(company_name="Red Door")
+    await plant(pool, other.account_id, "Wombat")
+    return await rows(pool)
+
+
+@pytest.fixture
+async def mine(pool: Pool, before: dict[str, list[str]], new_account: Callable[..., Any]) -> int:
+    """Give the id of the account that is deleted, which has rows in every table."""
+    opened: Opened = await new_account()
+    await plant(pool, opened.account_id, WORD)
+    return opened.account_id
+
+
+async def owned(pool: Pool, others: dict[str, list[str]]) -> Counter[str]:
+    """Count the rows that are there beside those of others; fail where one of those is not as it was."""
+    found = Counter[str]()
+    for name, each in (await rows(pool)).items():
+        assert Counter(others[name]) <= Counter(each), f"rows of others in {name} changed"
+        found[name] = len(each) - len(others[name])
+    return +found
+
+
+def planted() -> Collection[str]:
+    return {table.name for table in METADATA.sorted_tables} - OF_THE_SERVICE - MADE_ELSEWHERE
+
+
+async def test_nothing_is_left_of_a_deleted_account_but_what_is_named_and_others_keep_every_byte(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    for _ in range(2):
+        await plant(pool, mine, WORD)
+    found = await find_places(pool, [WORD])
+    assert {table for table, _ in found} | {"makers"} >= planted()
+
+    await ask(services, mine)
+    await run_out(deletions(services))
+    await forget_at_carriers(services)
+    await run_out(deletions(services, minutes=61))
+
+    assert await owned(pool, before) == LEFT + Counter({"ledger_entries": 2, "suppressions": 2})
+    assert {*await find_places(pool, [WORD])} == KEPT
+    assert await find_in_redis(services.settings.redis_url or "", [WORD]) == []
+
+
+def test_every_table_of_an_account_is_a_part_of_its_deletion_or_kept() -> None:
+    of_accounts = {table.name for table in METADATA.sorted_tables if "account_id" in table.c}
+
+    assert of_accounts - {part.table for part in PARTS} == set()
+
+
+async def test_the_ledger_keeps_its_figures_and_the_account_its_id(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    await run_out(deletions(services))
+
+    entries = await LEDGER_ENTRIES.where(account_id=mine).read(pool, "type", "amount", "description", "actor")
+    [account] = await ACCOUNTS.where(id=mine).read(pool, "company_name", "support_contact", "balance", "status")
+    assert entries == [
+        ("adjustment", 1000, "", ""),
+        ("debit", 0, "", ""),
+        ("forfeiture", -1000, "", ""),
+    ]
+    assert account == ("", "", 0, "deleted")
+
+
+async def test_a_worker_may_die_after_every_batch(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+
+    batches = 0
+    while await deletions(services, batch=1).run():
+        batches += 1
+    await forget_at_carriers(services)
+
+    assert batches > len(PARTS)
+    assert await owned(pool, before) == LEFT
+
+
+async def test_a_batch_that_fails_undoes_nothing_but_itself_and_is_tried_again_later(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    job = deletions(services)
+
+    async with column_gone(pool, "receipts", "message_id"):
+        with pytest.raises(Exception, match="message_id"):
+            await run_out(job)
+        between = await MESSAGES.where(account_id=mine).count(pool), await job.run()
+    await run_out(deletions(services, seconds=AFTER_DEFECT.total_seconds()))
+    await forget_at_carriers(services, minutes=10)
+
+    assert between == (1, False)
+    assert await owned(pool, before) == LEFT
+
+
+async def test_an_account_that_cannot_be_deleted_holds_up_no_other(
+    services: Services, pool: Pool, mine: int, new_account: Callable[..., Any]
+) -> None:
+    other: Opened = await new_account()
+    await ask(services, mine)
+    await ask(services, other.account_id)
+    job = deletions(services)
+
+    async with column_gone(pool, "receipts", "message_id"):
+        with pytest.raises(Exception, match="message_id"):
+            await run_out(job)
+        await run_out(job)
+
+    assert await ACCOUNTS.where(id=other.account_id).only(pool, "deletion_at") > await ACCOUNTS.where(id=mine).only(
+        pool, "deletion_at"
+    )
+    assert await MESSAGES.where(account_id=mine).count(pool) == 1
+
+
+async def test_two_workers_at_once_delete_it_once(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    workers = deletions(services, batch=1), deletions(services, batch=1)
+
+    while await deletions(services).due():
+        await asyncio.gather(*(worker.run() for worker in workers))
+    await forget_at_carriers(services)
+
+    assert await owned(pool, before) == LEFT
+    assert await LEDGER_ENTRIES.where(account_id=mine, type="forfeiture").read(pool, "amount") == [-1000]
+
+
+async def test_a_row_that_another_transaction_holds_is_waited_for(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    job = deletions(services)
+
+    async with locked(pool, MESSAGES.where(account_id=mine)):
+        await run_out(job)
+        between = [await each.where(account_id=mine).count(pool) for each in (MESSAGES, CONVERSATIONS)]
+    await run_out(job)
+    await forget_at_carriers(services)
+
+    assert between == [1, 1]
+    assert await owned(pool, before) == LEFT
+
+
+async def test_what_was_written_at_the_moment_of_the_deletion_is_found_an_hour_later(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    await run_out(deletions(services))
+    await CONTACTS.insert(pool, account_id=mine, phone=WORD)
+
+    early = await deletions(services, seconds=AGAIN_AFTER.total_seconds() - 60).due()
+    later = deletions(services, seconds=AGAIN_AFTER.total_seconds() + 60)
+    await run_out(later)
+    await forget_at_carriers(services)
+
+    assert (early, await later.due()) == (False, False)
+    assert await owned(pool, before) == LEFT
+    assert await ACCOUNTS.where(id=mine).only(pool, "deletion_at") is None

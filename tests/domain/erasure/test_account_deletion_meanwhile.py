@@ -1,0 +1,186 @@
+"""What goes on while an account is deleted: texts in flight, late reports, mails, withdrawals, credentials."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.bootstrap import Services, open_mailroom
+from app.db.engine import Pool
+from app.domain.accounts import deletion
+from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.errors import AccountDeleted
+from app.domain.accounts.sessions import Visitor
+from app.domain.messages.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
+from app.domain.messages.handoff import Handoff
+from app.domain.onboarding.service import Opened
+from app.jobs.retention import purge
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
+from tests.factories.accounts import ACCOUNTS, WAITING_LETTERS
+from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.clocks import Later
+from tests.factories.messages import MESSAGES, RECEIPTS, SANDBOX_MESSAGES, UNMATCHED_CALLBACKS
+from tests.factories.search import find_places
+from tests.rest.answers import refusal
+
+TO = "+12025550143"
+VISITOR = Visitor("127.0.0.1")
+
+
+class Deleting(SandboxCarrier):
+    """A carrier that takes a text while the account that sent it is deleted."""
+
+    services: Services
+    account_id: int
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        answer = await super().send(message)
+        await ask(self.services, self.account_id)
+        await run_out(deletions(self.services))
+        return answer
+
+
+async def test_a_text_in_flight_at_the_carrier_is_forgotten_there_once_its_claim_is_over(
+    services: Services, pool: Pool, account: Opened, send: Callable[..., Any], handoff: Handoff
+) -> None:
+    carrier = Deleting(pool, b"secret", delay=0, timeout=10)
+    carrier.services, carrier.account_id = services, account.account_id
+    await send(body="A wombat")
+
+    await replace(handoff, carriers={"sandbox": carrier}).run()
+    await forget_at_carriers(services)
+    between = await find_places(pool, ["wombat"])
+    await forget_at_carriers(services, minutes=5)
+
+    assert between == {("sandbox_messages", "body"): {"wombat"}}
+    assert await find_places(pool, ["wombat", TO[1:]]) == {}
+    assert (await MESSAGES.count(pool), await SANDBOX_MESSAGES.count(pool)) == (0, 0)
+
+
+async def test_a_late_report_is_dropped_quietly(
+    services: Services, pool: Pool, account: Opened, send: Callable[..., Any], handoff: Handoff
+) -> None:
+    sent = await send()
+    await handoff.run()
+    await ask(services, account.account_id)
+    await run_out(deletions(services))
+
+    said = Receipt(f"sbx_{sent.message_id}", ReceiptStatus.delivered, "delivered", None, "", 1, sent.message_id)
+    await services.receipts.receive("sandbox", said)
+
+    assert not await services.receipts.due()
+    week = timedelta(days=7)
+    await purge(services.database, Later(week), week, week).run()
+    assert await RECEIPTS.count(pool) == 0
+
+
+async def test_a_text_to_its_number_belongs_to_no_account_any_more(
+    services: Services, pool: Pool, account: Opened
+) -> None:
+    await ask(services, account.account_id)
+    await run_out(deletions(services))
+
+    await services.inbox.receive("sandbox", InboundMessage("in-1", TO, account.phone_number, "Hello?"))
+
+    assert await MESSAGES.count(pool) == 0
+    assert await UNMATCHED_CALLBACKS.read(pool, "problem") == ["no account holds the number"]
+
+
+async def test_credits_that_come_back_meanwhile_are_forfeited_too(
+    services: Services, pool: Pool, account: Opened, send: Callable[..., Any], handoff: Handoff
+) -> None:
+    await send()
+    await ask(services, account.account_id)
+    job = deletions(services)
+    await job.run()
+
+    await handoff.run()
+    await run_out(job)
+
+    assert await LEDGER_ENTRIES.read(pool, "type", "amount", "balance_after") == [
+        ("adjustment", 1000, 1000),
+        ("debit", -1, 999),
+        ("forfeiture", -999, 0),
+        ("refund", 1, 1),
+        ("forfeiture", -1, 0),
+    ]
+    assert await ACCOUNTS.only(pool, "balance") == 0
+
+
+async def test_its_owners_mails_are_tried_once_before(
+    services: Services, pool: Pool, account: Opened, act: Callable[..., Any]
+) -> None:
+    async with act() as unit:
+        await deletion.bring_forward(unit)
+    job = deletions(services)
+    before = await job.run()
+
+    await open_mailroom(services).run()
+    await job.run()
+
+    assert before is False
+    assert await WAITING_LETTERS.count(pool) == 0
+    assert await ACCOUNTS.only(pool, "status") == "deleted"
+    [mail] = (services.settings.data / "mail").iterdir()
+    assert "1,000 credits are left now" in mail.read_text().replace("=\n", "")
+
+
+async def test_credentials_end_with_the_account_before_its_rows_do(
+    services: Services, account: Opened, api: httpx2.AsyncClient
+) -> None:
+    _, token = await services.door.enter(account.email, account.password, VISITOR)
+    await ask(services, account.account_id)
+
+    await deletions(services).run()
+
+    assert refusal(await api.get("/billing/balance"))[:2] == (401, "unauthenticated")
+    assert await services.door.find(token) is None
+    with pytest.raises(SignInRefused):
+        await services.door.enter(account.email, account.password, VISITOR)
+
+
+async def test_a_send_that_was_let_in_before_is_refused_with_nothing_debited(
+    services: Services, pool: Pool, account: Opened, send: Callable[..., Any]
+) -> None:
+    await ask(services, account.account_id)
+    await deletions(services).run()
+    ledger = await LEDGER_ENTRIES.count(pool)
+
+    with pytest.raises(AccountDeleted):
+        await send()
+
+    assert (await MESSAGES.count(pool), await LEDGER_ENTRIES.count(pool)) == (0, ledger)
+
+
+async def test_a_withdrawal_that_comes_first_keeps_the_account(
+    services: Services, pool: Pool, account: Opened, act: Callable[..., Any], send: Callable[..., Any]
+) -> None:
+    await ask(services, account.account_id)
+    job = deletions(services)
+
+    async with act() as unit:
+        await deletion.withdraw(unit)
+        meanwhile = await job.run()
+    await run_out(job)
+    await send()
+
+    assert meanwhile is False
+    assert await ACCOUNTS.only(pool, "status", "deletion_at", "deleted_at") == ("active", None, None)
+    assert await MESSAGES.count(pool) == 1
+
+
+async def test_a_withdrawal_that_comes_too_late_is_refused(
+    services: Services, pool: Pool, account: Opened, act: Callable[..., Any]
+) -> None:
+    await ask(services, account.account_id)
+    await deletions(services).run()
+
+    with pytest.raises(AccountDeleted, match=r"^This account was deleted.$"):
+        async with act() as unit:
+            await deletion.withdraw(unit)
+
+    assert await ACCOUNTS.only(pool, "status") == "deleted"

@@ -1,0 +1,53 @@
+"""How the rows of an account are found for its deletion: by indexes alone, so that it reads none of other accounts."""
+
+import pytest
+
+from app.bootstrap import METADATA, Services
+from app.domain.erasure.parts import PARTS, Part
+from tests.factories.plans import plan
+
+NAMES = [f"{part.table} {part.which}" for part in PARTS]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=NAMES)
+async def test_a_batch_is_found_by_an_index_that_begins_with_the_account_or_the_parent(
+    kept: Services, part: Part
+) -> None:
+    for first in (True, False) if part.order else (True,):
+        found = await plan(kept.database.pool, _with_values(part, part.select(1000, first=first)))
+        assert "Seq Scan" not in found
+        assert f"({part.key} = " in found if part.parent else "(account_id = " in found
+    assert "Seq Scan" not in await plan(kept.database.pool, _with_values(part, part.exists()))
+
+
+def _with_values(part: Part, statement: str) -> str:
+    """Return a statement with a value in each place, as a plan is asked for."""
+    columns = [*part.order, *part.order] if part.parent else list(part.order)
+    for number, column in enumerate(columns, 2):
+        kind = METADATA.tables[part.table].c[column].type.compile()
+        value = "now()" if kind == "DATETIME" else "'1'"
+        statement = statement.replace(f"${number}", value)
+    return statement.replace("$1", "1")
+
+
+def test_no_foreign_key_makes_a_deletion_read_a_whole_table() -> None:
+    deleted = {part.table for part in PARTS}
+    unindexed = [
+        f"{table.name}.{key.parent.name}"
+        for table, key in ((table, key) for table in METADATA.sorted_tables for key in table.foreign_keys)
+        if key.column.table.name in deleted and not _leads(table.name, key.parent.name)
+    ]
+
+    assert unindexed == []
+
+
+def _leads(table: str, column: str) -> bool:
+    """Tell whether an index or a key of a table begins with a column."""
+    known = METADATA.tables[table]
+    lists = [list(index.columns) for index in known.indexes]
+    lists += [list(each.columns) for each in known.constraints if hasattr(each, "columns") and _is_unique(each)]
+    return any(columns and columns[0].name == column for columns in lists)
+
+
+def _is_unique(constraint: object) -> bool:
+    return type(constraint).__name__ in {"PrimaryKeyConstraint", "UniqueConstraint"}

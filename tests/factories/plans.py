@@ -1,0 +1,13 @@
+"""What PostgreSQL plans for a statement when it has to use indexes, however little there is in the tables."""
+
+from typing import Any
+
+from app.db.engine import Pool
+
+
+async def plan(pool: Pool, statement: str, *arguments: Any) -> str:
+    """Return the plan of a statement for which a table is read as a whole only where no index serves."""
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL enable_seqscan = off")
+        rows = await connection.fetch(f"EXPLAIN {statement}", *arguments)
+    return "\n".join(row[0] for row in rows)

@@ -1,0 +1,96 @@
+"""A row in every table that an account can have rows in, each text of which holds a word to look for."""
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy import ARRAY, JSON, Boolean, Column, DateTime, Float, LargeBinary, Numeric, Table, Text
+
+from app.bootstrap import METADATA
+from tests.factories.tables import Rows, Source, ago
+
+OF_THE_SERVICE = frozenset({"erased_texts", "oauth_requests", "oauth_signing_keys", "unmatched_callbacks"})
+"""Tables without rows of accounts."""
+
+MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures", "contact_totals"})
+"""The account itself, what its erasure writes, and what a trigger keeps."""
+
+POINTERS = {
+    "account_id": "accounts",
+    "contact_id": "contacts",
+    "event_id": "events",
+    "message_id": "messages",
+    "reference": "messages",
+    "subscription_id": "webhook_subscriptions",
+}
+"""Columns that name a row of another table without a foreign key."""
+
+PLAIN: Mapping[str, dict[str, Any]] = {
+    "api_keys": {"revoked_at": None},
+    "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
+    "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},
+    "makers": {"maker_key_id": None, "maker_user_id": None},
+    "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox", "claimed_until": None},
+    "phone_numbers": {"is_primary": False, "status": "active"},
+    "sequence_enrollments": {"status": "exited"},
+    "suppressions": {"scope_type": "account"},
+    "users": {"role": "member", "removed_at": None},
+    "waiting_letters": {"invitation_id": None, "kind": "notice", "attempts": 1},
+    "webhook_deliveries": {"status": "delivered"},
+    "webhook_subscriptions": {"status": "active", "wake_at": None, "leased_until": None},
+}
+"""What constraints, or the jobs of the tests, do not take from a planted row."""
+
+MAKERS = (
+    {"key_id": None},
+    {"maker_grant_id": None, "maker_key_id": "api_keys"},
+    {"maker_grant_id": None, "maker_user_id": "users"},
+)
+"""The makers of records and of keys: a grant, a key, a user."""
+
+VALUES: tuple[tuple[type, Callable[[str], Any]], ...] = (
+    (ARRAY, lambda text: [text]),
+    (JSON, lambda text: {"text": text}),
+    (Text, lambda text: text),
+    (LargeBinary, str.encode),
+    (DateTime, lambda _: ago()),
+    (Boolean, lambda _: True),
+    (Float, lambda _: 1.0),
+    (Numeric, lambda _: 1),
+)
+_numbers = itertools.count(1)
+
+
+async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
+    """Insert a row into every table for an account, parents first; return the ids by table."""
+    ids: dict[str, Any] = {"accounts": account_id}
+    waiting = [table for table in METADATA.sorted_tables if table.name not in OF_THE_SERVICE | MADE_ELSEWHERE]
+    while waiting:
+        table = next(each for each in waiting if _named(each) <= ids.keys())
+        waiting.remove(table)
+        for more in MAKERS if table.name == "makers" else ({},):
+            named = {name: ids.get(value, value) if value else None for name, value in more.items()}
+            row = _row(table, ids, word) | PLAIN.get(table.name, {}) | named
+            ids[table.name] = await Rows(table.name).insert(source, **row)
+    return ids
+
+
+def _named(table: Table) -> set[str]:
+    """Return the tables whose rows a row of a table names."""
+    parents = {key.column.table.name for key in table.foreign_keys} - {table.name}
+    return parents | {POINTERS[column] for column in table.c.keys() & POINTERS.keys()}
+
+
+def _row(table: Table, ids: Mapping[str, Any], word: str) -> dict[str, Any]:
+    return {column.name: _value(column, ids, word) for column in table.c if not (column.identity or column.computed)}
+
+
+def _value(column: Column[Any], ids: Mapping[str, Any], word: str) -> Any:
+    if column.name in POINTERS:
+        return ids[POINTERS[column.name]]
+    for key in column.foreign_keys:
+        return ids.get(key.column.table.name)
+    for kind, make in VALUES:
+        if isinstance(column.type, kind):
+            return make(f"{word} {column.table.name}.{column.name} {next(_numbers)}")
+    return next(_numbers)
