@@ -33,6 +33,7 @@ from app.http import listening
 from app.http.headers import SafeHeaders
 from app.http.hosts import LoopbackOnly
 from app.http.limits import BoundedConfig, Limits
+from app.http.pace import Paced
 from app.http.protocol import BoundedHttp
 from app.http.websocket import BoundedWebSocket
 from app.oauth import account, sign_in
@@ -49,6 +50,8 @@ REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")
 STOP_SECONDS = 4
 STOP_STREAMS = "stop_streams"
+STRANGERS_PER_SECOND = 20.0
+"""How many answers a network is given in a second without a delay, where no key or session is shown."""
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +65,8 @@ def create_app(settings: Settings) -> RequestTelemetry:
     if settings.in_development:
         app.add_middleware(LoopbackOnly)
     envelope.install(app, _docs(settings), _challenge(settings))
-    return RequestTelemetry(SafeHeaders(app, https=settings.public_url.startswith("https://")))
+    safe = SafeHeaders(app, https=settings.public_url.startswith("https://"))
+    return RequestTelemetry(Paced(safe, STRANGERS_PER_SECOND * (10 if settings.in_development else 1)))
 
 
 @cache

@@ -8,6 +8,7 @@ from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.networks import networks_of
 from app.domain.kernel.unit import Actor
 from app.graphql.identity import Identify
+from app.http.pace import recognise
 from app.providers.limits import Limits
 
 
@@ -30,6 +31,8 @@ async def find_actor(limits: Limits, identify: Identify, headers: Mapping[str, s
         raise
     if actor is None:
         await count_stranger(limits, address)
+    else:
+        recognise()
     return actor
 
 

@@ -22,6 +22,7 @@ from app.graphql.identity import request_id
 from app.graphql.requests import address_of
 from app.graphql.sessions import Origin, cookie_in
 from app.graphql.strangers import count_stranger
+from app.http.pace import recognise
 from app.telemetry.metrics import SIGN_INS
 
 PAGES = Path(__file__).parent / "pages"
@@ -93,6 +94,8 @@ class Browser:
         """Count a request of who is not signed in for its network; raise `RateLimited`."""
         if await self.find(request) is None:
             await count_stranger(self._limits, address_of(request), units)
+        else:
+            recognise()
 
     async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
         """Sign a user in, under a new session; `attach` it to the response.

@@ -22,6 +22,7 @@ from app.graphql.errors import translate
 from app.graphql.identity import request_id
 from app.graphql.requests import address_of
 from app.graphql.strangers import count_stranger
+from app.http.pace import recognise
 from app.oauth.asked import read_body, read_form
 from app.oauth.cors import Endpoint, shared
 from app.oauth.limit import check_rate
@@ -63,6 +64,7 @@ class Endpoints:
             server = Server(unit, self._authority, signer)
             answer = await greenlet_spawn(server.create_token_response, asked)
         if answer.status_code == 200:
+            recognise()
             await self._services.limits.shares.note_known(address_of(request))
         return answer
 

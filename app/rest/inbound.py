@@ -15,6 +15,7 @@ from app.graphql.errors import translate
 from app.graphql.requests import address_of
 from app.graphql.routing import CountedRoute
 from app.graphql.strangers import count_stranger
+from app.http.pace import recognise
 from app.rest.accept import read_body
 
 log = structlog.get_logger(__name__)
@@ -87,6 +88,7 @@ class CarrierCallbacks:
             raise UnreadableCallback(carrier=carrier.name, reason=fault) from None
         except Exception as cause:
             raise translate(cause) from cause
+        recognise()
         return Response(status_code=204)
 
 

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from app.bootstrap import Services
+from app.domain.accounts import passwords
 from app.domain.accounts.delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
 from app.domain.accounts.door import Door, SignInRefused
 from app.domain.accounts.sessions import Visitor
@@ -113,6 +114,16 @@ async def test_a_network_that_has_several_attempts_held_is_refused_a_further_one
     assert await asyncio.gather(*held) == [[SignInRefused]] * MAX_HELD_OF_NETWORK
     entry, _ = await door.enter(account.email, account.password, HOME)
     assert entry.user.email == account.email
+
+
+async def test_an_attempt_that_finds_too_many_waiting_counts_for_nothing(
+    services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "MAX_WAITING", 0)
+    assert await guess(services.door, account.email, [HOME] * 8) == [RateLimited] * 8
+    monkeypatch.undo()
+
+    assert await guess(services.door, account.email, [HOME] * 6) == [SignInRefused] * 5 + [RateLimited]
 
 
 async def test_a_process_holds_so_many_attempts_at_once_and_refuses_further_ones_at_once() -> None:

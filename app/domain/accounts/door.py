@@ -84,7 +84,7 @@ class Door:
         await self._count(attempt)
         known = await self._find_user(email)
         stored = known[0].password_hash if known else None
-        is_right, renewed = await passwords.verify(password, stored)
+        is_right, renewed = await self._verify(attempt, password, stored)
         if known is None:
             raise SignInRefused()
         user, account = known
@@ -188,7 +188,7 @@ class Door:
         passwords.check(new, user.email)
         attempt = Attempt(CHANGE, user.email, visitor.address, f"session:{entry.session.id}")
         await self._count(attempt)
-        is_right, _ = await passwords.verify(old, user.password_hash)
+        is_right, _ = await self._verify(attempt, old, user.password_hash)
         if not is_right:
             raise WrongPassword()
         stored = await passwords.hash(new)
@@ -222,6 +222,14 @@ class Door:
         except TooManyHeld:
             await self.attempts.withdraw(attempt)
             raise RateLimited(seconds=math.ceil(seconds)) from None
+
+    async def _verify(self, attempt: Attempt, password: str, stored: str | None) -> tuple[bool, str | None]:
+        """Verify a password; raise `RateLimited` where too many wait for that: then it was no attempt."""
+        try:
+            return await passwords.verify(password, stored)
+        except RateLimited:
+            await self.attempts.withdraw(attempt)
+            raise
 
     async def _find_user(self, email: str) -> tuple[User, Account] | None:
         statement = (

@@ -1,16 +1,20 @@
 """Passwords: hashed with Argon2id, and checked after NIST SP 800-63B, section 3.1.1.2: by length, not by recipe."""
 
 import asyncio
+import os
 import secrets
+import sys
+import threading
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pwdlib import PasswordHash
 
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, RateLimited
 
 T = TypeVar("T")
 
@@ -40,21 +44,35 @@ COMMON = frozenset(
 )
 
 PASSWORDS = PasswordHash.recommended()
-PARALLEL = 4
-"""How many are hashed at once: each takes 64 MiB and a tenth of a second of a core."""
+PARALLEL = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""How many are hashed at once: each takes 64 MiB and a tenth of a second of a core. One core is left to requests."""
 
-_THREADS = ThreadPoolExecutor(PARALLEL, "passwords")
+NICE = 10
+MAX_WAITING = 100
+WAIT_SECONDS = 10
+"""How many may wait to be hashed, and for how long who is one too many is sent away."""
+
+
+def _yield_to_others() -> None:
+    """Give a thread a low priority, on systems where threads have one of their own."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
+_THREADS = ThreadPoolExecutor(PARALLEL, "passwords", _yield_to_others if sys.platform == "linux" else None)
+_waiting: set[asyncio.Future[Any]] = set()
 
 
 async def hash(password: str) -> str:
-    """Return what is stored of a password."""
+    """Return what is stored of a password; raise `RateLimited` where too many wait for theirs."""
     return await _run(PASSWORDS.hash, _plain(password))
 
 
 async def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
     """Tell whether a password is the stored one, and return it hashed anew where the parameters have changed.
 
-    Where nothing is stored, the work is the same and the answer no: nobody can tell by the time that it takes.
+    Where nothing is stored, the work is the same and the answer no: nobody can tell by the time that it takes. Raises
+    `RateLimited` where too many wait for theirs.
     """
     if stored is None:
         await _run(_verify_decoy, _plain(password))
@@ -76,7 +94,13 @@ def check(password: str, email: str) -> None:
 
 
 async def _run(work: Callable[..., T], *arguments: str) -> T:
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
+    """Do the work in a thread; raise `RateLimited` where too much waits for one."""
+    if len(_waiting) >= MAX_WAITING:
+        raise RateLimited(seconds=WAIT_SECONDS)
+    done = asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
+    _waiting.add(done)
+    done.add_done_callback(_waiting.discard)
+    return await done
 
 
 @cache

@@ -1,6 +1,7 @@
 """Passwords: how they are kept, and which will do."""
 
 import asyncio
+import os
 import threading
 from typing import Any
 
@@ -9,7 +10,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from app.domain.accounts import passwords
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, RateLimited
 
 PASSWORD = "seven green bicycles"
 
@@ -63,19 +64,37 @@ async def test_a_password_is_the_same_however_a_keyboard_spells_it() -> None:
     assert await passwords.verify("zwo\u0308lf gru\u0308ne A\u030a", stored) == (True, None)
 
 
-async def test_passwords_are_hashed_beside_the_event_loop_four_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_passwords_are_hashed_beside_the_event_loop_and_leave_it_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
     monkeypatch.setattr(passwords, "PASSWORDS", watched)
 
     hashing = [asyncio.create_task(passwords.hash(PASSWORD)) for _ in range(9)]
-    for _ in range(4):
+    for _ in range(passwords.PARALLEL):
         await asyncio.to_thread(watched.begun.acquire, timeout=30)
 
-    assert len(watched.threads) == 4
+    assert len(watched.threads) == passwords.PARALLEL <= max(1, (os.cpu_count() or 1) - 1)
     watched.go_on.set()
     await asyncio.gather(*hashing)
     assert len(watched.threads) == 9
     assert {name.partition("_")[0] for name in watched.threads} == {"passwords"}
+
+
+async def test_so_many_passwords_wait_to_be_hashed_and_a_further_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watched = Watched()
+    monkeypatch.setattr(passwords, "PASSWORDS", watched)
+    monkeypatch.setattr(passwords, "MAX_WAITING", 3)
+    hashing = [asyncio.create_task(passwords.hash(PASSWORD)) for _ in range(3)]
+    await asyncio.to_thread(watched.begun.acquire, timeout=30)
+
+    with pytest.raises(RateLimited) as refused:
+        await passwords.verify(PASSWORD, None)
+
+    assert refused.value.facts == {"seconds": passwords.WAIT_SECONDS}
+    watched.go_on.set()
+    await asyncio.gather(*hashing)
+    assert (await passwords.hash(PASSWORD)).startswith("$argon2id$")
 
 
 @pytest.mark.parametrize(
