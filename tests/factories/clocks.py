@@ -14,3 +14,17 @@ class Later(Clock):
 
     def now(self) -> datetime:
         return super().now() + self.ahead
+
+
+class Moving(Clock):
+    """A clock that runs ahead of the machine's by as much as a test has moved it."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+    def move(self, **ahead: float) -> None:
+        """Set the clock forward, by hours and the like."""
+        self._ahead += timedelta(**ahead)

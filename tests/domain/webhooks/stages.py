@@ -21,6 +21,7 @@ from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver
+from tests.factories.clocks import Moving
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import within
 
@@ -72,6 +73,12 @@ class Stage:
         """Have the engine keep another schedule."""
         means = self.engine.desk.means
         self.engine = Engine.of(replace(means, schedule=replace(means.schedule, **schedule)))
+
+    def set_clock(self) -> Moving:
+        """Have the engine go by a clock that the test moves; return it."""
+        clock = Moving()
+        self.engine = Engine.of(replace(self.engine.desk.means, clock=clock))
+        return clock
 
     def another(self) -> Engine:
         """Return an engine as another process has it."""

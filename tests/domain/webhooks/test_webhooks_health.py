@@ -205,25 +205,33 @@ async def has_trips(stage: Stage, id: int, count: int) -> bool:
 
 
 async def test_a_webhook_that_goes_on_failing_is_told_of_and_then_disabled_with_what_waits(stage: Stage) -> None:
-    stage.pace(waits=(60,), breaker_waits=(0.03,), notice_after=(0.1, 0.2), disable_after=0.4)
+    stage.pace(waits=(60,) * 20, breaker_waits=(60,), notice_after=(3600, 86_400), disable_after=259_200)
+    clock = stage.set_clock()
     stage.receiver.respond = status(500)
     subscription = await stage.subscribe()
-    for contact in range(60):
+    for contact in range(20):
         await stage.tell("won", contact_id=contact)
     async with stage.at_work():
+        for trips, hours in enumerate((0.9, 0.2, 22, 1, 47, 2), 1):
+            await until(partial(has_come_to_rest, stage, subscription.id, trips))
+            clock.move(hours=hours)
         await until(lambda: has_status(stage, subscription.id, "disabled"))
         await stage.tell("lost")
-        await until(lambda: is_skipped(stage, 61))
+        await until(lambda: is_skipped(stage, 21))
         tried = len(stage.receiver.posts)
 
     url = f"{stage.receiver.url}/hook"
     assert await stage.notices() == [
-        ("failing", f"{url} has been failing for 0.1 seconds; 0.4 seconds without success disable it."),
-        ("failing", f"{url} has been failing for 0.2 seconds; 0.4 seconds without success disable it."),
-        ("disabled", f"{url} was disabled after 0.4 seconds without success."),
+        ("failing", f"{url} has been failing for 1 hour; 3 days without success disable it."),
+        ("failing", f"{url} has been failing for 1 day; 3 days without success disable it."),
+        ("disabled", f"{url} was disabled after 3 days without success."),
     ]
     assert len(stage.receiver.posts) == tried
     assert not await stage.engine.due()
+
+
+async def has_come_to_rest(stage: Stage, id: int, trips: int) -> bool:
+    return await has_trips(stage, id, trips) and await stage.is_at_rest()
 
 
 async def has_status(stage: Stage, id: int, wanted: str) -> bool:
