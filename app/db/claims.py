@@ -1,13 +1,15 @@
 """Claims that outlive a lost connection: what was taken is known, and what came of it recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from app.db.engine import UNREACHABLE, Pool
+from app.db.engine import UNREACHABLE, Connection, Pool
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
@@ -16,20 +18,40 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 async def claim(
     pool: Pool, statement: str, *arguments: Any, give_back: Callable[[Sequence[Any]], Awaitable[object]], seconds: float
 ) -> Sequence[Any]:
-    """Return the rows that a statement claims.
+    """Return the rows that a statement claims; see `claim_in`."""
 
-    They are read before the commit. Where the connection is lost during the commit, they may be claimed or not:
-    `give_back` is called with them, again for up to `seconds`, and the error is raised.
-    """
-    rows: Sequence[Any] = ()
-    try:
+    @asynccontextmanager
+    async def transaction() -> AsyncGenerator[Connection]:
         async with pool.acquire() as connection, connection.transaction():
-            rows = await connection.fetch(statement, *arguments)
-    except UNREACHABLE:
-        if rows:
-            await persist(lambda: give_back(rows), seconds)
+            yield connection
+
+    return await claim_in(
+        transaction(), lambda connection: connection.fetch(statement, *arguments), give_back=give_back, seconds=seconds
+    )
+
+
+async def claim_in(
+    transaction: AbstractAsyncContextManager[S],
+    read: Callable[[S], Awaitable[T]],
+    *,
+    give_back: Callable[[T], Awaitable[object]],
+    seconds: float,
+) -> T:
+    """Return what is claimed within a transaction, as it is read there, before the commit.
+
+    Where the connection is lost during the commit, it may be claimed or not: `give_back` is called with what was found,
+    again for up to `seconds`, and the error is raised.
+    """
+    claimed: T | None = None
+    try:
+        async with transaction as session:
+            claimed = await read(session)
+    except (*UNREACHABLE, DBAPIError) as problem:
+        if claimed and _is_away(problem):
+            found = claimed
+            await persist(lambda: give_back(found), seconds)
         raise
-    return rows
+    return claimed
 
 
 async def persist(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:

@@ -2,6 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Connection, Pool
 from tests.factories.tables import Rows
@@ -78,6 +83,44 @@ async def lost_at_commit(pool: Pool, table: str) -> AsyncGenerator[None]:
         yield
     finally:
         await pool.execute(f"DROP TRIGGER trap ON {table}; DROP FUNCTION lose_connection")
+
+
+class LosingPool:
+    """A pool of which a connection is lost, once, when the database has committed and before it says so."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self.lost = pool, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncGenerator[Connection]:
+        async with self._pool.acquire() as connection:
+            yield connection
+        if not self.lost:
+            self.lost += 1
+            raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+
+
+class LosingSessions:
+    """Sessions of which a connection is lost in the same way."""
+
+    def __init__(self, sessions: async_sessionmaker[AsyncSession]) -> None:
+        self._sessions, self.lost = sessions, 0
+
+    def __call__(self) -> AsyncSession:
+        return self._sessions()
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncGenerator[AsyncSession]:
+        async with self._sessions.begin() as session:
+            yield session
+        if not self.lost:
+            self.lost += 1
+            cause = Exception("lost")
+            cause.__cause__ = asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+            raise DBAPIError("COMMIT", None, cause)
 
 
 LOSE_CONNECTIONS = """

@@ -4,11 +4,12 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from aiohttp import web
 
-from app.db.engine import Database
+from app.db.engine import UNREACHABLE, Database
 from app.domain.messages.carrier import (
     CallbackRequest,
     FailureCode,
@@ -23,7 +24,7 @@ from app.providers.carriers.sandbox.reports import NotReported, report_inbound, 
 from app.providers.http import open_client
 from tests.factories.messages import SANDBOX_CALLBACKS
 from tests.factories.tables import ago, ahead
-from tests.factories.traps import open_transactions
+from tests.factories.traps import LosingPool, open_transactions
 from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
@@ -307,3 +308,20 @@ async def test_a_report_that_the_service_refuses_says_so(receiver: Receiver) -> 
 async def test_a_report_to_nobody_asks_whether_the_service_runs(silent_address: str) -> None:
     with pytest.raises(NotReported, match=r"Is the service running there\?"):
         await report_inbound(silent_address, SECRET, "+14155550100", "+14155550199", "Hello")
+
+
+async def test_callbacks_whose_claim_was_lost_with_the_connection_are_delivered_at_once(
+    database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
+) -> None:
+    await send(carrier)
+    losing: Any = LosingPool(database.pool)
+    async with open_client() as client:
+        with pytest.raises(UNREACHABLE):
+            await Playback(losing, client, receiver.url, SECRET).run()
+
+    assert (losing.lost, receiver.said) == (1, [])
+    assert await states(database) == [(0, False), (0, False)]
+    await playback.run()
+
+    assert receiver.statuses() == [(7, "sent"), (7, "delivered")]
+    assert await states(database) == [(1, True), (1, True)]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Delete, Select, Update, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from app.db import claims
 from app.domain.accounts import invitations, letters
 from app.domain.accounts.mail import Letter, Mail, MailNotSent
 from app.domain.accounts.models import Account, Invitation, User, WaitingLetter
@@ -68,14 +69,24 @@ class Mailroom:
         return write(email, account.company_name, f"{self.url}/{path}", **waiting.words)
 
     async def _claim(self) -> Due | None:
-        now = self.clock.now()
-        async with self.db.begin() as db:
+        now, until, claimed = self.clock.now(), self.clock.now() + LEASE, list[int]()
+
+        async def read(db: AsyncSession) -> Due | None:
             row = (await db.execute(_due(now).with_for_update(of=WaitingLetter, skip_locked=True))).first()
             if row is None:
                 return None
             waiting, email, account, is_in_use = row
-            waiting.due_at, waiting.attempts = now + LEASE, waiting.attempts + 1
-        return waiting, email, account, is_in_use
+            claimed.append(waiting.id)
+            waiting.due_at, waiting.attempts = until, waiting.attempts + 1
+            return waiting, email, account, is_in_use
+
+        async def give_back(_: Due | None) -> None:
+            """Let a letter that was not sent be claimed again at once."""
+            again = update(WaitingLetter).values(due_at=now, attempts=WaitingLetter.attempts - 1)
+            async with self.db.begin() as db:
+                await db.execute(again.where(WaitingLetter.id.in_(claimed), WaitingLetter.due_at == until))
+
+        return await claims.claim_in(self.db.begin(), read, give_back=give_back, seconds=LEASE.seconds)
 
     async def _fail(self, waiting: WaitingLetter, reason: str) -> None:
         if waiting.attempts > len(WAITS):
@@ -88,8 +99,13 @@ class Mailroom:
 
     async def _change(self, statement: Delete | Update, waiting: WaitingLetter) -> None:
         """Change a letter, unless it is gone: its link was used meanwhile, so it came, or a newer one is on its way."""
-        async with self.db.begin() as db:
-            await db.execute(statement.where(WaitingLetter.id == waiting.id))
+        change = statement.where(WaitingLetter.id == waiting.id)
+
+        async def record() -> None:
+            async with self.db.begin() as db:
+                await db.execute(change)
+
+        await claims.persist(record, LEASE.seconds)
 
 
 def _due(now: datetime) -> Select[WaitingLetter, str, Account, bool]:

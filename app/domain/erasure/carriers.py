@@ -2,10 +2,12 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from app.db import claims
 from app.db.engine import Database
 from app.domain.kernel.clock import Clock
 from app.domain.messages.carrier import CarriedMessage, Carrier
@@ -19,8 +21,10 @@ WITH due AS (
   SELECT message_id FROM carrier_erasures WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 UPDATE carrier_erasures e SET due_at = $2 FROM due WHERE e.message_id = due.message_id
-RETURNING e.message_id, e.carrier, e.provider_message_id
+RETURNING e.message_id, e.carrier, e.provider_message_id, e.due_at
 """
+
+GIVE_BACK = "UPDATE carrier_erasures SET due_at = $2 WHERE message_id = ANY($1::bigint[]) AND due_at = $3"
 
 FORGET = "DELETE FROM carrier_erasures WHERE message_id = ANY($1::bigint[])"
 IS_DUE = "SELECT EXISTS (SELECT FROM carrier_erasures WHERE due_at <= $1)"
@@ -37,7 +41,9 @@ class CarrierErasures:
     async def run(self) -> bool:
         """Have one batch forgotten; return True when more may be due."""
         now = self.clock.now()
-        rows = await self.database.pool.fetch(CLAIM, now, now + AGAIN, BATCH)
+        rows = await claims.claim(
+            self.database.pool, CLAIM, now, now + AGAIN, BATCH, give_back=self._give_back, seconds=AGAIN.seconds
+        )
         by_carrier: defaultdict[str, list[CarriedMessage]] = defaultdict(list)
         for row in rows:
             by_carrier[row["carrier"]].append(CarriedMessage(row["message_id"], row["provider_message_id"]))
@@ -55,4 +61,10 @@ class CarrierErasures:
                 await self.carriers[carrier].forget(messages)
         except ConnectionError:
             return
-        await self.database.pool.execute(FORGET, [message.reference for message in messages])
+        ids = [message.reference for message in messages]
+        await claims.persist(lambda: self.database.pool.execute(FORGET, ids), AGAIN.seconds)
+
+    async def _give_back(self, rows: Sequence[Any]) -> None:
+        """Let what no carrier was asked for be claimed again at once."""
+        ids = [row["message_id"] for row in rows]
+        await self.database.pool.execute(GIVE_BACK, ids, self.clock.now(), rows[0]["due_at"])

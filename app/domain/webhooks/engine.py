@@ -60,7 +60,7 @@ class Engine:
                 longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
                 return False
             taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
-            for subscription in await self._without_orphans(taken):
+            for subscription in await self._keep_sound(taken):
                 self._start(subscription)
         return len(taken) == free
 
@@ -87,6 +87,13 @@ class Engine:
             _, late = await asyncio.wait(self._pumps.values(), timeout=seconds)
             if late:  # pragma: no cover - what does not end when it is abandoned is left to the end of the process
                 return
+
+    async def _keep_sound(self, taken: Sequence[Any]) -> Sequence[Any]:
+        try:
+            return await self._without_orphans(taken)
+        except UNREACHABLE:
+            await self.desk.leases.give_back(taken)
+            raise
 
     async def _without_orphans(self, subscriptions: Sequence[Any]) -> Sequence[Any]:
         """End the subscriptions whose maker has ended; return the others."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from app.db import claims
 from app.db.engine import Connection, Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Ring
@@ -27,6 +28,11 @@ WITH due AS (
 )
 UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id
 RETURNING s.*, due.lapsed
+"""
+
+GIVE_BACK = """
+UPDATE webhook_subscriptions s SET leased_until = NULL
+FROM unnest($1::bigint[], $2::bigint[]) AS held(id, lease) WHERE s.id = held.id AND s.lease = held.lease
 """
 
 # One that was given back in the meantime is not taken again: nobody would work for it until the lease ends.
@@ -88,13 +94,24 @@ class Leases:
         """Tell whether a subscription has work due that nobody does."""
         return await self.pool.fetchval(IS_DUE, self.clock.now())
 
-    async def take(self, limit: int, held: Sequence[int]) -> list[Any]:
+    async def take(self, limit: int, held: Sequence[int]) -> Sequence[Any]:
         """Lease subscriptions that have work due, and none of those that are held.
 
         `lapsed` tells of each whether the one who worked for it before never gave it back: it has died, most likely.
         """
         now = self.clock.now()
-        return await self.pool.fetch(LEASE, now, now + self._time, limit, held)
+        arguments = (now, now + self._time, limit, held)
+        return await claims.claim(
+            self.pool, LEASE, *arguments, give_back=self._release_unused, seconds=self.schedule.lease
+        )
+
+    async def give_back(self, subscriptions: Sequence[Any]) -> None:
+        """Let subscriptions that nothing was delivered for be leased again at once, though connections are lost."""
+        await claims.persist(lambda: self._release_unused(subscriptions), self.schedule.lease)
+
+    async def _release_unused(self, subscriptions: Sequence[Any]) -> None:
+        ids, numbers = [each["id"] for each in subscriptions], [each["lease"] for each in subscriptions]
+        await self.pool.execute(GIVE_BACK, ids, numbers)
 
     async def renew(
         self, subscriptions: Sequence[Any], last_successes: Sequence[datetime | None]

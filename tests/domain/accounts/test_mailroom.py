@@ -2,18 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
+import asyncpg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import Services
 from app.domain.accounts.mail import Letter
 from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
+from app.settings import Settings
 from tests.domain.mailrooms import Room, open_room
 from tests.factories.accounts import PASSWORD_LINKS, USERS, WAITING_LETTERS
 from tests.factories.tables import Change, ago
+from tests.factories.traps import LosingSessions, lose_connections
 
 SOFA = Visitor("203.0.113.7")
 
@@ -118,3 +124,54 @@ def _use(services: Services) -> Callable[[Letter], Awaitable[object]]:
         return await services.door.set_password(url.rpartition("/")[2], "seven green bicycles", SOFA)
 
     return use
+
+
+async def test_a_mail_whose_claim_was_lost_with_the_connection_is_sent_at_once_and_once(
+    services: Services, account: Opened, room: Room
+) -> None:
+    await services.door.ask_reset(account.email, SOFA)
+    sessions: Any = LosingSessions(services.database.sessions)
+
+    with pytest.raises(DBAPIError):
+        await replace(room.mailroom, db=sessions).run()
+
+    assert (sessions.lost, room.post.sent) == (1, [])
+    assert await room.mailroom.due()
+    assert [await room.mailroom.run() for _ in range(2)] == [True, False]
+    assert len(room.post.sent) == 1
+    assert room.counted == [("sent", "")]
+
+
+async def test_a_mail_is_sent_once_though_every_connection_is_lost_while_it_is_sent(
+    services: Services, account: Opened, room: Room, settings: Settings
+) -> None:
+    await services.door.ask_reset(account.email, SOFA)
+
+    async def lose(_: Letter) -> None:
+        connection: Any = await asyncpg.connect(settings.database_url)
+        await lose_connections(connection)
+        await connection.close()
+
+    room.post.on_letter = lose
+    await room.mailroom.run()
+
+    room.clock.at += 2 * LEASE
+    assert not await room.mailroom.due()
+    assert (len(room.post.sent), await waiting(services)) == (1, [])
+
+
+async def test_a_mail_is_sent_once_though_the_connection_is_lost_when_that_was_recorded(
+    services: Services, account: Opened, room: Room
+) -> None:
+    await services.door.ask_reset(account.email, SOFA)
+    sessions: Any = LosingSessions(services.database.sessions)
+    sessions.lost = 1
+
+    async def lose(_: Letter) -> None:
+        sessions.lost = 0
+
+    room.post.on_letter = lose
+    await replace(room.mailroom, db=sessions).run()
+
+    assert (sessions.lost, len(room.post.sent), await waiting(services)) == (1, 1, [])
+    assert room.counted == [("sent", "")]

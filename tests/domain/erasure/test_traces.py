@@ -1,7 +1,7 @@
 """What is left of a contact after its erasure: nothing but what the documentation names."""
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from app.bootstrap import Services, open_dispatcher, open_engine
-from app.db.engine import Pool
+from app.db.engine import UNREACHABLE, Pool
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.messages.carrier import CarriedMessage, FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.onboarding.service import Opened
@@ -24,6 +24,7 @@ from tests.factories.events import EVENTS, payloads
 from tests.factories.messages import SANDBOX_MESSAGES, add_handed_over
 from tests.factories.search import find_in_redis, find_places
 from tests.factories.tables import Rows, ago
+from tests.factories.traps import LosingPool
 from tests.factories.webhooks import WEBHOOK_DELIVERIES
 from tests.rest.answers import data, refusal
 from tests.waiting import until
@@ -200,6 +201,24 @@ async def test_a_carrier_that_cannot_be_asked_to_forget_is_asked_again(
     assert between == (False, {("sandbox_messages", "body"): {"wombat"}})
     assert (await later.due(), await find_places(pool, ["wombat"])) == (False, {})
     assert await Rows("carrier_erasures").count(pool) == 0
+
+
+async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_was_lost_with_the_connection(
+    services: Services, account: Opened, api: httpx2.AsyncClient, work: Callable[[], Any]
+) -> None:
+    pool = services.database.pool
+    data(await api.post("/sms/send", json={"to": PHONE, "message": "A wombat", "consent_attested": True}))
+    await work()
+    data(await api.delete(f"/contacts/{await id_of_contact(pool)}"))
+    losing: Any = LosingPool(pool)
+    lost = replace(services.database, pool=losing)
+
+    with pytest.raises(UNREACHABLE):
+        await CarrierErasures(lost, services.carriers, services.clock).run()
+    await CarrierErasures(services.database, services.carriers, services.clock).run()
+
+    assert losing.lost == 1
+    assert await find_places(pool, ["wombat"]) == {}
 
 
 async def test_the_sandbox_forgets_the_messages_that_are_named_and_no_others(services: Services) -> None:

@@ -1,6 +1,8 @@
 """Pools and engines with a fault in them."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +12,7 @@ from tests.waiting import within
 
 
 class Gated:
-    """A pool that keeps the answer to the first use of a statement until it is let through."""
+    """A pool that keeps the answer to the first use of a statement, or of a connection, until it is let through."""
 
     def __init__(self, pool: Pool, statement: str) -> None:
         self._pool, self._statement = pool, statement
@@ -21,10 +23,20 @@ class Gated:
 
     async def fetch(self, query: str, *args: Any) -> Any:
         rows = await self._pool.fetch(query, *args)
-        if query == self._statement and not self.kept.is_set():
+        if query == self._statement:
+            await self.keep()
+        return rows
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncGenerator[Any]:
+        async with self._pool.acquire() as connection:
+            yield connection
+        await self.keep()
+
+    async def keep(self) -> None:
+        if not self.kept.is_set():
             self.kept.set()
             await within("the test to let it go on", self.go.wait())
-        return rows
 
 
 class Flaky:

@@ -3,18 +3,20 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import asyncpg
+import pytest
 from aiohttp import web
 
-from app.db.engine import Pool
+from app.db.engine import UNREACHABLE, Pool
 from app.domain.webhooks import leases, pump
 from app.domain.webhooks.dispatcher import FIND_EVENTS
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, Post
 from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.tables import ago
-from tests.factories.traps import until_blocked
+from tests.factories.traps import LosingPool, until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until, within
 
@@ -225,3 +227,17 @@ async def test_a_lease_that_cannot_be_renewed_ends_and_its_holder_begins_nothing
 
     assert stages(stage.receiver.posts) == ["contacted"]
     assert await stage.states() == [("delivered", 1), ("pending", 0)]
+
+
+async def test_subscriptions_whose_lease_was_lost_with_the_connection_are_worked_for_at_once(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    losing: Any = LosingPool(stage.pool)
+
+    with pytest.raises(UNREACHABLE):
+        await replace(stage.engine.desk.leases, pool=losing).take(1, [])
+
+    assert losing.lost == 1
+    [taken] = await stage.engine.desk.leases.take(1, [])
+    assert not taken["lapsed"]

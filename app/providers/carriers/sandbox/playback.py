@@ -10,7 +10,7 @@ from itertools import chain
 import asyncpg
 import httpx2
 
-from app.db.claims import persist
+from app.db.claims import claim, persist
 from app.db.engine import Pool
 from app.providers.carriers.sandbox.callbacks import Callback, post
 
@@ -28,7 +28,12 @@ WITH due AS (
 UPDATE sandbox_callbacks callback
 SET claimed_until = now() + $1 * interval '1 second', attempts = attempts + 1
 FROM due WHERE callback.id = due.id
-RETURNING callback.id, reference, kind, payload, due_at, attempts
+RETURNING callback.id, reference, kind, payload, due_at, attempts, claimed_until
+"""
+
+GIVE_BACK = """
+UPDATE sandbox_callbacks SET claimed_until = NULL, attempts = attempts - 1
+WHERE id = ANY($1::bigint[]) AND claimed_until = $2 AND done_at IS NULL
 """
 
 FINISH = "UPDATE sandbox_callbacks SET done_at = now() WHERE id = ANY($1::bigint[])"
@@ -80,13 +85,17 @@ class Playback:
 
     async def run(self) -> bool:
         """Deliver one batch of what is due; return whether there may be more."""
-        rows = await self._pool.fetch(CLAIM, self._lease)
+        rows = await claim(self._pool, CLAIM, self._lease, give_back=self._give_back, seconds=self._lease)
         if rows:
             delivered = set(chain.from_iterable(await asyncio.gather(*map(self._deliver, _by_message(rows)))))
             await persist(lambda: self._pool.execute(FINISH, list(delivered)), self._lease)
             left = [row["id"] for row in rows if row["id"] not in delivered]
             await persist(lambda: self._postpone(left), self._lease)
         return len(rows) == BATCH
+
+    async def _give_back(self, rows: Sequence[Row]) -> None:
+        """Let callbacks that were not posted be claimed again at once."""
+        await self._pool.execute(GIVE_BACK, [row["id"] for row in rows], rows[0]["claimed_until"])
 
     async def _deliver(self, rows: Sequence[Row]) -> list[int]:
         delivered: list[int] = []
