@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from app.domain.kernel.errors import HeadersTooLarge, InvalidRequest
 
 VERSIONS = ("1.0", "1.1")
+UPGRADING = (b"upgrade", b"http2-settings")
+"""The headers of a wish to upgrade, which `Connection` names too."""
 
 _HOST = re.compile(rb"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
@@ -24,8 +26,25 @@ def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most
     _check_length(version, headers)
 
 
+def names_websocket(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a request asks for a WebSocket, perhaps among other protocols."""
+    return any(name == b"upgrade" and b"websocket" in value.lower() for name, value in headers)
+
+
+def without_upgrade(method: bytes, url: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """Return the head of a request as it is when its wish to upgrade is ignored (RFC 9110, section 7.8)."""
+    lines = [b"%b %b HTTP/%b" % (method, url, version.encode())]
+    for name, value in headers:
+        if name == b"connection":
+            tokens = [token.strip() for token in value.split(b",")]
+            value = b", ".join(token for token in tokens if token.lower() not in UPGRADING)
+        if name not in UPGRADING:
+            lines.append(b"%b: %b" % (name, value))
+    return b"\r\n".join([*lines, b"", b""])
+
+
 def check_has_no_body(headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Raise `InvalidRequest` for a body beside `Upgrade`: the parser takes what follows for the next request."""
+    """Raise `InvalidRequest` for a body beside `Upgrade: websocket`: a proxy may take it for something else."""
     told = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
     if told.pop(b"content-length", b"0").strip(b"0") or told:
         raise InvalidRequest(reason="A request to upgrade the connection has no body")

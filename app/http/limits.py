@@ -16,6 +16,7 @@ class Limits:
     connections: int = 2_000
     head_seconds: float = 10.0
     body_seconds: float = 30.0
+    handshake_seconds: float = 20.0
     stall_seconds: float = 30.0
     linger_seconds: float = 2.0
     head_bytes: int = 32 * 1024

@@ -48,6 +48,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._stall: asyncio.TimerHandle | None = None
         self._refusal: DomainError | None = None
+        self._plain_head: bytes | None = None
         self._is_over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -86,8 +87,8 @@ class BoundedHttp(HttpToolsProtocol):
                 return
             try:
                 self._feed(data[start : start + SLICE])
-            except httptools.HttpParserUpgrade:
-                self._upgrade()
+            except httptools.HttpParserUpgrade as upgrade:
+                self._upgrade(data[start + upgrade.args[0] :])
                 return
             except httptools.HttpParserError as fault:
                 cause = fault.__context__
@@ -111,9 +112,19 @@ class BoundedHttp(HttpToolsProtocol):
         if not self._in_body and self._received > self._limits.head_bytes:
             raise HeadersTooLarge()
 
-    def _upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol; any other upgrade was ignored, and answered as a request."""
-        if not self._should_upgrade():
+    def _read_plainly(self, rest: bytes) -> None:
+        """Read a request again as one that does not ask for an upgrade: its parser has taken its body for the next."""
+        assert self._plain_head is not None
+        head, self._plain_head = self._plain_head, None
+        self._begin_part(in_body=False)
+        self._header_count = 0
+        self.parser = httptools.HttpRequestParser(self)
+        self.data_received(head + rest)
+
+    def _upgrade(self, rest: bytes) -> None:
+        """Hand the connection to the WebSocket protocol; `rest` is what came behind the head."""
+        if self._plain_head is not None:
+            self._read_plainly(rest)
             return
         if self._is_busy():
             self._refuse(InvalidRequest(reason="A request to upgrade waits for the answer to the one before it"))
@@ -139,14 +150,24 @@ class BoundedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Check the head, and begin or queue the request."""
         assert self.parser
-        heads.check(self.parser.get_http_version(), self.url, self.headers, self._limits.head_bytes)
-        if self.parser.should_upgrade():
-            heads.check_has_no_body(self.headers)
+        version = self.parser.get_http_version()
+        heads.check(version, self.url, self.headers, self._limits.head_bytes)
+        if self.parser.should_upgrade() and self._ignores_upgrade(method := self.parser.get_method()):
+            self._plain_head = heads.without_upgrade(method, self.url, version, self.headers)
+            return
         if len(self.pipeline) >= self._limits.pipelined:
             raise InvalidRequest(reason=f"At most {self._limits.pipelined} requests wait on one connection")
         self._begin_part(in_body=True)
         self.config.idle.pop(self, None)
         super().on_headers_complete()
+
+    def _ignores_upgrade(self, method: bytes) -> bool:
+        """Tell whether a request is answered as if it asked for no upgrade; raise `InvalidRequest`."""
+        if method == b"CONNECT":
+            raise InvalidRequest(reason="The service is no proxy")
+        if heads.names_websocket(self.headers):
+            heads.check_has_no_body(self.headers)
+        return not self._should_upgrade()
 
     def on_chunk_header(self) -> None:
         """Count the chunks of a body."""
@@ -156,6 +177,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """End a request."""
+        if self._plain_head is not None:
+            return
         self._begin_part(in_body=False)
         self._header_count = self._chunk_count = 0
         super().on_message_complete()

@@ -10,7 +10,8 @@ from app.http.limits import BoundedConfig
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """One connection. Until the application has sent its first message, it gives way to new ones as an idle one does.
+    """One connection. Until the application has sent its first message, it gives way to new ones as an idle one does,
+    and has `handshake_seconds`.
 
     What it takes in is bounded while the client does not read what it is sent, pongs included.
     """
@@ -22,16 +23,18 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._limits = self.config.limits
         self._stall: asyncio.TimerHandle | None = None
         self._end: asyncio.TimerHandle | None = None
+        self._begin: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a connection over from HTTP."""
         super().connection_made(transport)
         self.config.idle[self] = None
+        self._begin = self.loop.call_later(self._limits.handshake_seconds, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.config.idle.pop(self, None)
-        for timer in (self._stall, self._end):
+        for timer in (self._stall, self._end, self._begin):
             if timer is not None:
                 timer.cancel()
         self.connections.add(self)  # the base class removes it; an evicted one is gone already
@@ -46,6 +49,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         """Send what the application says."""
         if message["type"] == "websocket.send":
             self.config.idle.pop(self, None)
+            if self._begin is not None:
+                self._begin.cancel()
         await super().send(message)
 
     def pause_writing(self) -> None:

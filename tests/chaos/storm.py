@@ -1,4 +1,4 @@
-"""Texts go out while workers are killed and Valkey forgets everything; afterwards every text is counted."""
+"""Texts go out while workers are killed, connections lost and Valkey forgets; afterwards every text is counted."""
 
 import asyncio
 import random
@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 import httpx2
 from pydantic import SecretStr
@@ -23,6 +24,9 @@ from tests.factories.billing import audit
 from tests.waiting import until
 
 WORKERS = 2
+OWN = "storm"
+"""How the connections of the test itself are known."""
+
 AT_ONCE = 16
 SECRET = "a secret for storms, of 32 bytes"
 
@@ -39,6 +43,10 @@ PACE = {
 
 UNSETTLED = "SELECT count(*) FROM messages WHERE status IN ('pending', 'sent')"
 PENDING = "SELECT count(*) FROM messages WHERE status = 'pending'"
+CUT = f"""
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> '{OWN}'
+"""
 REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL WHERE done_at IS NULL"
 """Spares the minute for which reports stay with the worker that died with them."""
 
@@ -55,6 +63,8 @@ class Storm:
     workers: list[Process] = field(default_factory=list[Process])
     ids: list[int] = field(default_factory=list[int])
     killed: int = 0
+    cuts: int = 0
+    unavailable: int = 0
 
     async def send(self, count: int) -> None:
         """Send texts, several at a time; one in twenty goes to a number that makes trouble."""
@@ -65,10 +75,29 @@ class Storm:
                 ordinary = f"+1202555{self.chance.randrange(10_000):04d}"
                 to = self.chance.choice(SCRIPTED) if self.chance.random() < 0.05 else ordinary
                 body = {"to": to, "message": f"Text {len(self.ids)}", "consent_attested": True}
-                answer = await self.api.post("/sms/send", json=body)
-                self.ids.append(int(answer.json()["data"]["message_id"]))
+                self.ids.append(await self._post(body))
 
         await asyncio.gather(*(post() for _ in range(AT_ONCE)))
+
+    async def _post(self, body: dict[str, object]) -> int:
+        """Send a text as clients do: again, with the same key, while the service is not available."""
+        key = {"Idempotency-Key": uuid4().hex}
+
+        async def is_taken() -> int:
+            answer = await self.api.post("/sms/send", json=body, headers=key)
+            if answer.status_code in (409, 503):  # an earlier attempt may be under way
+                self.unavailable += 1
+                return 0
+            return int(answer.json()["data"]["message_id"])
+
+        return await until(is_taken, 60, every=0.05)
+
+    async def cut(self, times: int, pause: float) -> float:
+        """End every connection of the service to the database, `pause` seconds apart in the mean; return when last."""
+        for _ in range(times):
+            await asyncio.sleep(self.chance.uniform(0, 2 * pause))
+            self.cuts += len(await self.pool.fetch(CUT))
+        return time.monotonic()
 
     async def kill(self, times: int, pause: float) -> None:
         """Kill a worker at random moments, `pause` seconds apart in the mean, and start another at once."""
@@ -122,8 +151,9 @@ async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
         opened = await setup.create_account(settings, "Blue Door", "ann@example.com", credits)
         await asyncio.to_thread(await_ready, settings.public_url, *processes)
         headers = {"X-API-Key": opened.svc_key}
+        own = f"{servers.database_url}&application_name={OWN}"
         async with (
-            open_services(settings) as services,
+            open_services(settings.model_copy(update={"database_url": own})) as services,
             Redis.from_url(servers.redis_url) as redis,
             httpx2.AsyncClient(base_url=settings.public_url, headers=headers, timeout=60) as api,
         ):

@@ -1,5 +1,7 @@
 """Requests that are too large, have two meanings, or are no HTTP never reach the application."""
 
+import asyncio
+
 import orjson
 import pytest
 
@@ -14,6 +16,10 @@ SOUND = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
 pytestmark = pytest.mark.anyio
 
 CLOSE = b"Connection: close\r\n"
+CLOSING = b"GET /last HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n"
+
+H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
+"""What Java's HttpClient and `curl --http2` send over plain http."""
 
 BAD = {
     "no host": b"GET / HTTP/1.1\r\n\r\n",
@@ -53,7 +59,15 @@ BAD = {
     "another version": b"GET / HTTP/2.0\r\nHost: a\r\n\r\n",
     "an older version": b"GET / HTTP/0.9\r\nHost: a\r\n\r\n",
     "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    "a body beside an upgrade": POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nabcde",
+    "a tunnel to a path": b"CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n",
+    "a body beside a handshake": POST + b"Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\nabcde",
+    "a body beside a choice": POST + b"Connection: Upgrade\r\nUpgrade: h2c, WebSocket\r\nContent-Length: 1\r\n\r\na",
+    "a body beside a second upgrade": POST
+    + b"Connection: Upgrade\r\nUpgrade: websocket\r\nUpgrade: h2c\r\nContent-Length: 1\r\n\r\na",
+    "two lengths beside an upgrade": POST + H2C + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\naa",
+    "a length and chunks beside an upgrade": POST
+    + H2C
+    + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "chunks beside an upgrade": POST
     + b"Connection: Upgrade\r\nUpgrade: websocket\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a chunk without a size": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n\r\n",
@@ -102,11 +116,78 @@ async def test_what_a_smuggler_hides_in_a_body_is_no_request(server: Running) ->
 
 async def test_what_a_smuggler_hides_behind_an_upgrade_is_no_request(server: Running) -> None:
     hidden = b"DELETE /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
-    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: %d\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: %d\r\n\r\n"
 
     await server.ask(head % len(hidden) + hidden)
 
     assert server.requests == []
+
+
+async def test_what_a_smuggler_hides_in_a_body_behind_another_upgrade_is_that_body(server: Running) -> None:
+    hidden = b"DELETE /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    await server.ask(POST + CLOSE + b"Upgrade: h2c\r\nContent-Length: %d\r\n\r\n" % len(hidden) + hidden)
+    await server.ask(POST + H2C + b"Content-Length: %d\r\n\r\n" % len(hidden) + hidden + CLOSING)
+
+    assert [(scope["method"], body) for scope, body in server.requests] == [
+        ("POST", hidden),
+        ("POST", hidden),
+        ("GET", b""),
+    ]
+
+
+@pytest.mark.parametrize("cut", [1, 7, 60, 100_000])
+@pytest.mark.parametrize(
+    "body", [b"Content-Length: 5\r\n\r\nabcde", b"Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n"]
+)
+async def test_an_upgrade_that_the_service_does_not_know_is_ignored_and_the_connection_goes_on(
+    server: Running, body: bytes, cut: int
+) -> None:
+    sent = (
+        POST
+        + H2C
+        + body
+        + POST
+        + H2C
+        + b"Content-Length: 0\r\n\r\n"
+        + b"GET /3 HTTP/1.1\r\n"
+        + HOST
+        + H2C
+        + b"\r\n"
+        + CLOSING
+    )
+    raw = await server.connect()
+    for start in range(0, len(sent), cut):
+        raw.send(sent[start : start + cut])
+        await asyncio.sleep(0)
+
+    answered = await raw.rest()
+
+    assert answered.count(b"HTTP/1.1 200 OK\r\n") == 4
+    assert [(scope["method"], scope["path"], body) for scope, body in server.requests] == [
+        ("POST", "/", b"abcde"),
+        ("POST", "/", b""),
+        ("GET", "/3", b""),
+        ("GET", "/last", b""),
+    ]
+    names = {name for scope, _ in server.requests for name, _ in scope["headers"]}
+    assert names & {b"upgrade", b"http2-settings"} == set()
+
+
+async def test_a_head_that_asks_for_an_upgrade_is_as_large_as_another(server: Running) -> None:
+    head = POST + H2C + b"X: " + b"x" * 32_000 + b"\r\nContent-Length: 200000\r\n" + CLOSE + b"\r\n"
+
+    answer = await server.ask(head + b"x" * 200_000)
+
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert [len(body) for _, body in server.requests] == [200_000]
+
+
+async def test_requests_that_ask_for_an_upgrade_wait_in_the_same_number(server: Running) -> None:
+    answer = await server.ask((POST + H2C + b"Content-Length: 1\r\n\r\na") * 2_000)
+
+    assert answer.count(b"HTTP/1.1 200 OK\r\n") <= 17
+    assert answer.count(b"invalid_request") == 1
 
 
 async def test_a_trailer_never_becomes_a_header(server: Running) -> None:

@@ -113,6 +113,19 @@ async def test_a_large_handshake_within_the_limits_is_answered(server: Running, 
     assert (await raw.head()).startswith(b"HTTP/1.1 101 ")
 
 
+async def test_a_socket_that_is_not_answered_ends_and_one_that_was_does_not() -> None:
+    async with running(replace(QUICK, handshake_seconds=0.3)) as server:
+        talking = await open_socket(server)
+        talking.send(frame(TEXT, b"a"))
+        await talking.reader.readexactly(3)
+        silent = await open_socket(server)
+
+        assert await silent.rest() == b""
+        talking.send(frame(TEXT, b"b"))
+        assert await talking.reader.readexactly(3) == b"\x81\x01b"
+        assert server.connections() == 1
+
+
 async def test_a_socket_that_was_not_answered_yet_gives_way_and_one_that_was_keeps_its_place() -> None:
     async with running(replace(Limits(), connections=10)) as server:
         talking = await open_socket(server)
