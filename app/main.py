@@ -163,6 +163,7 @@ def configure(settings: Settings) -> BoundedConfig:
     docs = _docs(settings)
     limits = Limits(
         connections=settings.max_connections,
+        address_connections=settings.max_connections_per_address,
         head_seconds=settings.request_head_seconds,
         body_seconds=settings.request_body_seconds,
         stall_seconds=settings.response_stall_seconds,

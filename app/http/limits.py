@@ -1,12 +1,16 @@
 """What one connection may take, and which connections give way when there are too many."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.utils import get_remote_addr
 
 from app.domain.kernel.errors import DomainError
+from app.domain.kernel.networks import networks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,7 @@ class Limits:
     """Bounds of a connection and its requests. `body_bytes` counts what chunks add to a body as well."""
 
     connections: int = 2_000
+    address_connections: int = 500
     head_seconds: float = 10.0
     body_seconds: float = 30.0
     handshake_seconds: float = 20.0
@@ -31,6 +36,11 @@ class Limits:
 class Evictable(Protocol):
     """A connection that nothing is being done for."""
 
+    @property
+    def transport(self) -> Any:
+        """Return the transport, by which the connection is known."""
+        ...
+
     def evict(self) -> None:
         """Close the connection at once."""
         ...
@@ -39,7 +49,8 @@ class Evictable(Protocol):
 class BoundedConfig(uvicorn.Config):
     """The configuration of a server with `limits`; `render` makes an error the status and the JSON of its answer.
 
-    `idle` holds the connections without a request, the oldest first.
+    `idle` holds the connections without a request, the oldest first. Each network (an address, or 64 bits
+    of IPv6) may have `address_connections`; trusted proxies, which bring the clients of many, any number.
     """
 
     def __init__(
@@ -49,12 +60,44 @@ class BoundedConfig(uvicorn.Config):
         self.limits = limits
         self.render = render
         self.idle: dict[Evictable, None] = {}
+        self._networks: dict[Any, str] = {}
+        self._held: Counter[str] = Counter()
+        self._proxies = ProxyHeadersMiddleware(app, self.forwarded_allow_ips).trusted_hosts
 
-    def make_room(self) -> bool:
-        """Close the connection that has been without a request for longest; return False where there is none."""
-        oldest = next(iter(self.idle), None)
+    def admit(self, transport: Any, connections: int) -> bool:
+        """Give a new connection a place beside so many others; return False where it gets none.
+
+        When all are taken, one is made free by the connection that has been without a request for longest; when the
+        network of the new one has its share, by one of its own.
+        """
+        network = self._find_network(transport)
+        if network and self._held[network] >= self.limits.address_connections:
+            has_place = self._evict(each for each in self.idle if self._networks.get(each.transport) == network)
+        else:
+            has_place = connections < self.limits.connections or self._evict(iter(self.idle))
+        if has_place and network:
+            self._networks[transport] = network
+            self._held[network] += 1
+        return has_place
+
+    def release(self, transport: Any) -> None:
+        """Take a connection off the share of its network, once."""
+        network = self._networks.pop(transport, None)
+        if network:
+            self._held[network] -= 1
+            if not self._held[network]:
+                del self._held[network]
+
+    def _evict(self, candidates: Iterator[Evictable]) -> bool:
+        oldest = next(candidates, None)
         if oldest is None:
             return False
         del self.idle[oldest]
+        self.release(oldest.transport)
         oldest.evict()
         return True
+
+    def _find_network(self, transport: Any) -> str | None:
+        """Return the network of a connection; None for one that does not count: of a proxy, or of a Unix socket."""
+        client = get_remote_addr(transport)
+        return None if client is None or client[0] in self._proxies else networks_of(client[0])[0]

@@ -53,7 +53,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Take a connection; when there are too many, close the one that is idle for longest, or else this one."""
-        has_room = len(self.connections) < self._limits.connections or self.config.make_room()
+        has_room = self.config.admit(transport, len(self.connections))
         super().connection_made(transport)
         if has_room:
             self.config.idle[self] = None
@@ -68,6 +68,7 @@ class BoundedHttp(HttpToolsProtocol):
         """Forget the connection."""
         self._stop_timers()
         self.config.idle.pop(self, None)
+        self.config.release(self.transport)
         super().connection_lost(exc)
 
     def evict(self) -> None:

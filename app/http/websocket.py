@@ -34,6 +34,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.config.idle.pop(self, None)
+        self.config.release(self.transport)
         for timer in (self._stall, self._end, self._begin):
             if timer is not None:
                 timer.cancel()

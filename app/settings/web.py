@@ -10,6 +10,7 @@ class WebSettings(BaseSettings):
     """Bounds of connections and requests."""
 
     max_connections: int = Field(2_000, ge=10, le=100_000)
+    max_connections_per_address: int = Field(500, ge=1, le=100_000)
     request_head_seconds: Time = 10.0
     request_body_seconds: Time = 30.0
     keep_alive_seconds: Time = 75.0

@@ -30,8 +30,9 @@ class Running:
     answer: bytes = b"ok"
     raws: list["Raw"] = field(default_factory=list["Raw"])
 
-    async def connect(self) -> "Raw":
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20)
+    async def connect(self, address: str = "127.0.0.1") -> "Raw":
+        """Connect from an address of this machine."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20, local_addr=(address, 0))
         self.raws.append(Raw(reader, writer))
         return self.raws[-1]
 

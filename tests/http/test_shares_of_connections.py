@@ -1,0 +1,96 @@
+"""No address takes all the connections of a server."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+
+from app.http.limits import Limits
+from tests.http.conftest import Raw, Running, running
+from tests.http.test_websocket_limits import HANDSHAKE, TEXT, frame
+from tests.waiting import until
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+BODY = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n"
+GREEDY, OTHER, PROXY = "127.0.0.2", "127.0.0.3", "127.0.0.9"
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def small() -> AsyncGenerator[Running]:
+    """Give a server with ten places, of which an address has four."""
+    async with running(replace(Limits(), connections=10, address_connections=4), forwarded_allow_ips=PROXY) as found:
+        yield found
+
+
+async def is_answered(server: Running, address: str) -> bool:
+    raw = await server.connect(address)
+    raw.send(GET)
+    return (await raw.head()).startswith(b"HTTP/1.1 200 OK")
+
+
+async def busy(server: Running, address: str, count: int) -> list[Raw]:
+    raws = [await server.connect(address) for _ in range(count)]
+    begun = len(server.server.server_state.tasks)
+    for raw in raws:
+        raw.send(BODY)
+    await until(lambda: len(server.server.server_state.tasks) == begun + count)
+    return raws
+
+
+async def test_an_address_whose_share_is_at_work_gets_no_further_connection_and_others_do(small: Running) -> None:
+    await busy(small, GREEDY, 4)
+
+    refused = await (await small.connect(GREEDY)).rest()
+
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    assert all([await is_answered(small, OTHER) for _ in range(3)])
+    assert small.connections() == 7
+
+
+async def test_a_connection_beyond_the_share_takes_the_place_of_the_oldest_idle_one_of_its_address(
+    small: Running,
+) -> None:
+    other = await small.connect(OTHER)
+    oldest, *rest = [await small.connect(GREEDY) for _ in range(4)]
+    await until(lambda: small.connections() == 5)
+
+    assert await is_answered(small, GREEDY)
+
+    assert await oldest.rest() == b""
+    for raw in (other, *rest):
+        raw.send(GET)
+        assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")
+
+
+async def test_what_an_address_has_closed_it_may_open_again(small: Running) -> None:
+    for _ in range(3):
+        raws = await busy(small, GREEDY, 4)
+        for raw in raws:
+            raw.writer.close()
+        await until(lambda: small.connections() == 0)
+
+    assert await is_answered(small, GREEDY)
+
+
+async def test_a_websocket_counts_for_its_address_until_it_ends(small: Running) -> None:
+    sockets = [await small.connect(GREEDY) for _ in range(4)]
+    for raw in sockets:
+        raw.send(HANDSHAKE + b"\r\n")
+        assert (await raw.head()).startswith(b"HTTP/1.1 101 ")
+        raw.send(frame(TEXT, b"a"))
+        await raw.reader.readexactly(3)
+
+    refused = await (await small.connect(GREEDY)).rest()
+    sockets[0].writer.close()
+    await until(lambda: small.connections() == 3)
+
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    assert await is_answered(small, GREEDY)
+
+
+async def test_a_trusted_proxy_may_take_every_place(small: Running) -> None:
+    await busy(small, PROXY, 10)
+
+    assert small.connections() == 10
