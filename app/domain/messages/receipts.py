@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Pool
+from app.domain.billing import service as billing
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
 from app.domain.messages import outcome
@@ -50,13 +51,18 @@ class Receipts:
     ring: Ring
 
     async def receive(self, carrier: str, receipt: Receipt) -> None:
-        """Journal a report and apply it; park it where its message is not known yet. Again changes nothing."""
+        """Journal a report and apply it; park it where its message is not known yet. Again changes nothing.
+
+        A report on a message that is erased at this moment is dropped.
+        """
         found = await self.pool.fetchrow(FIND_MESSAGE, carrier, receipt.provider_message_id, receipt.reference)
         if found is None:
             await self.pool.execute(PARK, *_row(carrier, receipt).values())
             self.ring("receipts")
             return
         async with self._unit(carrier, found["account_id"]) as unit:
+            if not await _hold(unit, found["id"], receipt):
+                return
             row = {**_row(carrier, receipt), "message_id": found["id"]}
             journaled = insert(ReceiptRow).values(row).on_conflict_do_nothing().returning(ReceiptRow.id)
             id = (await unit.execute(journaled)).scalar_one_or_none()
@@ -68,6 +74,8 @@ class Receipts:
         parked = await self.pool.fetch(FIND_PARKED)
         for row in parked:
             async with self._unit(row["carrier"], row["account_id"]) as unit:
+                if not await _hold(unit, row["message_id"], _receipt(row)):
+                    continue
                 taken = update(ReceiptRow).where(ReceiptRow.id == row["id"], ReceiptRow.message_id.is_(None))
                 result = await unit.execute(taken.values(message_id=row["message_id"]).returning(ReceiptRow.id))
                 if result.scalar_one_or_none() is not None:
@@ -104,6 +112,17 @@ def _receipt(row: Any) -> Receipt:
         carrier_error=row["carrier_error"],
         part=row["part"],
     )
+
+
+async def _hold(unit: Unit, message_id: int, receipt: Receipt) -> bool:
+    """Lock the message of a report until the unit ends, so that it is not erased meanwhile; False where it was.
+
+    A failure changes the balance, which is locked first, as in an erasure.
+    """
+    if receipt.status is ReceiptStatus.failed:
+        await billing.lock(unit)
+    own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.id == message_id)
+    return await unit.one(own.with_for_update(key_share=True)) is not None
 
 
 async def _apply(unit: Unit, id: int, message_id: int, receipt: Receipt) -> None:
