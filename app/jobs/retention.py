@@ -20,7 +20,7 @@ PURGES = {
     "DELETE FROM waiting_letters WHERE expires_at < $1": timedelta(0),
     "DELETE FROM invitations WHERE expires_at < $1": timedelta(0),
     "DELETE FROM sandbox_callbacks WHERE done_at < $1": SANDBOX_FOR,
-    "DELETE FROM sandbox_messages WHERE accepted_at < $1": SANDBOX_FOR,
+    "DELETE FROM sandbox_messages WHERE received_at < $1": SANDBOX_FOR,
     "DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1": UNMATCHED_FOR,
     "DELETE FROM unmatched_callbacks WHERE received_at < $1": UNUSABLE_FOR,
     "DELETE FROM erased_texts WHERE erased_at < $1": REPEATED_FOR,

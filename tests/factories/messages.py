@@ -46,7 +46,7 @@ async def add_receipt(source: Source, provider_message_id: str, **values: Any) -
 async def add_handed_over(source: Source, reference: int, at: datetime | None) -> None:
     """Note in the sandbox that a text was accepted at an instant and the report of it was delivered; None: not yet."""
     texts = {"provider_message_id": "", "from_number": "", "to_number": "", "body": "", "outcome": "accepted"}
-    await SANDBOX_MESSAGES.insert(source, reference=reference, accepted_at=at, **texts)
+    await SANDBOX_MESSAGES.insert(source, reference=reference, accepted_at=at, received_at=at or ago(), **texts)
     await SANDBOX_CALLBACKS.insert(
         source, reference=reference, kind="status", payload={}, due_at=at or ago(), done_at=at
     )

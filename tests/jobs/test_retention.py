@@ -107,6 +107,16 @@ async def test_what_the_sandbox_took_is_forgotten_after_30_days(services: Servic
     assert left == [[1, 2], [1, 2]]
 
 
+async def test_what_the_sandbox_has_refused_is_forgotten_too(services: Services) -> None:
+    for number, at in enumerate([NOON - SANDBOX_FOR - MOMENT, NOON - SANDBOX_FOR]):
+        await add_handed_over(services, number, at)
+    await SANDBOX_MESSAGES.change(services, accepted_at=None, outcome="invalid_number")
+
+    await _job(services).run()
+
+    assert await SANDBOX_MESSAGES.read(services, "reference") == [1]
+
+
 async def test_deliveries_lose_their_payloads_first_and_are_kept_while_they_are_pending(
     services: Services, account: Opened
 ) -> None:

@@ -62,6 +62,7 @@ async def test_an_ordinary_text_is_accepted_and_its_receipts_are_owed(database: 
         "outcome": "accepted",
         "calls": 1,
         "accepted_at": row["accepted_at"],
+        "received_at": row["received_at"],
     }
     assert await owed(database) == [(0.2, receipt("sent")), (0.4, receipt("delivered"))]
 

@@ -6,14 +6,14 @@ from typing import Any
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.base import Base, Key
+from app.db.base import Base, Created, Key
 
 
 class SandboxMessage(Base):
     """A text that reached the network. `calls` counts how often it was handed over: more than once is a defect.
 
     Only a number that refuses its first calls is called again rightly. `outcome` is `accepted` or the
-    failure code of the refusal.
+    failure code of the refusal; one that was refused has no `accepted_at`.
     """
 
     __tablename__ = "sandbox_messages"
@@ -27,6 +27,7 @@ class SandboxMessage(Base):
     outcome: Mapped[str]
     calls: Mapped[int] = mapped_column(server_default="1")
     accepted_at: Mapped[datetime | None]
+    received_at: Mapped[Created]
 
 
 class SandboxCallback(Base):
