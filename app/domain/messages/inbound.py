@@ -38,6 +38,9 @@ END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
 HELP_WITH_SUPPORT = "for help contact {support}. "
 HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
+NO_NAME = "My company"
+"""What accounts were once called that their owner had not named."""
+
 FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
 
 KEEP_UNMATCHED = """
@@ -224,9 +227,10 @@ async def _reply(unit: Unit, arrival: Arrival, template: str) -> None:
 async def _compliance_text(unit: Unit, template: str) -> str:
     """Return a reply in the account's name; one without a name, and without a contact, is worded without them."""
     account = await accounts.get_own(unit)
-    support = account.support_contact or account.company_name
+    name = "" if account.company_name == NO_NAME else account.company_name
+    support = account.support_contact or name
     text = template.format(support=support) if support else template.removeprefix(HELP_WITH_SUPPORT)
-    return f"{account.company_name}: {text}" if account.company_name else text[:1].upper() + text[1:]
+    return f"{name}: {text}" if name else text[:1].upper() + text[1:]
 
 
 def _payload(inbound: InboundMessage) -> dict[str, Any]:

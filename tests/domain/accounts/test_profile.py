@@ -46,6 +46,20 @@ async def test_an_account_without_a_name_replies_without_one(
     ]
 
 
+@pytest.mark.parametrize("support", ["", "help@bluedoor.example"])
+async def test_no_reply_calls_an_account_my_company(
+    new_account: Callable[..., Any], unit_for: UnitFor, replies: Callable[..., Any], support: str
+) -> None:
+    account = await new_account(company_name="My company")
+    async with unit_for(account) as unit:
+        await service.update(unit, {"support_contact": support})
+
+    told = " ".join(await replies(account, "HELP", "STOP", "START"))
+
+    assert "my company" not in told.lower()
+    assert (f"For help contact {support}. " in told) is (support != "")
+
+
 async def test_an_account_without_a_name_replies_with_its_support_contact(
     new_account: Callable[..., Any], unit_for: UnitFor, replies: Callable[..., Any]
 ) -> None:

@@ -27,6 +27,7 @@ from app.graphql.errors import refusal
 from app.graphql.execute import Executor
 from app.graphql.schema import CORE
 from tests.conftest import SAVED, opener, unit_of
+from tests.factories.accounts import MAKERS
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.snapshots import rows
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
@@ -268,3 +269,15 @@ async def test_a_replayed_idempotency_key_shows_no_subscription_of_another_key(a
     ]
 
     assert (first.status_code, other.status_code, again.json()["data"]) == (200, 404, first.json()["data"])
+
+
+async def test_an_owner_alone_manages_a_webhook_whose_maker_is_not_known_and_may_take_it_over(cast: Cast) -> None:
+    hook = cast.hooks["member"]
+    await WEBHOOK_SUBSCRIPTIONS.where(id=hook).change(cast.services, maker_id=None)
+
+    shown = {actor: hook in [each["id"] for each in await cast.run("{ webhooks { id } }", actor)] for actor in MANAGES}
+    await cast.use("take_over_webhook", "owner", "member")
+
+    assert {actor for actor, is_shown in shown.items() if is_shown} == {"owner", "admin key"}
+    [maker] = await WEBHOOK_SUBSCRIPTIONS.where(id=hook).read(cast.services, "maker_id")
+    assert await MAKERS.where(id=maker).read(cast.services, "maker_user_id") == [cast.actors["owner"].user_id]
