@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from app.bootstrap import Services
+from app.domain.oauth import grants
 from app.domain.onboarding.service import Opened
 from tests.factories.accounts import AUDIT_ENTRIES, USERS
 from tests.factories.oauth import (
@@ -40,6 +41,23 @@ async def test_eight_refreshes_of_one_token_at_once_all_keep_the_connection(
     for each in siblings:
         assert (await http.get("/contacts", headers=bearer(each["access_token"]))).status_code == 200
         assert (await application.refresh(each["refresh_token"])).status_code == 200
+    assert await revoked_because(services) == []
+
+
+async def test_a_connection_is_given_so_many_tokens_in_a_minute_and_keeps_those_it_has(
+    application: Application, services: Services, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(grants, "MAX_IN_A_MINUTE", 3)
+    first = await application.connect()
+    statuses = [(await application.refresh(first["refresh_token"])).status_code for _ in range(2)]
+
+    refused = await application.refresh(first["refresh_token"])
+
+    assert (statuses, refused.status_code, refused.json()["error"]) == ([200, 200], 429, "temporarily_unavailable")
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert await OAUTH_REFRESH_TOKENS.count(services) == 3
+    await OAUTH_REFRESH_TOKENS.change(services, created_at=ago(seconds=61), rotated_at=None)
+    assert (await application.refresh(first["refresh_token"])).status_code == 200
     assert await revoked_because(services) == []
 
 

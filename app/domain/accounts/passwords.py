@@ -47,7 +47,7 @@ PASSWORDS = PasswordHash.recommended()
 PARALLEL = max(1, min(4, (os.cpu_count() or 1) - 1))
 """How many are hashed at once: each takes 64 MiB and a tenth of a second of a core. One core is left to requests."""
 
-NICE = 10
+NICE = 5
 MAX_WAITING = 100
 WAIT_SECONDS = 10
 """How many may wait to be hashed, and for how long who is one too many is sent away."""

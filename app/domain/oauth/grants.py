@@ -1,15 +1,17 @@
 """Grants and their tokens: codes exchanged, refresh tokens rotated, and all of it revoked."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import RateLimited
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth import queries, redirects
 from app.domain.oauth.models import AuthorizationCode, Client, Grant, RefreshToken
@@ -18,6 +20,10 @@ from app.domain.oauth.queries import ConnectedApplication, LiveGrant
 CODE_LASTS = timedelta(seconds=60)
 REFRESH_LASTS = timedelta(days=30)
 GRANT_LASTS = timedelta(days=365)
+MINUTE = timedelta(minutes=1)
+MAX_IN_A_MINUTE = 60
+"""How many refresh tokens a grant is given in a minute: each takes a row for a month."""
+
 GRACE = timedelta(seconds=60)
 """How long a rotated refresh token still yields a sibling: for who refreshes twice at once, or lost an answer."""
 
@@ -127,8 +133,13 @@ async def find_grant_of(unit: Unit, tokens: Tokens, text: str) -> LiveGrant | No
 
 
 async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
-    """Use a code or a refresh token up; return a new refresh token, which is known this once."""
+    """Use a code or a refresh token up; return a new refresh token, which is known this once.
+
+    Raises `RateLimited` where the grant was given `MAX_IN_A_MINUTE` of them; then nothing is used up.
+    """
     now = unit.clock.now()
+    await unit.execute(update(Grant).where(Grant.id == found.grant.id).values(last_used_at=now))
+    await _check_rate(unit, found.grant, now)
     if isinstance(found.row, AuthorizationCode):
         found.row.used_at, scopes = now, sorted(found.grant.scopes)
     else:
@@ -142,8 +153,14 @@ async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
         expires_at=min(now + REFRESH_LASTS, found.grant.expires_at),
     )
     await unit.save(found.row, new)
-    await unit.execute(update(Grant).where(Grant.id == found.grant.id).values(last_used_at=now))
     return text
+
+
+async def _check_rate(unit: Unit, grant: LiveGrant, now: datetime) -> None:
+    own = (RefreshToken.grant_id == grant.id, RefreshToken.created_at > now - MINUTE)
+    [(count, first)] = await unit.rows(select(func.count(), func.min(RefreshToken.created_at)).where(*own))
+    if count >= MAX_IN_A_MINUTE:
+        raise RateLimited(seconds=math.ceil((first + MINUTE - now).total_seconds()))
 
 
 async def revoke(unit: Unit, id: int, user_id: int | None = None) -> ConnectedApplication:
