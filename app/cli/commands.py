@@ -101,7 +101,9 @@ def serve(
 def web() -> None:
     """Run the web process alone, against DATABASE_URL and REDIS_URL."""
     from app.main import run
+    from app.telemetry.metrics import fold
 
+    fold()
     run(find_settings())
 
 
@@ -111,8 +113,10 @@ def worker() -> None:
     from app.bootstrap import open_jobs
     from app.settings import environment
     from app.telemetry import logs
+    from app.telemetry.metrics import fold
     from app.worker import run
 
+    fold()
     settings = find_settings()
     environment.check(settings)
     logs.configure(settings.log_format, settings.log_level)

@@ -14,7 +14,9 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
 from prometheus_client.metrics_core import GaugeMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from app.telemetry import ended
 
 __all__ = [
     "ATTEMPTS_UNCHECKED",
@@ -30,6 +32,7 @@ __all__ = [
     "SIGN_INS",
     "WEBHOOKS_IN_FLIGHT",
     "Source",
+    "fold",
     "render",
 ]
 
@@ -89,28 +92,23 @@ class Source:
 
 async def render(sources: Sequence[Source] = (), folder: str | None = None) -> bytes:
     """Return all figures in Prometheus' text format; `folder` is where several processes keep their counts."""
-    counted = _counted_in(folder) if folder else REGISTRY
     gauges = await asyncio.gather(*map(_read, sources))
-    return await asyncio.to_thread(generate_latest, counted) + generate_latest(_Gauges(gauges))
+    return await asyncio.to_thread(_tell_counted, folder) + generate_latest(_Gauges(gauges))
 
 
-def _counted_in(folder: str) -> MultiProcessCollector:
-    """Collect what the processes of a folder count; one that was killed has nothing under way any more."""
-    for file in Path(folder).glob("gauge_live*.db"):
-        pid = int(file.stem.rpartition("_")[2])
-        if not _is_alive(pid):
-            mark_process_dead(pid, folder)
-    return MultiProcessCollector(None, folder)
+def fold() -> None:
+    """Fold the counts of processes that have ended, so that a process that starts again and again fills no folder."""
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")  # noqa: TID251 - prometheus_client reads it in the same way
+    if folder and Path(folder).is_dir():
+        with ended.folded(Path(folder)):
+            pass
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+def _tell_counted(folder: str | None) -> bytes:
+    if not folder:
+        return generate_latest(REGISTRY)
+    with ended.folded(Path(folder)):
+        return generate_latest(MultiProcessCollector(None, folder))
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,3 +229,12 @@ def test_a_host_that_is_not_this_machine_is_told_in_a_sentence(run: Run, tmp_pat
     assert done.complaint.startswith("messaging: The service cannot listen on port 8460 of 192.0.2.1: [Errno ")
     assert done.complaint.endswith(" Choose others with PORT and MESSAGING_HOST.\n")
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("command", ["web", "worker"])
+def test_a_process_that_starts_folds_the_figures_of_those_that_ended(run: Run, tmp_path: Path, command: str) -> None:
+    (tmp_path / "counter_4194304.db").touch()
+
+    run(command, PROMETHEUS_MULTIPROC_DIR=tmp_path)
+
+    assert list(tmp_path.glob("counter_*.db")) == []
