@@ -70,7 +70,10 @@ USER_AGENT = f"messaging-webhooks/{version('messaging')}"
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the surfaces are given. `secret` makes the fingerprints of API keys, `cursors` the places in lists."""
+    """What the surfaces are given.
+
+    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports.
+    """
 
     settings: Settings
     database: Database
@@ -89,6 +92,7 @@ class Services:
     oauth: Authority
     secret: bytes
     cursors: CursorSeal
+    exports: Seal
 
 
 @asynccontextmanager
@@ -149,6 +153,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
         cursors=CursorSeal(derive(settings, "cursors")),
+        exports=Seal(derive(settings, "export links")),
     )
 
 

@@ -41,7 +41,7 @@ from app.oauth import routes as oauth
 from app.oauth.browser import Browser
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
-from app.rest import envelope, health, inbound, openapi, pages, routes
+from app.rest import envelope, exports, health, inbound, openapi, pages, routes
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
@@ -107,6 +107,7 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
         *account.routes(services, browser),
         *oauth.routes(services, browser, identity),
         *inbound.routes(services),
+        *exports.routes(services),
         *health.routes(services),
         *pages.routes(described),
     ]

@@ -2,16 +2,13 @@
 
 import asyncio
 import os
-import zipfile
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from app.cli import setup
 from app.domain.accounts import audit
-from app.domain.erasure.export import AREAS, read_records
+from app.domain.erasure.archive import Archive
+from app.domain.erasure.export import read_snapshot
 from app.domain.kernel.events import timestamp
 from app.settings import Settings
 
@@ -29,15 +26,13 @@ def export_account(settings: Settings, account_id: int, path: Path) -> dict[str,
         raise FileExists(f"{path} exists. Choose another file, or remove it first.")
     part = path.with_name(f"{path.name}.part")
     exported_at = asyncio.run(_begin(settings, account_id))
-    with (
-        open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        counts = asyncio.run(_write(settings, account_id, archive))
-        manifest = {"account_id": account_id, "exported_at": exported_at, "records": counts}
-        archive.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        archive = Archive(file)
+        asyncio.run(_write(settings, account_id, archive))
+        archive.finish(account_id, exported_at)
     part.rename(path)
-    return {"account_id": account_id, "file": str(path), "exported_at": exported_at, "records": sum(counts.values())}
+    records = sum(archive.counts.values())
+    return {"account_id": account_id, "file": str(path), "exported_at": exported_at, "records": records}
 
 
 async def _begin(settings: Settings, account_id: int) -> str:
@@ -46,33 +41,11 @@ async def _begin(settings: Settings, account_id: int) -> str:
         return timestamp(unit.clock.now())
 
 
-async def _write(settings: Settings, account_id: int, archive: zipfile.ZipFile) -> Counter[str]:
-    counts = Counter({area.table: 0 for area in AREAS})
+async def _write(settings: Settings, account_id: int, archive: Archive) -> None:
     async with (
         setup.connect(settings) as services,
         services.database.pool.acquire() as connection,
         connection.transaction(),
     ):
-        await _write_areas(archive, read_records(connection, account_id), counts)
-    return counts
-
-
-async def _write_areas(archive: zipfile.ZipFile, batches: Any, counts: Counter[str]) -> None:
-    """Write one file for each area; only one can be open at a time."""
-    name, file = "", None
-    async for area, records in batches:
-        if area != name:
-            if file:
-                file.close()
-            name, file = area, archive.open(f"{area}.ndjson", "w", force_zip64=True)
-        assert file
-        file.write(
-            b"".join(orjson.dumps(record, default=_plain, option=orjson.OPT_APPEND_NEWLINE) for record in records)
-        )
-        counts[area] += len(records)
-    if file:
-        file.close()
-
-
-def _plain(value: Any) -> str:
-    return bytes(value).decode() if isinstance(value, bytes | memoryview) else str(value)
+        async for area, records in read_snapshot(connection, account_id):
+            archive.add(area, records)

@@ -227,6 +227,16 @@ class AccountQuery:
         """Return one page of the audit log."""
         return await audit.find_entries(info.context.unit, action, window(info, "audit_log", first, after, offset))
 
+    @strawberry.field(
+        graphql_type=list[User],
+        description="The people who joined by an invitation that a key made, or whom a key made owners, directly or "
+        "through others: when the key is revoked they are removed, or members again. confirm_user keeps them.",
+        directives=guarded("account:write"),
+    )
+    async def unconfirmed_users(self, info: Info) -> Sequence[models.User]:
+        """Return the people whom a key brought."""
+        return await users.find_unconfirmed(info.context.unit)
+
 
 @strawberry.type
 class AccountMutation:

@@ -13,6 +13,7 @@ from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
+from app.graphql.exports import ExportMutation
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
@@ -48,6 +49,7 @@ class Mutation(
     AutomationMutation,
     ContactMutation,
     ConversationMutation,
+    ExportMutation,
     MessageMutation,
     OauthMutation,
     SequenceMutation,

@@ -10,7 +10,7 @@ import pytest
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from app.bootstrap import Services
-from app.domain.accounts import api_keys, invitations, sessions
+from app.domain.accounts import api_keys, credentials, invitations, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
@@ -169,6 +169,7 @@ CREATES = {
     "create_api_key",
     "create_automation_key",
     "create_contact",
+    "create_export_link",
     "create_oauth_client",
     "create_sequence",
     "create_webhook",
@@ -253,6 +254,13 @@ async def connect(unit: Unit, client: Client) -> Grant:
     return grant
 
 
+async def bring(unit: Unit, user_id: int, key_id: int) -> None:
+    """Let a user have come by a key."""
+    actor, unit.actor = unit.actor, replace(unit.actor, key_id=key_id)
+    await credentials.rebind_user(unit, user_id, is_of_role=False)
+    unit.actor = actor
+
+
 @pytest.fixture
 async def world(services: Services) -> World:
     """Give a world to change."""
@@ -292,6 +300,7 @@ async def make_world(services: Services) -> World:
         )
         grant = await connect(unit, client)
         user = await add_user(unit, "user@example.com", MARK, MARK)
+        await bring(unit, user.id, key.id)
         invitation = await invitations.invite(unit, services.door.tokens, f"{MARK}@example.com", Role.service)
         session, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", MARK))
     sent = await services.desk.accept(actor, Send(PHONE, MARK, consent_attested=True))

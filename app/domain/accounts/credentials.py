@@ -99,9 +99,9 @@ WITH RECURSIVE source AS (
   ) AS next(key_id, grant_id, user_id)
 )
 SELECT DISTINCT m.user_id, m.is_of_role FROM source JOIN api_keys k ON k.id = source.key_id
-JOIN makers m ON m.id = source.root WHERE k.revoked_at IS NOT NULL
+JOIN makers m ON m.id = source.root WHERE (k.revoked_at IS NOT NULL) = :is_revoked
 """
-"""The users who joined, or were made owners, with a key that is revoked, directly or through others."""
+"""The users who joined, or were made owners, with a key that is revoked (or not), directly or through others."""
 
 WHEN_ENDED = f"""
 WITH RECURSIVE source AS (
@@ -110,6 +110,17 @@ WITH RECURSIVE source AS (
 ), ends AS ({ENDS})
 SELECT root, least(revoked_at, CASE WHEN expires_at <= CAST(:now AS timestamptz) THEN expires_at END) AS ended_at
 FROM ends
+"""
+
+MAY_STILL = f"""
+WITH RECURSIVE source AS (
+  SELECT 0 AS root, CAST(:key_id AS bigint) AS key_id, CAST(:grant_id AS bigint) AS grant_id,
+    CAST(:user_id AS bigint) AS user_id
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root FROM ends
+WHERE revoked_at IS NULL AND coalesce(expires_at > :now, true)
+  AND coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
 """
 
 DEPENDS_ON = f"""
@@ -201,6 +212,21 @@ async def when_ended(unit: Unit, maker_ids: Sequence[int]) -> dict[int, datetime
     return {row.root: row.ended_at for row in found if row.ended_at}
 
 
+async def may_still(unit: Unit, credential: Actor, scope: Scope) -> bool:
+    """Tell whether an actor's credential has not ended, and the users whom it depends on have a role with a scope."""
+    found = await unit.execute(
+        text(MAY_STILL),
+        {
+            "key_id": credential.key_id,
+            "grant_id": credential.grant_id,
+            "user_id": credential.user_id,
+            "now": unit.clock.now(),
+            "roles_that_may": [role for role in Role if scope in scopes_of(role)],
+        },
+    )
+    return found.first() is not None
+
+
 async def join(unit: Unit, user_id: int, maker_id: int | None) -> None:
     """Note that a user joined with what the row `maker_id` names; None for an invitation of the service itself."""
     maker = await unit.one(select(Maker).where(Maker.id == maker_id)) if maker_id else None
@@ -224,9 +250,9 @@ async def forget_role(unit: Unit, user_id: int) -> None:
     await unit.execute(of_role.execution_options(synchronize_session=False))
 
 
-async def find_brought(unit: Unit) -> Sequence[tuple[int, bool]]:
-    """Return the users whom a key brought that is revoked; and whether it brought them in, or made them owners."""
-    found = await unit.execute(text(FIND_BROUGHT), {"account_id": unit.actor.account_id})
+async def find_brought(unit: Unit, *, revoked: bool = True) -> Sequence[tuple[int, bool]]:
+    """Return the users whom a key brought that is revoked, or not; of each whether it only made the user an owner."""
+    found = await unit.execute(text(FIND_BROUGHT), {"account_id": unit.actor.account_id, "is_revoked": revoked})
     return [(row.user_id, row.is_of_role) for row in found]
 
 

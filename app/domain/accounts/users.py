@@ -1,6 +1,7 @@
 """The people of an account: given roles, and removed. An account never loses its last owner."""
 
 import re
+from collections.abc import Sequence
 from typing import TypedDict
 
 from sqlalchemy import func, select
@@ -95,6 +96,13 @@ async def confirm(unit: Unit, id: int) -> User:
     await credentials.forget_role(unit, user.id)
     await audit.record(unit, "user_confirmed", user.email, user_id=user.id, role=user.role)
     return user
+
+
+async def find_unconfirmed(unit: Unit) -> Sequence[User]:
+    """Return the users who are there, or are owners, as long as a key that brought them is not revoked."""
+    brought = {id for id, _ in await credentials.find_brought(unit, revoked=False)}
+    own = (User.account_id == unit.actor.account_id, User.id.in_(brought), User.removed_at.is_(None))
+    return await unit.all(select(User).where(*own).order_by(User.id))
 
 
 async def end_brought(unit: Unit) -> None:

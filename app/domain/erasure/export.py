@@ -1,9 +1,9 @@
-"""Export an account: every record of it that is no secret, in one snapshot, read in batches."""
+"""Export an account: every record of it that is no secret, read in batches."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from app.db.engine import Connection
+from app.db.engine import Connection, Pool
 
 BATCH = 1000
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -50,21 +50,27 @@ AREAS = (
 Record = dict[str, object]
 
 
-async def read_records(connection: Connection, account_id: int) -> AsyncGenerator[tuple[str, list[Record]]]:
+async def read_snapshot(connection: Connection, account_id: int) -> AsyncGenerator[tuple[str, list[Record]]]:
+    """Yield what `read_records` does as of one instant; the connection has a transaction open that read nothing yet."""
+    await connection.execute(SNAPSHOT)
+    async for batch in read_records(connection, account_id):
+        yield batch
+
+
+async def read_records(source: Connection | Pool, account_id: int) -> AsyncGenerator[tuple[str, list[Record]]]:
     """Yield the records of each area in batches of at most `BATCH`, the oldest first; an empty area yields none.
 
-    The connection has a transaction open that nothing was read in: all areas are read as of one instant.
+    Each batch is read by a statement of its own. Records that are added while their area is read are left out.
     """
-    await connection.execute(SNAPSHOT)
     for area in AREAS:
-        after = 0
-        while rows := await connection.fetch(_select(area), account_id, after, BATCH):
+        after, last = 0, await source.fetchval(f"SELECT coalesce(max(id), 0) FROM {area.table}")
+        while rows := await source.fetch(_select(area), account_id, after, last, BATCH):
             after = rows[-1]["id"]
             yield area.table, [_record(area, row) for row in rows]
 
 
 def _select(area: Area) -> str:
-    return f"SELECT * FROM {area.table} WHERE {area.condition} AND id > $2 ORDER BY id LIMIT $3"
+    return f"SELECT * FROM {area.table} WHERE {area.condition} AND id > $2 AND id <= $3 ORDER BY id LIMIT $4"
 
 
 def _record(area: Area, row: "dict[str, object]") -> Record:

@@ -110,6 +110,9 @@ async def test_whoever_a_stolen_key_brought_leaves_with_it_and_whoever_these_bro
     second = await lineage.accept(await lineage.invite(first))
     third = await lineage.accept(await lineage.invite(await lineage.make(second, SVC)))
     theirs = await lineage.make(third, SVC)
+    async with lineage.act("ann") as unit:
+        unconfirmed = [user.id for user in await users.find_unconfirmed(unit)]
+    assert unconfirmed == [lineage.actors[each].user_id for each in (first, second, third)]
 
     await lineage.end(key)
 

@@ -1,0 +1,64 @@
+"""The archive of an export: a zip of one NDJSON file for each area, and a manifest."""
+
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from typing import IO, Any
+
+import orjson
+
+from app.domain.erasure.export import AREAS, Record
+
+
+class Archive:
+    """Writes an export to a binary file, or to anything else that bytes can be written to."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+        self._area, self._file = "", None
+        self.counts = Counter({area.table: 0 for area in AREAS})
+
+    def add(self, area: str, records: Sequence[Record]) -> None:
+        """Write records of an area; those of one area come one after another."""
+        if area != self._area or self._file is None:
+            self._end_file()
+            self._area, self._file = area, self._zip.open(f"{area}.ndjson", "w", force_zip64=True)
+        lines = (orjson.dumps(record, default=_plain, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+        self._file.write(b"".join(lines))
+        self.counts[area] += len(records)
+
+    def finish(self, account_id: int, exported_at: str) -> None:
+        """Write the manifest and the end of the archive; without it the archive cannot be opened."""
+        self._end_file()
+        manifest = {"account_id": account_id, "exported_at": exported_at, "records": self.counts}
+        self._zip.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        self._zip.close()
+
+    def _end_file(self) -> None:
+        if self._file:
+            self._file.close()
+            self._file = None
+
+
+class Outlet:
+    """A file without places to return to: what was written is taken out of it piece by piece."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Keep bytes until they are taken."""
+        self._written.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: there is nowhere to flush to."""
+
+    def take(self) -> bytes:
+        """Return what was written since it was last asked for."""
+        taken, self._written = b"".join(self._written), []
+        return taken
+
+
+def _plain(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

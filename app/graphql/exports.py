@@ -1,0 +1,35 @@
+"""The export of an account, as the contract shows it."""
+
+from datetime import datetime
+
+import strawberry
+
+from app.domain.erasure import downloads
+from app.graphql.context import Info
+from app.graphql.directives import guarded
+
+PATH = "/exports"
+
+
+@strawberry.type(description="A link that downloads the export of the account. Whoever has it can.")
+class ExportLink:
+    """A link to an export."""
+
+    url: str = strawberry.field(description="The address to get the zip archive from, which needs no key.")
+    expires_at: datetime = strawberry.field(description="Until when a download can be begun, ten minutes from now.")
+
+
+@strawberry.type
+class ExportMutation:
+    """Exporting the account."""
+
+    @strawberry.mutation(
+        description="Make a link that downloads everything that is kept of the account, but its secrets, as a zip "
+        "archive. It works for ten minutes, as long as the key or the user that makes it may change the account.",
+        directives=guarded("account:write"),
+    )
+    async def create_export_link(self, info: Info) -> ExportLink:
+        """Make a link to the export."""
+        services = info.context.services
+        link = await downloads.make_link(info.context.unit, services.exports)
+        return ExportLink(url=f"{services.settings.public_url}{PATH}/{link.token}", expires_at=link.expires_at)
