@@ -36,9 +36,10 @@ from app.http.limits import BoundedConfig, Limits
 from app.http.pace import Paced
 from app.http.protocol import BoundedHttp
 from app.http.websocket import BoundedWebSocket
-from app.oauth import account, sign_in
+from app.oauth import account, export_page, key_pages, people_pages, sign_in
 from app.oauth import routes as oauth
 from app.oauth.browser import Browser
+from app.oauth.console import Console
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
@@ -105,12 +106,18 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
         *endpoint.routes(executor, people.resolve, docs, explorer=services.settings.in_development),
         *sign_in.routes(services, browser),
         *account.routes(services, browser),
+        *_console(browser, executor),
         *oauth.routes(services, browser, identity),
         *inbound.routes(services),
         *exports.routes(services),
         *health.routes(services),
         *pages.routes(described),
     ]
+
+
+def _console(browser: Browser, executor: Executor) -> list[BaseRoute]:
+    pages = Console(browser, executor)
+    return [*key_pages.routes(pages), *people_pages.routes(pages), *export_page.routes(pages)]
 
 
 def _open_identity(services: Services) -> Identity:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from app.bootstrap import Services
 from app.domain.accounts import sessions
 from app.domain.accounts.door import SignInRefused, WrongPassword, actor_of
-from app.domain.accounts.models import Session
+from app.domain.accounts.models import Role, Session
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Entry
 from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
@@ -114,6 +114,7 @@ class AccountPage:
             "account.html",
             status,
             user=signed_in.user,
+            is_owner=signed_in.user.role == Role.owner,
             account=signed_in.account,
             sessions=[_shown(session, signed_in) for session in found],
             applications=[_shown_application(application) for application in applications],
