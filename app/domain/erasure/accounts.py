@@ -34,8 +34,10 @@ SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND (status = 'deleted
     AND u.removed_at IS NULL))
 ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
 """
+# Of an account with most rows of a table, whole tables would be read to see that nothing is left.
 HOLD = """
-SELECT id FROM accounts, set_config('lock_timeout', $3, true)
+SELECT id FROM accounts, set_config('lock_timeout', $3, true) AS patience,
+  set_config('enable_seqscan', 'off', true) AS plan
 WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
 """
 POSTPONE = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
