@@ -1,6 +1,6 @@
 """Attempts with a password, counted in Valkey: who fails again and again waits longer and longer.
 
-When Valkey is away nobody is held back, for then nobody could sign in at all.
+When Valkey is away, each process counts for itself, and what an e-mail address has from everywhere is not counted.
 """
 
 from hashlib import sha256
@@ -11,6 +11,7 @@ from app.db.redis import AWAY, open_redis
 from app.domain.accounts.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.networks import GROWTH, networks_of
+from app.providers.local import Failures
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
@@ -91,6 +92,7 @@ class RedisAttempts:
         self._begin = self._redis.register_script(_BEGIN)
         self._settle = self._redis.register_script(_SETTLE)
         self._clock = clock
+        self._failures = Failures(FIRST_WAIT_MS, LONGEST_WAIT_MS)
         self._warnings = Throttle()
 
     async def begin(self, attempt: Attempt) -> Verdict:
@@ -103,7 +105,7 @@ class RedisAttempts:
             wait, delay = await self._begin(list(counters), limits)
         except AWAY as error:
             self._warn(error)
-            return Verdict()
+            return Verdict(self._failures.begin(_waits(counters), now) / 1000)
         return Verdict(wait / 1000, delay / 1000)
 
     async def succeed(self, attempt: Attempt) -> None:
@@ -127,6 +129,7 @@ class RedisAttempts:
             await self._settle(counters, [forgotten])
         except AWAY as error:
             self._warn(error)
+            self._failures.settle(counters, forgotten)
 
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()
@@ -142,6 +145,11 @@ def _counters(attempt: Attempt) -> dict[str, int]:
     pairs = {_name(attempt.kind, "pair", each, attempt.email): FREE * GROWTH**n for n, each in enumerate(networks)}
     all_of = {_name(attempt.kind, "address", each): FREE_ADDRESS * GROWTH**n for n, each in enumerate(networks)}
     return {**pairs, **all_of, _name(attempt.kind, "email", attempt.email): 0}
+
+
+def _waits(counters: dict[str, int]) -> dict[str, int]:
+    """Return the counters that make an attempt wait: all but that of the e-mail address from everywhere."""
+    return {name: free for name, free in counters.items() if free}
 
 
 def _name(kind: str, counter: str, *subjects: str) -> str:

@@ -1,8 +1,8 @@
 """Rate limits: how many requests a key, and an account, may make in a minute; a dear request counts as several.
 
 Each limit is a bucket of the generic cell rate algorithm (ITU-T I.371), kept in Valkey as one instant: when the bucket
-will be full again. All processes share it. When Valkey is away nothing is refused: a limit protects the service, and
-must not become what stops it.
+will be full again. All processes share it. When Valkey is away each process counts for itself: a limit protects the
+service, and must neither become what stops it nor be gone.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ import structlog
 from app.db.redis import AWAY, open_redis
 from app.domain.kernel.coalescer import Coalescer
 from app.domain.kernel.unit import Actor
+from app.providers.local import Buckets
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import RATE_LIMITS
 
@@ -148,6 +149,7 @@ class Rates:
         self._claim: Coalescer[Request, Standing | None] = Coalescer(self._serve, MAX_BATCH)
         self._held: dict[str, Held] = {}
         self._rests_until = 0.0
+        self._buckets = Buckets()
         self._delay = RefusalDelay()
         self._warnings = Throttle()
 
@@ -159,7 +161,7 @@ class Rates:
         """
         account = f"rate:{policy.name}:{actor.account_id}"
         request = (policy, f"{account}:{actor.label}", account, min(units, policy.quota))
-        standing = self._take_held(request) or await self._claim(request)
+        standing = self._take_held(request) or await self._claim(request) or self._refuse_alone(request)
         if standing is None:
             RATE_LIMITS.labels(policy.name, "unchecked").inc()
         elif standing.wait:
@@ -171,6 +173,13 @@ class Rates:
         """Finish what is being counted, and disconnect."""
         await self._claim.close()
         await self._redis.aclose()
+
+    def _refuse_alone(self, request: Request) -> Standing | None:
+        """Count a request that nobody else counts; return None unless this process has granted the whole quota."""
+        policy, key, account, units = request
+        costs = dict(zip((key, account), (units * cost for cost in policy.costs), strict=True))
+        wait = self._buckets.take(costs, WINDOW_SECONDS * 1_000_000)
+        return Standing(policy, _seconds(wait), (0, 0), (_seconds(wait), _seconds(wait))) if wait else None
 
     def _take_held(self, request: Request) -> Standing | None:
         policy, name, _, units = request

@@ -4,7 +4,7 @@ A network counts for all that it is a part of too (`networks_of`): each wider on
 may have a total for all networks. A network leaves the more of it to others the more it has had, so that a flood from
 few leaves room for all, and networks that were `known` before have a total of their own.
 
-Like `Rates`, these are buckets in Valkey, and when that is away nothing is refused.
+Like `Rates`, these are buckets in Valkey, and in the memory of each process while that is away.
 """
 
 import time
@@ -18,6 +18,7 @@ from app.db.redis import AWAY, open_redis
 from app.domain.kernel.coalescer import Coalescer
 from app.domain.kernel.networks import GROWTH, networks_of
 from app.providers import rates
+from app.providers.local import Buckets
 from app.providers.rates import MAX_BATCH, REST_SECONDS, TIMEOUT_SECONDS, Policy, RefusalDelay
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import RATE_LIMITS
@@ -102,6 +103,7 @@ class Shares:
         self._claim: Coalescer[Claim, int] = Coalescer(self._serve, MAX_BATCH)
         self._delay = RefusalDelay()
         self._rests_until = 0.0
+        self._buckets = Buckets()
         self._warnings = Throttle()
 
     async def take(self, policy: Policy, address: str, units: int = 1, total: int = 0) -> int:
@@ -129,14 +131,23 @@ class Shares:
 
     async def _serve(self, claims: Sequence[Claim]) -> Sequence[int]:
         if time.monotonic() < self._rests_until:
-            return [0] * len(claims)
+            return [self._take_alone(claim) for claim in claims]
         keys = [key for claim in claims for key in claim.keys]
         amounts = [number for claim in claims for number in claim.amounts]
         try:
             return await self._script(keys, [rates.WINDOW_SECONDS * 1_000_000, GROWTH, *amounts])
         except AWAY as error:
             self._warn(error)
-            return [0] * len(claims)
+            return [self._take_alone(claim) for claim in claims]
+
+    def _take_alone(self, claim: Claim) -> int:
+        """Count a claim that nobody else counts; no network is told from those that were known before."""
+        _, units, cost, shared = claim.amounts
+        widths = enumerate(claim.keys[: len(claim.networks)])
+        costs = {key: units * cost // GROWTH**wider for wider, key in widths}
+        if shared:
+            costs[claim.keys[-1]] = units * shared
+        return self._buckets.take(costs, rates.WINDOW_SECONDS * 1_000_000)
 
     def _warn(self, error: Exception) -> None:
         self._rests_until = time.monotonic() + REST_SECONDS

@@ -71,14 +71,16 @@ async def test_the_prefixes_of_one_customer_have_one_share_and_leave_the_neighbo
     assert await take("2001:db8:1:ff00::1")
 
 
-async def test_without_redis_nobody_is_refused() -> None:
+async def test_without_redis_each_process_keeps_the_share_of_a_network() -> None:
     shares = Shares("redis://127.0.0.1:1")
 
     waits = [await shares.take(REGISTRATIONS, HOME, total=TOTAL) for _ in range(REGISTRATIONS.quota + 1)]
+    elsewhere = await shares.take(REGISTRATIONS, "192.0.2.1", total=TOTAL)
     await shares.note_known(HOME)
     await shares.close()
 
-    assert waits == [0] * (REGISTRATIONS.quota + 1)
+    assert [wait > 0 for wait in waits] == [False] * REGISTRATIONS.quota + [True]
+    assert elsewhere == 0
 
 
 async def test_of_clients_that_were_never_used_only_the_newest_are_kept(

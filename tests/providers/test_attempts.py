@@ -244,15 +244,33 @@ async def test_wider_networks_are_counted_too_and_have_four_times_as_much_each(
     assert [await begin(number) for number in range(100)].count(True) == free
 
 
-async def test_while_redis_is_away_nobody_is_held_back_and_it_is_counted(clock: SetClock, ann: str) -> None:
+async def test_while_redis_is_away_failures_make_a_network_wait_in_each_process_and_no_other(
+    clock: SetClock, ann: str
+) -> None:
+    away = RedisAttempts("redis://127.0.0.1:1", clock)
+
+    verdicts = await fail(away, ann, "10.0.0.1", 6)
+    elsewhere = await away.begin(Attempt(KIND, ann, "192.0.2.1"))
+    clock.at += timedelta(seconds=1)
+    again = await fail(away, ann, "10.0.0.1", 2)
+    await away.succeed(Attempt(KIND, ann, "10.0.0.1"))
+    forgotten = await fail(away, ann, "10.0.0.1", 5)
+    await away.close()
+
+    assert [verdict.wait for verdict in (*verdicts, elsewhere)] == [0, 0, 0, 0, 0, 1, 0]
+    assert [verdict.wait for verdict in again] == [0, 2]
+    assert [verdict.wait for verdict in forgotten] == [0] * 5
+
+
+async def test_while_redis_is_away_what_it_does_not_count_is_told(clock: SetClock, ann: str) -> None:
     away = RedisAttempts("redis://127.0.0.1:1", clock)
     before = _unchecked()
 
-    verdicts = await fail(away, ann, "10.0.0.1", 7)
+    verdicts = await fail(away, ann, "10.0.0.1", 4)
     await away.succeed(Attempt(KIND, ann, "10.0.0.1"))
     await away.close()
 
-    assert (verdicts, _unchecked() - before) == ([Verdict()] * 7, 8)
+    assert (verdicts, _unchecked() - before) == ([Verdict()] * 4, 5)
 
 
 def _unchecked() -> float:

@@ -149,13 +149,25 @@ def test_the_headers_are_those_of_the_draft() -> None:
     assert Standing(policy, 0, (599, 2399), (1, 1)).header == '"requests";r=599;t=1, "requests-account";r=2399;t=1'
 
 
-async def test_nothing_is_refused_while_valkey_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_while_valkey_is_away_each_process_grants_the_quota_and_no_more() -> None:
+    away = Rates("redis://127.0.0.1:1/0")
+
+    standings = [await away.take(Policy("requests", 3), ONE) for _ in range(4)]
+    dear = await away.take(Policy("sends", 10), ONE, 11)
+    other = await away.take(Policy("sends", 10), ONE)
+
+    assert [standing.wait if standing else None for standing in standings] == [None, None, None, 20]
+    assert (dear, other.wait if other else None) == (None, 6)
+    await away.close()
+
+
+async def test_what_valkey_does_not_count_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def unchecked() -> float:
         return RATE_LIMITS.labels("requests", "unchecked")._value.get()
 
     before = unchecked()
     away = Rates("redis://127.0.0.1:1/0")
 
-    assert [await away.take(Policy("requests", 1), ONE) for _ in range(3)] == [None, None, None]
+    assert [await away.take(Policy("requests", 3), ONE) for _ in range(3)] == [None, None, None]
     assert unchecked() == before + 3
     await away.close()
