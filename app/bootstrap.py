@@ -162,7 +162,7 @@ def _limits(settings: Settings, lines: _Lines) -> Limits:
     return Limits(
         Policy("requests", settings.rate_limit),
         Policy("sends", settings.send_rate_limit),
-        Policy("documents", 1_500),
+        Policy("documents", 250, parts=6),
         Policy("anonymous", anonymous),
         lines.rates,
         lines.shares,

@@ -28,7 +28,9 @@ WORST = (
     "{" + "...{account{id}}" * 59 + "}",
     "{account{" + "id @skip(if:false) " * 120 + "}}",
     "".join(f"query q{n}{{...f}}" for n in range(140)) + "fragment f on Query{account{id}}",
+    "{" + " ".join(f"a{n}: contacts(first: 1) {{ total_count }}" for n in range(9)) + "}",
 )
+"""The first four are refused after they were read; the last one runs."""
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:

@@ -32,14 +32,14 @@ REFUSAL_SECONDS = 0.1
 MAX_DELAYED = 1_000
 """How long a refusal is held back, and how many at once: a client that repeats at once would keep the process busy."""
 
-# KEYS hold a pair for each claim: a key's bucket and its account's. ARGV[1] is the window in microseconds, then follow,
-# for each claim, the microseconds that one unit costs in each of the two buckets, how many units are claimed, and how
-# many are granted at least, if any.
+# KEYS hold a pair for each claim: a key's bucket and its account's. ARGV holds, for each claim, its window and what one
+# unit costs in each of the two buckets, in microseconds, how many units are claimed, and how many are granted at least,
+# if any.
 # The answer has, for each claim, how many are granted, how long to wait where none is, and for each bucket in how long
 # it will be full again.
 _CLAIM = """
 local clock = redis.call('time')
-local now, window, answers = clock[1] * 1000000 + clock[2], tonumber(ARGV[1]), {}
+local now, answers = clock[1] * 1000000 + clock[2], {}
 local function spent(name)
   return math.max(tonumber(redis.call('get', name) or now) - now, 0)
 end
@@ -48,11 +48,11 @@ local function spend(name, amount)
   return amount
 end
 for i = 1, #KEYS, 2 do
-  local place = 2 + (i - 1) / 2 * 4
-  local key_cost, account_cost = tonumber(ARGV[place]), tonumber(ARGV[place + 1])
+  local place = 1 + (i - 1) / 2 * 5
+  local window, key_cost, account_cost = tonumber(ARGV[place]), tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
   local key, account = spent(KEYS[i]), spent(KEYS[i + 1])
   local free = math.min(math.floor((window - key) / key_cost), math.floor((window - account) / account_cost))
-  local granted, least, wait = math.min(free, tonumber(ARGV[place + 2])), tonumber(ARGV[place + 3]), 0
+  local granted, least, wait = math.min(free, tonumber(ARGV[place + 3])), tonumber(ARGV[place + 4]), 0
   if granted >= least then
     key, account = spend(KEYS[i], key + granted * key_cost), spend(KEYS[i + 1], account + granted * account_cost)
   else
@@ -68,22 +68,31 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Policy:
-    """A limit: so many requests of a key's in a minute, and `ACCOUNT_SHARE` times that of an account's."""
+    """A limit: so many requests of a key's in a window, and `ACCOUNT_SHARE` times that of an account's.
+
+    The window is a minute, or one of so many `parts` of a minute.
+    """
 
     name: str
     quota: int
+    parts: int = 1
 
     @property
     def header(self) -> str:
         """Return the limit as `RateLimit-Policy` spells it (draft-ietf-httpapi-ratelimit-headers)."""
-        account = f'"{self.name}-account";q={self.quota * ACCOUNT_SHARE};w={WINDOW_SECONDS}'
-        return f'"{self.name}";q={self.quota};w={WINDOW_SECONDS}, {account}'
+        seconds = WINDOW_SECONDS // self.parts
+        account = f'"{self.name}-account";q={self.quota * ACCOUNT_SHARE};w={seconds}'
+        return f'"{self.name}";q={self.quota};w={seconds}, {account}'
+
+    @property
+    def window(self) -> int:
+        """Return the window in microseconds."""
+        return WINDOW_SECONDS * 1_000_000 // self.parts
 
     @property
     def costs(self) -> tuple[int, int]:
         """Return the microseconds that one request takes from the key's bucket, and from the account's."""
-        window = WINDOW_SECONDS * 1_000_000
-        return window // self.quota, window // (self.quota * ACCOUNT_SHARE)
+        return self.window // self.quota, self.window // (self.quota * ACCOUNT_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +187,7 @@ class Rates:
         """Count a request that nobody else counts; return None unless this process has granted the whole quota."""
         policy, key, account, units = request
         costs = dict(zip((key, account), (units * cost for cost in policy.costs), strict=True))
-        wait = self._buckets.take(costs, WINDOW_SECONDS * 1_000_000)
+        wait = self._buckets.take(costs, policy.window)
         return Standing(policy, _seconds(wait), (0, 0), (_seconds(wait), _seconds(wait))) if wait else None
 
     def _take_held(self, request: Request) -> Standing | None:
@@ -212,7 +221,7 @@ class Rates:
         for ((policy, name, _, units), places), (granted, wait, *spent) in zip(claims.items(), answers, strict=True):
             made, ahead = min(granted // units, len(places)), self._left(name)
             left = granted - made * units + ahead
-            self._hold(name, Held(left, time.monotonic() + WINDOW_SECONDS / 10, tuple(spent)))
+            self._hold(name, Held(left, time.monotonic() + policy.window / 10_000_000, tuple(spent)))
             for number, place in enumerate(places, 1):
                 left = max(granted - number * units, 0) + ahead
                 standings[place] = _standing(policy, spent, left, 0 if number <= made else _wait(wait, policy, units))
@@ -232,14 +241,13 @@ def _arguments(claims: Mapping[Request, Sequence[int]]) -> tuple[list[str], list
     amounts = [
         number
         for (policy, _, _, units), places in claims.items()
-        for number in (*policy.costs, units * len(places) - 1 + max(policy.quota // 1000, 1), units)
+        for number in (policy.window, *policy.costs, units * len(places) - 1 + max(policy.quota // 1000, 1), units)
     ]
-    return names, [WINDOW_SECONDS * 1_000_000, *amounts]
+    return names, amounts
 
 
 def _standing(policy: Policy, spent: Sequence[int], held: int, wait: int = 0) -> Standing:
-    window = WINDOW_SECONDS * 1_000_000
-    key, account = (max(window - each, 0) // cost + held for each, cost in zip(spent, policy.costs, strict=True))
+    key, account = (max(policy.window - each, 0) // cost + held for each, cost in zip(spent, policy.costs, strict=True))
     return Standing(policy, _seconds(wait), (key, account), (_seconds(spent[0]), _seconds(spent[1])))
 
 

@@ -103,6 +103,16 @@ async def test_the_quota_comes_back_with_time(counted: Rates, monkeypatch: pytes
     assert remaining(await counted.take(once, ONE)) == (0, 3)
 
 
+async def test_a_limit_of_a_part_of_a_minute_comes_back_in_that_part(counted: Rates) -> None:
+    short = Policy("documents", 10, parts=360)
+    standings = [await counted.take(short, ONE) for _ in range(11)]
+
+    assert [standing.wait for standing in standings if standing] == [0] * 10 + [1]
+    assert standings[-1]
+    assert standings[-1].reset == (10, 3)
+    assert short.header == '"documents";q=10;w=10, "documents-account";q=40;w=10'
+
+
 async def test_most_requests_under_a_large_quota_ask_nobody(counted: Rates) -> None:
     large = Policy("requests", 3000)
     first = remaining(await counted.take(large, ONE))
