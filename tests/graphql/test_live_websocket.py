@@ -15,7 +15,7 @@ from app.graphql.websocket import PROTOCOL
 from app.jobs import live
 from tests.factories.contacts import CONTACTS
 from tests.graphql.live import ALL, KINDS, Scene, Served, talking
-from tests.waiting import never, within
+from tests.waiting import never, until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -266,6 +266,7 @@ async def test_who_takes_no_answers_is_heard_no_further(served: Served, scene: S
             is_answered.set()
 
     scope = {"type": "websocket", "path": "/graphql", "query_string": b"", "headers": [], "subprotocols": [PROTOCOL]}
+    await until(lambda: served.server.started)
     application: Any = served.server.config.loaded_app
     connection = asyncio.create_task(application(scope, receive, send))
     await within("the answer to connection_init", is_answered.wait())

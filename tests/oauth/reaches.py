@@ -6,6 +6,10 @@ Each attempt has the second account reach for what is the first one's, and retur
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from io import BytesIO
+from zipfile import ZipFile
+
+import orjson
 
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients
@@ -114,6 +118,36 @@ async def end_session(of: Tenant, who: Tenant) -> str:
 
 async def disconnect(of: Tenant, who: Tenant) -> str:
     return told(await who.browsing.send(await who.form(f"/account/applications/{of.grant_id}/disconnect")))
+
+
+def open_page(path: str) -> Attempt:
+    async def open_page_for(of: Tenant, who: Tenant) -> str:
+        answer = await who.browsing.client.get(path, params={"account_id": of.account.account_id})
+        return " ".join([told(answer), *sorted(set(re.findall(r"second@[\w-]+.example", answer.text)))])
+
+    return open_page_for
+
+
+def send_form(path: str, **fields: str) -> Attempt:
+    """Send a form of one's own pages; the path may name what the first account has: `{key_id}`."""
+
+    async def send_own_form(of: Tenant, who: Tenant) -> str:
+        return told(await who.browsing.send(await who.form(path.format_map(vars(of)), **fields)))
+
+    return send_own_form
+
+
+async def make_export_link(of: Tenant, who: Tenant) -> str:
+    answer = await who.browsing.send(await who.form("/account/export", account_id=str(of.account.account_id)))
+    return told(answer).rpartition("/")[0]
+
+
+async def download_export(of: Tenant, who: Tenant) -> str:
+    """Open one's own link, with the key of the first account beside it."""
+    made = await who.browsing.send(await who.form("/account/export"))
+    archive = await who.stranger().client.get(made.headers["location"], headers=bearer(of.account.svc_key))
+    with ZipFile(BytesIO(archive.content)) as opened:
+        return f"{archive.status_code} {orjson.loads(opened.read('accounts.ndjson'))['company_name']}"
 
 
 async def open_consent(of: Tenant, who: Tenant) -> str:

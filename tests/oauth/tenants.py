@@ -9,9 +9,11 @@ import jwt
 from sqlalchemy import select
 
 from app.bootstrap import Services, derive
-from app.domain.accounts import links, sessions
+from app.domain.accounts import api_keys, invitations, links, sessions
 from app.domain.accounts import queries as accounts
-from app.domain.accounts.models import WaitingLetter
+from app.domain.accounts import service as account_service
+from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.models import Role, WaitingLetter
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.contacts import service as contacts
@@ -43,6 +45,9 @@ class Tenant:
     question: Form
     link: str
     session_id: int
+    key_id: int
+    person_id: int
+    invitation_id: int
     contact_id: int
     message_id: int
 
@@ -79,6 +84,10 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
     actor, name = Actor(account.account_id, ALL, "owner"), account.company_name
     async with unit_of(services, actor) as unit:
         [user] = await accounts.list_users(unit)
+        person = await account_service.add_user(unit, f"second@{name}.example", "blue wooden boats")
+        invited = f"guest@{name}.example"
+        invitation = await invitations.invite(unit, services.door.tokens, invited, Role.member)
+        key, _ = await api_keys.create_key(unit, services.secret, NewKey(name))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": name})
         _, cookie = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Here"))
         elsewhere, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Elsewhere"))
@@ -102,6 +111,9 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         question=await application.form(),
         link=path,
         session_id=elsewhere.id,
+        key_id=key.id,
+        person_id=person.id,
+        invitation_id=invitation.id,
         contact_id=contact.id,
         message_id=sent.message_id,
     )

@@ -18,7 +18,7 @@ from app.rest.routes import Endpoint
 from tests.conftest import SAVED, opener
 from tests.factories.snapshots import rows
 from tests.oauth import reaches
-from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
+from tests.oauth.applications import AUTHORIZE, BASE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
 from tests.oauth.browsing import Browsing
 from tests.oauth.reaches import Attempt
 from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
@@ -45,6 +45,8 @@ UNSIGNED = "403 unsigned_callback"
 NO_TOOLS = "404 not_found"
 SENT_BACK = f"302 {REDIRECT}"
 EVENTS = frozenset({"events"})
+NO_KEY, NO_USER = "No API key with id N.", "404 No user with id N."
+NO_INVITATION, TO_PEOPLE = "404 No invitation with id N.", "303 /account/people"
 
 REACHES: dict[str, tuple[str, list[Reach]]] = {
     "ANY /graphql": (
@@ -123,6 +125,54 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
     "POST /account/applications/{id}/disconnect": (
         "Grants of the user who is signed in are found, and no others.",
         [Reach(reaches.disconnect, "404 No connected application with id N.", "303 /account")],
+    ),
+    **{
+        f"GET {path}": (
+            "The session says whose page it is.",
+            [Reach(reaches.open_page(path), another, itself, changes=False)],
+        )
+        for path, another, itself in (
+            ("/account/keys", f"200 {OTHERS}", f"200 {MARK}"),
+            ("/account/people", "200 second@others.example", f"200 second@{MARK}.example"),
+            ("/account/export", "200", "200"),
+        )
+    },
+    "POST /account/keys": (
+        "The session says whose key it makes.",
+        [Reach(reaches.send_form("/account/keys", name="Mine"), f"200 {OTHERS}", f"200 {MARK}")],
+    ),
+    "POST /account/people/invite": (
+        "The session says whose account the person is invited to.",
+        [
+            Reach(
+                reaches.send_form("/account/people/invite", email="new@example.com", role="member"),
+                "303 /account/people",
+                "303 /account/people",
+            )
+        ],
+    ),
+    **{
+        f"POST {path.format(id='{id}')}": (
+            "What the account has is found, and nothing else.",
+            [Reach(reaches.send_form(path.format(id=id), **fields), another, itself)],
+        )
+        for path, id, fields, another, itself in (
+            ("/account/keys/{id}/rotate", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", f"200 {MARK}"),
+            ("/account/keys/{id}/revoke", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", "303 /account/keys"),
+            ("/account/people/{id}/role", "{person_id}", {"role": "member"}, NO_USER, TO_PEOPLE),
+            ("/account/people/{id}/confirm", "{person_id}", {}, NO_USER, TO_PEOPLE),
+            ("/account/people/{id}/remove", "{person_id}", {}, NO_USER, TO_PEOPLE),
+            ("/account/invitations/{id}/resend", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),
+            ("/account/invitations/{id}/withdraw", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),
+        )
+    },
+    "POST /account/export": (
+        "The session says whose export it is.",
+        [Reach(reaches.make_export_link, f"303 {BASE}/exports", f"303 {BASE}/exports")],
+    ),
+    "GET /exports/{token}": (
+        "The link says whose export it is, and nothing else does.",
+        [Reach(reaches.download_export, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
     ),
     f"GET {AUTHORIZE}": (
         "An account's own application is for that account alone.",
@@ -256,7 +306,9 @@ def walk(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
 
 async def test_every_route_written_by_hand_says_how_it_keeps_accounts_apart(http: httpx2.AsyncClient):
     app: Any = http._transport
-    routes = list(walk(app.app._app._app.router.routes))
+    while not hasattr(app, "router"):
+        app = getattr(app, "app", None) or app._app
+    routes = list(walk(app.router.routes))
 
     assert sorted(routes) == sorted([*REACHES, *SAME_FOR_ALL])
 
