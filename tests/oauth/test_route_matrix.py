@@ -133,7 +133,7 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         )
         for path, another, itself in (
             ("/account/keys", f"200 {OTHERS}", f"200 {MARK}"),
-            ("/account/people", "200 second@others.example", f"200 second@{MARK}.example"),
+            ("/account/people", "200 second@others.example", f"200 {MARK} second@{MARK}.example"),
             ("/account/export", "200", "200"),
         )
     },
