@@ -341,8 +341,8 @@ class AccountMutation:
     @strawberry.mutation(
         graphql_type=User,
         description="Keep a user, with the role as it is, when the key is revoked that invited the user or made the "
-        "user an owner: both depend on the caller's key or user from now on.",
-        directives=guarded("account:write", "not_found", "insufficient_scope"),
+        "user an owner. Only a signed-in owner whom no key brought confirms users, not a key.",
+        directives=guarded("account:write", "not_found", "insufficient_scope", "conflict"),
     )
     async def confirm_user(self, info: Info, id: UserId) -> models.User:
         """Confirm a user."""

@@ -22,7 +22,7 @@ holds the code to:
 10. A user who joined depends on the maker of the invitation, and that on the maker of its own, in one way alone: when
    a key among these is revoked, the user is removed. So the users whom a stolen key brought leave with it, and those
    whom they brought in turn; but no user leaves because another is removed, or because a key runs out. In the same way
-   a user whom a key made an owner becomes a member again. Who confirms a user takes the place of these makers.
+   a user whom a key made an owner becomes a member again. A user who was confirmed depends on nothing.
 
 A key that nothing was made with (`messaging key create`) depends on nothing.
 """
@@ -87,21 +87,26 @@ WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@
 
 FIND_BROUGHT = """
 WITH RECURSIVE source AS (
-  SELECT m.id AS root, m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id
+  SELECT m.id AS root, m.id AS link, m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id
   FROM makers m WHERE m.account_id = :account_id AND m.user_id IS NOT NULL
   UNION
-  SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
-    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
+  SELECT source.root, next.link, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
+    SELECT source.link, m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
     UNION ALL
-    SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
+    SELECT source.link, k.successor_id, NULL, NULL FROM api_keys k
+    WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
     UNION ALL
-    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.user_id = source.user_id
-  ) AS next(key_id, grant_id, user_id)
+    SELECT m.id, m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m
+    WHERE m.user_id = source.user_id AND (NOT m.is_of_role OR m.id < source.link)
+  ) AS next(link, key_id, grant_id, user_id)
 )
 SELECT DISTINCT m.user_id, m.is_of_role FROM source JOIN api_keys k ON k.id = source.key_id
 JOIN makers m ON m.id = source.root WHERE (k.revoked_at IS NOT NULL) = :is_revoked
 """
-"""The users who joined, or were made owners, with a key that is revoked (or not), directly or through others."""
+"""The users who joined, or were made owners, with a key that is revoked (or not), directly or through others.
+
+A user who was made an owner brought with that role only whom the user brought later: ids of `makers` are in that order.
+"""
 
 WHEN_ENDED = f"""
 WITH RECURSIVE source AS (
@@ -242,6 +247,12 @@ async def rebind_user(unit: Unit, user_id: int, *, is_of_role: bool) -> None:
     if maker := maker_of(unit.actor):
         maker.user_id, maker.is_of_role = user_id, is_of_role
         await unit.save(maker)
+
+
+async def forget_makers(unit: Unit, user_id: int) -> None:
+    """Let a user, and its role, depend on nothing."""
+    of_user = delete(Maker).where(Maker.user_id == user_id)
+    await unit.execute(of_user.execution_options(synchronize_session=False))
 
 
 async def forget_role(unit: Unit, user_id: int) -> None:

@@ -85,17 +85,27 @@ async def remove(unit: Unit, id: int) -> User:
 
 
 async def confirm(unit: Unit, id: int) -> User:
-    """Keep a user and its role when the key is revoked that brought them: they depend on the actor from now on.
+    """Keep a user and its role when the key is revoked that brought them: they depend on nothing from now on.
 
-    Raises `NotFound`, and `InsufficientScope` for a user who may do more than the actor.
+    Raises `NotFound`, `InsufficientScope` for a user who may do more than the actor, and `Conflict` where the actor is
+    a key, an application, or a user whom a key brought: who holds a stolen key could keep what it made.
     """
     await lock_account(unit)
     user = await get(unit, id)
     check_may_give(unit, Role(user.role))
-    await credentials.rebind_user(unit, user.id, is_of_role=False)
-    await credentials.forget_role(unit, user.id)
+    await _check_depends_on_no_key(unit)
+    await credentials.forget_makers(unit, user.id)
     await audit.record(unit, "user_confirmed", user.email, user_id=user.id, role=user.role)
     return user
+
+
+async def _check_depends_on_no_key(unit: Unit) -> None:
+    actor = unit.actor
+    brought = {id for id, _ in await credentials.find_brought(unit, revoked=False)}
+    if actor.key_id or actor.grant_id or actor.user_id in brought:
+        raise Conflict(
+            reason="Only a signed-in owner whom no key brought, or the operator, confirms a user. Sign in as one."
+        )
 
 
 async def find_unconfirmed(unit: Unit) -> Sequence[User]:

@@ -36,7 +36,7 @@ ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
 """
 # Of an account with most rows of a table, whole tables would be read to see that nothing is left.
 HOLD = """
-SELECT id FROM accounts, set_config('lock_timeout', $3, true) AS patience,
+SELECT deletion_at FROM accounts, set_config('lock_timeout', $3, true) AS patience,
   set_config('enable_seqscan', 'off', true) AS plan
 WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
 """
@@ -56,14 +56,15 @@ class Place:
 class AccountDeletions:
     """Deletes accounts, any number of these at the same time.
 
-    What it remembers of each saves time: a worker that begins anew finds nothing where another has been.
+    What it remembers of each look through an account saves time: a worker that begins anew finds nothing where another
+    has been. A look is named by the instant at which it was due.
     """
 
     database: Database
     clock: Clock
     ring: Ring
     batch: int = BATCH
-    _places: dict[int, Place] = field(default_factory=dict[int, Place])
+    _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict[int, tuple[datetime, Place]])
 
     async def run(self) -> bool:
         """Close the account that has been due longest, or delete one batch of it; return True when more may be due."""
@@ -99,12 +100,14 @@ class AccountDeletions:
 
     async def _empty(self, account_id: int, now: datetime) -> bool:
         """Delete a batch; return False where another worker has the account, or has locked all that is left."""
-        place = self._places.get(account_id, Place())
         async with self.database.pool.acquire() as connection, connection.transaction():
-            if not await connection.fetch(HOLD, account_id, now, PATIENCE):
+            due_at = await connection.fetchval(HOLD, account_id, now, PATIENCE)
+            if due_at is None:
                 return False
+            look, place = self._places.get(account_id, (due_at, Place()))
+            place = place if look == due_at else Place()
             reached = await self._delete_batch(connection, account_id, place, now)
-        self._places[account_id] = reached or Place(place.part)
+        self._places[account_id] = (due_at, reached or Place(place.part))
         self.ring("erasures")
         if reached and reached.part == len(PARTS):
             return await self._finish(account_id)
@@ -132,10 +135,10 @@ class AccountDeletions:
         """Have an account that is empty looked through again, or note that it was; forfeit what was refunded since."""
         async with self._unit(account_id) as unit:
             account = await _hold(unit, Account.status == AccountStatus.deleted)
-            if account is None or account.deleted_at is None:
+            if account is None or account.deleted_at is None or account.deletion_at is None:
                 return False
             again_at = account.deleted_at + AGAIN_AFTER
-            account.deletion_at = again_at if unit.clock.now() < again_at else None
+            account.deletion_at = again_at if account.deletion_at < again_at else None
             await unit.save(account)
             await billing.forfeit(unit)
         self._places.pop(account_id, None)

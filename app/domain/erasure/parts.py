@@ -79,6 +79,8 @@ DELETE FROM receipts WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE 
 EMPTY_ENTRIES = "UPDATE ledger_entries SET description = '', actor = '' WHERE ctid = ANY($1::tid[])"
 EMPTY_SUPPRESSIONS = "UPDATE suppressions SET keyword = '' WHERE ctid = ANY($1::tid[])"
 
+UNLINK_SUCCESSORS = "UPDATE api_keys SET successor_id = NULL WHERE ctid = ANY($1::tid[])"
+
 BY_ID = ("id",)
 PARTS = (
     Part("webhook_subscriptions", which="status <> 'removed'", statements=(END_SUBSCRIPTIONS,)),
@@ -106,6 +108,7 @@ PARTS = (
     Part("invitations"),
     Part("makers", which="key_id IS NOT NULL"),
     Part("makers", which="key_id IS NULL"),
+    Part("api_keys", which="successor_id IS NOT NULL", statements=(UNLINK_SUCCESSORS,)),
     Part("api_keys"),
     Part("password_links", parent="users", key="user_id"),
     Part("sessions", parent="users", key="user_id"),

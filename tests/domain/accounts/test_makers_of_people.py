@@ -174,6 +174,34 @@ async def test_an_owner_made_by_a_stolen_key_is_a_member_again_when_the_key_is_r
     assert await role_of(lineage, "bob") == ("owner" if is_confirmed else "member")
 
 
+async def test_whom_an_owner_brought_before_a_key_touched_its_role_stay(lineage: Lineage) -> None:
+    user = await lineage.accept(await lineage.invite("bob"))
+    key, bob = await lineage.make("ann", SVC), lineage.actors["bob"].user_id or 0
+    for actor, role in ((key, Role.member), (key, Role.owner)):
+        async with lineage.act(actor) as unit:
+            await users.change_role(unit, bob, role)
+    later = await lineage.accept(await lineage.invite("bob"))
+
+    await lineage.end(key)
+
+    assert [await role_of(lineage, each) for each in ("bob", user, later)] == ["member", "owner", None]
+
+
+@pytest.mark.parametrize("by", ["key", "brought"])
+async def test_neither_a_key_nor_whom_a_key_brought_confirms_users(lineage: Lineage, by: str) -> None:
+    key = await lineage.make("ann", SVC)
+    brought = await lineage.accept(await lineage.invite(key))
+    ids = [lineage.actors[each].user_id or 0 for each in ("ann", "bob", brought)]
+
+    for id in ids:
+        async with lineage.act(key if by == "key" else brought) as unit:
+            with pytest.raises(Conflict, match="Only a signed-in owner whom no key brought"):
+                await users.confirm(unit, id)
+    await lineage.end(key)
+
+    assert [await role_of(lineage, each) for each in ("ann", "bob", brought)] == ["owner", "owner", None]
+
+
 async def test_a_client_made_with_a_stolen_key_ends_with_it_and_with_it_what_it_was_connected_to(
     lineage: Lineage,
 ) -> None:

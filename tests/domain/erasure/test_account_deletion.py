@@ -3,6 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,8 +16,9 @@ from app.domain.erasure.accounts import AFTER_DEFECT, AGAIN_AFTER
 from app.domain.erasure.parts import PARTS
 from app.domain.onboarding.service import Opened
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
-from tests.factories.accounts import ACCOUNTS
+from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
 from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
@@ -195,3 +199,55 @@ async def test_what_was_written_at_the_moment_of_the_deletion_is_found_an_hour_l
     assert (early, await later.due()) == (False, False)
     assert await owned(pool, before) == LEFT
     assert await ACCOUNTS.where(id=mine).only(pool, "deletion_at") is None
+
+
+async def test_a_worker_that_helped_before_looks_through_all_of_it_again(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    first, helper = deletions(services, batch=1), deletions(services, batch=1)
+    await first.run()
+    while await CONTACTS.where(account_id=mine).count(pool):
+        await first.run()
+    await helper.run()
+    await run_out(first)
+    await CONTACTS.insert(pool, account_id=mine, phone=WORD)
+
+    again = replace(helper, clock=Later(AGAIN_AFTER + timedelta(seconds=60)))
+    await run_out(again)
+    await forget_at_carriers(services)
+
+    assert await owned(pool, before) == LEFT
+
+
+async def test_a_deletion_that_takes_longer_than_an_hour_is_looked_through_again_too(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    job = deletions(services)
+    while await AUDIT_ENTRIES.where(account_id=mine).count(pool):
+        await job.run()
+    await CONTACTS.insert(pool, account_id=mine, phone=WORD)
+
+    await run_out(replace(job, clock=Later(AGAIN_AFTER + timedelta(seconds=60))))
+    await forget_at_carriers(services)
+
+    assert await owned(pool, before) == LEFT
+
+
+async def test_keys_that_follow_one_another_over_several_batches_are_deleted(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    ids = await API_KEYS.where(account_id=mine).read(pool, "id")
+    for number in range(5):
+        key = await API_KEYS.where(id=ids[0]).only(pool)
+        values = {name: value for name, value in key.items() if name not in {"id", "successor_id"}}
+        ids.append(await API_KEYS.insert(pool, **values | {"hash": bytes([number]) * 32}))
+    for old, new in pairwise(reversed(ids)):
+        await API_KEYS.where(id=new).change(pool, successor_id=old)
+    await ask(services, mine)
+
+    await run_out(deletions(services, batch=2))
+    await forget_at_carriers(services)
+
+    assert await owned(pool, before) == LEFT

@@ -115,7 +115,7 @@ QUERIES = frozenset(CORE.query_type.fields if CORE.query_type else ())
 async def cast(services: Services) -> Cast:
     """Give actors of every kind, each with a webhook that has a failed delivery and a notice."""
     made = await SAVED.world(services, "actors of every kind", lambda: make_cast(services))
-    return replace(made, actors=dict(made.actors))
+    return replace(made, actors=dict(made.actors), hooks=dict(made.hooks), deliveries=dict(made.deliveries))
 
 
 async def make_cast(services: Services) -> Cast:

@@ -39,7 +39,10 @@ def upgrade() -> None:
 
 
 def _bind(table: str, column: str, label: str, condition: str) -> None:
-    """Make a row of `makers` for what the label of its maker, such as key:7 or user:1, says."""
+    """Make a row of `makers` for what the label of its maker, such as key:7 or user:1, says.
+
+    What was made with a credential that has ended since is left without a maker: it has worked until now.
+    """
     op.execute(
         f"""
         WITH labelled AS (
@@ -49,7 +52,9 @@ def _bind(table: str, column: str, label: str, condition: str) -> None:
             nextval(pg_get_serial_sequence('makers', 'id')) AS maker_id
           FROM labelled
           LEFT JOIN api_keys k ON k.account_id = labelled.account_id AND labelled.label = 'key:' || k.id
+            AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
           LEFT JOIN users u ON u.account_id = labelled.account_id AND labelled.label = 'user:' || u.id
+            AND u.removed_at IS NULL
           WHERE k.id IS NOT NULL OR u.id IS NOT NULL
         ), bound AS (
           UPDATE {table} SET {column} = known.maker_id FROM known WHERE {table}.id = known.id
