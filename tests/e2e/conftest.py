@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.processes import COMMAND, Process, await_ready, environment, exports, free_port, starting
+from tests.e2e.processes import COMMAND, Process, await_ready, environment, exports, free_port, starting, until
 
 Start = Callable[..., Process]
 
@@ -21,6 +21,7 @@ class Served:
     port: int
     process: Process
     start: Start
+    welcome: str = ""
 
     @property
     def url(self) -> str:
@@ -32,7 +33,7 @@ class Served:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the second terminal, with the exports pasted."""
-        return environment(self.folder, **{"MESSAGING_DATA": self.data} | exports(self.process.output))
+        return environment(self.folder, **{"MESSAGING_DATA": self.data} | exports(self.welcome))
 
     def again(self) -> None:
         """Start the service again."""
@@ -54,4 +55,5 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         port = free_port()
         served = Served(folder, port, start("serve", PORT=port, MESSAGING_DATA=folder / "data"), start)
         await_ready(served.url, served.process)
+        served.welcome = until(lambda: served.process.output if "Paste the exports" in served.process.output else "")
         yield served
