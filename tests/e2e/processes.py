@@ -1,5 +1,6 @@
 """The service as people run it: real processes, their output, their end."""
 
+import itertools
 import os
 import re
 import signal
@@ -25,10 +26,21 @@ PATIENCE_SECONDS = 120
 """How long a thing may take that must come to pass: machines that test much at once are slow."""
 
 
+_PORTS = itertools.count(10_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20_000)
+"""Below the ports that systems give to clients (32768, RFC 6335's 49152), and other ones in each test process."""
+
+
 def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """Return a port that nothing listens on, and that no client or other test process takes before it is used."""
+    return next(port for port in _PORTS if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def until(get: Callable[[], T], every: float = 0.05) -> T:
@@ -114,9 +126,10 @@ def await_ready(url: str, *processes: Process) -> None:
     """Wait until a service is ready; fail at once, with what it wrote, when it ends instead."""
 
     def ready() -> bool:
+        answers = is_ready(url)
         for process in processes:
             assert process.is_running(), process.output
-        return is_ready(url)
+        return answers
 
     until(ready)
 

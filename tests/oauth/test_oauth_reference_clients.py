@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -21,6 +20,7 @@ from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
 from tests.conftest import unit_of
+from tests.e2e.processes import free_port
 from tests.graphql.live import serving
 from tests.node import NODE, install
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REVOKE, TOKEN
@@ -193,7 +193,7 @@ async def test_the_conformance_suite_passes(
     base: str, services: Services, account: Opened, person: Person, installed: Path, tmp_path: Path
 ):
     client_id, _ = await make_client(services, account, LOOPBACK, confidential=False)
-    port = _free_port()
+    port = free_port()
     node = await asyncio.create_subprocess_exec(
         NODE,
         installed / CONFORMANCE,
@@ -220,9 +220,3 @@ async def test_the_conformance_suite_passes(
 
 def checks_in(folder: Path) -> list[Any]:
     return [check for file in folder.rglob("checks.json") for check in orjson.loads(file.read_bytes())]
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
