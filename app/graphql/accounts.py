@@ -227,16 +227,6 @@ class AccountQuery:
         """Return one page of the audit log."""
         return await audit.find_entries(info.context.unit, action, window(info, "audit_log", first, after, offset))
 
-    @strawberry.field(
-        graphql_type=list[User],
-        description="The people who joined by an invitation that a key made, or whom a key made owners, directly or "
-        "through others: when the key is revoked they are removed, or members again. confirm_user keeps them.",
-        directives=guarded("account:write"),
-    )
-    async def unconfirmed_users(self, info: Info) -> Sequence[models.User]:
-        """Return the people whom a key brought."""
-        return await users.find_unconfirmed(info.context.unit)
-
 
 @strawberry.type
 class AccountMutation:
@@ -291,9 +281,9 @@ class AccountMutation:
     @strawberry.mutation(
         graphql_type=Invitation,
         description="Invite a person by mail, and return the invitation. Again mails another one, which replaces it. "
-        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address. It ends with the key or "
-        "the user that makes it.",
-        directives=guarded("account:write", "conflict", "insufficient_scope", "rate_limited"),
+        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address. It ends with the "
+        "user who makes it.",
+        directives=guarded("account:write", "conflict", "insufficient_scope", "person_required", "rate_limited"),
     )
     async def invite_user(
         self,
@@ -307,7 +297,7 @@ class AccountMutation:
     @strawberry.mutation(
         graphql_type=Invitation,
         description="Withdraw an invitation, and return it. Its link stops working.",
-        directives=guarded("account:write", "not_found"),
+        directives=guarded("account:write", "not_found", "person_required"),
     )
     async def withdraw_invitation(
         self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The invitation's id.")]
@@ -332,7 +322,7 @@ class AccountMutation:
     @strawberry.mutation(
         graphql_type=User,
         description="Change what a user may do, from the next request on. The last owner stays one.",
-        directives=guarded("account:write", "not_found", "conflict", "insufficient_scope"),
+        directives=guarded("account:write", "not_found", "conflict", "insufficient_scope", "person_required"),
     )
     async def change_role(self, info: Info, id: UserId, role: RoleWanted) -> models.User:
         """Change a role."""
@@ -340,19 +330,9 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Keep a user, with the role as it is, when the key is revoked that invited the user or made the "
-        "user an owner. Only a signed-in owner whom no key brought confirms users, not a key.",
-        directives=guarded("account:write", "not_found", "insufficient_scope", "conflict"),
-    )
-    async def confirm_user(self, info: Info, id: UserId) -> models.User:
-        """Confirm a user."""
-        return await users.confirm(info.context.unit, id)
-
-    @strawberry.mutation(
-        graphql_type=User,
         description="Remove a user. The user's sessions, connected applications and keys end at once. "
         "The last owner cannot be removed.",
-        directives=guarded("account:write", "not_found", "conflict"),
+        directives=guarded("account:write", "not_found", "conflict", "person_required"),
     )
     async def remove_user(self, info: Info, id: UserId) -> models.User:
         """Remove a user."""

@@ -105,9 +105,8 @@ class ApiKeyMutation:
 
     @strawberry.mutation(
         graphql_type=ApiKey,
-        description="Revoke a key, for good, and everything made with it: keys, webhooks, OAuth clients and "
-        "invitations stop working within seconds, users who joined by its invitations are removed, and users whom it "
-        "made owners are members again. confirm_user keeps a user.",
+        description="Revoke a key, for good, and everything made with it: keys, webhooks and OAuth clients stop "
+        "working within seconds.",
         directives=guarded("account:write", "not_found"),
     )
     async def revoke_api_key(self, info: Info, id: KeyId) -> queries.ShownKey:

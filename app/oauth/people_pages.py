@@ -13,7 +13,6 @@ NOTICES = {
     "invited": "The invitation is on its way. Its link works for 7 days.",
     "withdrawn": "The invitation is withdrawn: its link works no more.",
     "role": "The role is changed, from now on.",
-    "confirmed": "The person stays when the key is revoked.",
     "removed": "The person is removed.",
 }
 
@@ -25,7 +24,6 @@ def routes(console: Console) -> list[Route]:
         (PATH, "GET", page.show),
         (f"{PATH}/invite", "POST", page.invite),
         (f"{PATH}/{{id}}/role", "POST", page.change_role),
-        (f"{PATH}/{{id}}/confirm", "POST", page.confirm),
         (f"{PATH}/{{id}}/remove", "POST", page.remove),
         (f"{INVITATIONS}/{{id}}/resend", "POST", page.resend),
         (f"{INVITATIONS}/{{id}}/withdraw", "POST", page.withdraw),
@@ -71,10 +69,6 @@ class PeoplePages:
         """Change a role."""
         return await self._change(visit, "page_change_role", "role", "user", role=_role_in(visit))
 
-    async def confirm(self, visit: Visit) -> Response:
-        """Keep a user whom a key brought."""
-        return await self._change(visit, "page_confirm", "confirmed", "user")
-
     async def remove(self, visit: Visit) -> Response:
         """Remove a user; who removes themselves is signed out."""
         return await self._change(visit, "page_remove", "removed", "user")
@@ -89,14 +83,12 @@ class PeoplePages:
     async def _page(self, visit: Visit, fault: Fault | None = None) -> Response:
         users = await self._console.run(visit, "page_users")
         waiting = await self._console.run(visit, "page_invitations") if visit.is_owner else []
-        brought = await self._console.run(visit, "page_unconfirmed_users") if visit.is_owner else []
         places = {f"user-{user['id']}" for user in users} | {f"invitation-{each['id']}" for each in waiting}
         return self._console.page(
             visit,
             "people.html",
             fault,
             users=users,
-            brought={each["id"] for each in brought},
             invitations=[{**each, "until": day(each["expires_at"])} for each in waiting],
             is_elsewhere=fault is not None and fault.place not in places | {"email", "role"},
             roles=ROLES,

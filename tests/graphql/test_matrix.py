@@ -10,7 +10,7 @@ import pytest
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from app.bootstrap import Services
-from app.domain.accounts import api_keys, credentials, invitations, sessions
+from app.domain.accounts import api_keys, invitations, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
@@ -103,7 +103,6 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
     "withdraw_invitation": lambda ids: {"id": ids["invitation"]},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
-    "confirm_user": lambda ids: {"id": ids["user"]},
     "remove_user": lambda ids: {"id": ids["user"]},
     "end_session": lambda ids: {"id": ids["session"]},
     "create_automation_key": lambda _: {"name": "Another", "scopes": ["webhooks:manage"]},
@@ -187,7 +186,6 @@ OF_THE_CALLER = {"request_account_deletion": "invalid_input", "withdraw_account_
 
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),
-    "confirm_user": ALL,
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
     **dict.fromkeys(
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
@@ -254,13 +252,6 @@ async def connect(unit: Unit, client: Client) -> Grant:
     return grant
 
 
-async def bring(unit: Unit, user_id: int, key_id: int) -> None:
-    """Let a user have come by a key."""
-    actor, unit.actor = unit.actor, replace(unit.actor, key_id=key_id)
-    await credentials.rebind_user(unit, user_id, is_of_role=False)
-    unit.actor = actor
-
-
 @pytest.fixture
 async def world(services: Services) -> World:
     """Give a world to change."""
@@ -300,7 +291,6 @@ async def make_world(services: Services) -> World:
         )
         grant = await connect(unit, client)
         user = await add_user(unit, "user@example.com", MARK, MARK)
-        await bring(unit, user.id, key.id)
         invitation = await invitations.invite(unit, services.door.tokens, f"{MARK}@example.com", Role.service)
         session, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", MARK))
     sent = await services.desk.accept(actor, Send(PHONE, MARK, consent_attested=True))

@@ -63,7 +63,6 @@ RESULTS = {
 ROOTS = {"Query", "Mutation", "Subscription"}
 MEANT = {
     *((field, "User") for field in ("invite_user", "change_role", "remove_user", "update_user")),
-    *((field, "User") for field in ("confirm_user", "unconfirmed_users")),
     *((field, "ApiKey") for field in ("automation_keys", "revoke_automation_key")),
 }
 """Owners hold every scope: that a key made for changing the account reads its people is meant. So is that whoever may

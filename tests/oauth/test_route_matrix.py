@@ -160,7 +160,6 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
             ("/account/keys/{id}/rotate", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", f"200 {MARK}"),
             ("/account/keys/{id}/revoke", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", "303 /account/keys"),
             ("/account/people/{id}/role", "{person_id}", {"role": "member"}, NO_USER, TO_PEOPLE),
-            ("/account/people/{id}/confirm", "{person_id}", {}, NO_USER, TO_PEOPLE),
             ("/account/people/{id}/remove", "{person_id}", {}, NO_USER, TO_PEOPLE),
             ("/account/invitations/{id}/resend", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),
             ("/account/invitations/{id}/withdraw", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts import audit, credentials, keys, queries, users
+from app.domain.accounts import audit, credentials, keys, queries
 from app.domain.accounts.credentials import maker_of
 from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import Account, ApiKey, Maker
@@ -91,16 +91,13 @@ async def rotate_key(unit: Unit, secret: bytes, id: int, overlap_hours: int = 24
 async def revoke_key(unit: Unit, id: int) -> ApiKey:
     """Revoke a key, and with it all that was made with it; every process stops taking them within seconds.
 
-    Users whom it brought are removed. What was made with it before it was rotated is its successor's (`credentials`).
-    Again changes nothing.
+    What was made with it before it was rotated is its successor's (`credentials`). Again changes nothing.
     """
-    await users.lock_account(unit)
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
         key.revoked_at = unit.clock.now()
         await unit.save(key)
         await audit.record(unit, "key_revoked", key.name, key_id=key.id)
-        await users.end_brought(unit)
     return key
 
 

@@ -19,10 +19,8 @@ holds the code to:
 8. An invitation also ends when a user whom it depends on may no longer change the account.
 9. The secret of an OAuth client depends on the client and on the credential that made or rotated it last. While it has
    ended, the client cannot prove itself; a new secret lets it go on.
-10. A user who joined depends on the maker of the invitation, and that on the maker of its own, in one way alone: when
-   a key among these is revoked, the user is removed. So the users whom a stolen key brought leave with it, and those
-   whom they brought in turn; but no user leaves because another is removed, or because a key runs out. In the same way
-   a user whom a key made an owner becomes a member again. A user who was confirmed depends on nothing.
+10. People are managed by people: no key and no grant invites, changes the role of, or removes a user. So whoever
+   holds a stolen key leaves nobody behind.
 
 A key that nothing was made with (`messaging key create`) depends on nothing.
 """
@@ -31,7 +29,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import BigInteger, ColumnElement, Select, TextualSelect, bindparam, delete, select, text, update
+from sqlalchemy import BigInteger, ColumnElement, Select, TextualSelect, bindparam, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.accounts.models import Maker, Role
@@ -85,29 +83,6 @@ WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@
 """
 """The root if the credential of one row of `makers` has ended, or a user that it depends on has none of some roles."""
 
-FIND_BROUGHT = """
-WITH RECURSIVE source AS (
-  SELECT m.id AS root, m.id AS link, m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id
-  FROM makers m WHERE m.account_id = :account_id AND m.user_id IS NOT NULL
-  UNION
-  SELECT source.root, next.link, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
-    SELECT source.link, m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
-    UNION ALL
-    SELECT source.link, k.successor_id, NULL, NULL FROM api_keys k
-    WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
-    UNION ALL
-    SELECT m.id, m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m
-    WHERE m.user_id = source.user_id AND (NOT m.is_of_role OR m.id < source.link)
-  ) AS next(link, key_id, grant_id, user_id)
-)
-SELECT DISTINCT m.user_id, m.is_of_role FROM source JOIN api_keys k ON k.id = source.key_id
-JOIN makers m ON m.id = source.root WHERE (k.revoked_at IS NOT NULL) = :is_revoked
-"""
-"""The users who joined, or were made owners, with a key that is revoked (or not), directly or through others.
-
-A user who was made an owner brought with that role only whom the user brought later: ids of `makers` are in that order.
-"""
-
 WHEN_ENDED = f"""
 WITH RECURSIVE source AS (
   SELECT m.id AS root, {MADE_WITH} FROM makers m WHERE m.id = ANY(CAST(:maker_ids AS bigint[]))
@@ -130,7 +105,7 @@ WHERE revoked_at IS NULL AND coalesce(expires_at > :now, true)
 
 DEPENDS_ON = f"""
 WITH RECURSIVE source AS (
-  SELECT 0 AS root, CAST(:key_id AS bigint) AS key_id, NULL::bigint AS grant_id, NULL::bigint AS user_id
+  SELECT 0 AS root, CAST(:key_id AS bigint) AS key_id, CAST(:grant_id AS bigint) AS grant_id, NULL::bigint AS user_id
   {FOLLOW}
 )
 SELECT key_id FROM source WHERE key_id IS NOT NULL
@@ -232,41 +207,6 @@ async def may_still(unit: Unit, credential: Actor, scope: Scope) -> bool:
     return found.first() is not None
 
 
-async def join(unit: Unit, user_id: int, maker_id: int | None) -> None:
-    """Note that a user joined with what the row `maker_id` names; None for an invitation of the service itself."""
-    maker = await unit.one(select(Maker).where(Maker.id == maker_id)) if maker_id else None
-    if maker:
-        made_with = {name: getattr(maker, name) for name in MADE_WITH_COLUMNS}
-        await unit.save(Maker(account_id=maker.account_id, user_id=user_id, **made_with))
-
-
-async def rebind_user(unit: Unit, user_id: int, *, is_of_role: bool) -> None:
-    """Let what a user is, or its role, depend on the actor's credential, and on nothing that it depended on before."""
-    of_user = delete(Maker).where(Maker.user_id == user_id, Maker.is_of_role == is_of_role)
-    await unit.execute(of_user.execution_options(synchronize_session=False))
-    if maker := maker_of(unit.actor):
-        maker.user_id, maker.is_of_role = user_id, is_of_role
-        await unit.save(maker)
-
-
-async def forget_makers(unit: Unit, user_id: int) -> None:
-    """Let a user, and its role, depend on nothing."""
-    of_user = delete(Maker).where(Maker.user_id == user_id)
-    await unit.execute(of_user.execution_options(synchronize_session=False))
-
-
-async def forget_role(unit: Unit, user_id: int) -> None:
-    """Let the role of a user depend on nothing."""
-    of_role = delete(Maker).where(Maker.user_id == user_id, Maker.is_of_role)
-    await unit.execute(of_role.execution_options(synchronize_session=False))
-
-
-async def find_brought(unit: Unit, *, revoked: bool = True) -> Sequence[tuple[int, bool]]:
-    """Return the users whom a key brought that is revoked, or not; of each whether it only made the user an owner."""
-    found = await unit.execute(text(FIND_BROUGHT), {"account_id": unit.actor.account_id, "is_revoked": revoked})
-    return [(row.user_id, row.is_of_role) for row in found]
-
-
 async def find_makers(unit: Unit, key_id: int) -> list[Maker]:
     """Return what a key was made with."""
     return list(await unit.all(select(Maker).where(Maker.key_id == key_id).order_by(Maker.id)))
@@ -274,10 +214,9 @@ async def find_makers(unit: Unit, key_id: int) -> list[Maker]:
 
 async def hand_on(unit: Unit, old_id: int, new_id: int) -> None:
     """Move what was made with a key to its successor, unless the actor's own credential depends on the old key."""
-    if unit.actor.key_id is not None:
-        needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id})
-        if old_id in needed.scalars().all():
-            return
+    needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id, "grant_id": unit.actor.grant_id})
+    if old_id in needed.scalars().all():
+        return
     moved = update(Maker).where(Maker.maker_key_id == old_id).values(maker_key_id=new_id)
     await unit.execute(moved.execution_options(synchronize_session=False))
 

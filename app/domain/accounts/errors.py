@@ -31,6 +31,18 @@ class AccountDeletionPending(DomainError):
     message = "This account will be deleted on {at} and takes no new texts. Withdraw the deletion to send again."
 
 
+class PersonRequired(DomainError):
+    """Only a signed-in owner, or the operator by command, invites and removes people and changes their roles.
+
+    Keys and connected applications cannot: whoever holds a stolen key could let people in who stay when it is revoked.
+    Sign in and open `/account/people`.
+    """
+
+    code = "person_required"
+    status = 403
+    message = "Keys and connected applications do not manage people. Sign in as an owner and open /account/people."
+
+
 class AccountDeleted(DomainError):
     """The account was deleted. That cannot be undone: what was in it is gone."""
 

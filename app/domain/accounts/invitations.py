@@ -47,12 +47,12 @@ class AddressInUse(DomainError):
 
 
 class InvitationEnded(DomainError):
-    """The invitation ended with the key or the user that made it. Ask an owner of the account for another one."""
+    """The invitation ended with the user who made it. Ask an owner of the account for another one."""
 
     code = "invitation_ended"
     status = 410
     message = (
-        "This invitation has ended: the key or the person that made it may no longer invite. "
+        "This invitation has ended: the person who made it may no longer invite. "
         "Ask an owner of the account for another one."
     )
 
@@ -60,9 +60,10 @@ class InvitationEnded(DomainError):
 async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitation:
     """Invite a person by mail. Again mails another invitation, and the one before stops working.
 
-    It ends with the credential that makes it (`credentials`). Raises `Conflict` for a user of this account,
+    It ends with the user who makes it (`credentials`). Raises `PersonRequired`, `Conflict` for a user of this account,
     `InsufficientScope` for a role that may do more than the actor, and `RateLimited` for too many in a day.
     """
+    users.check_is_person(unit)
     address, now = users.plain_email(email), unit.clock.now()
     users.check_may_give(unit, role)
     await users.lock_account(unit)
@@ -95,7 +96,11 @@ async def list_pending(unit: Unit) -> Sequence[Invitation]:
 
 
 async def withdraw(unit: Unit, id: int) -> Invitation:
-    """End an invitation of the account's: its link stops working. Raises `NotFound` for one that cannot be accepted."""
+    """End an invitation of the account's: its link stops working.
+
+    Raises `NotFound` for one that cannot be accepted, and `PersonRequired`.
+    """
+    users.check_is_person(unit)
     own = (Invitation.account_id == unit.actor.account_id, Invitation.id == id)
     invitation = await unit.one(select(Invitation).where(*own, *_acceptable(unit.clock.now())))
     if invitation is None:
@@ -127,11 +132,12 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | Non
 
 
 async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User | None:
-    """Make the invited person a user of the account; None where the invitation has ended meanwhile.
+    """Make the invited person a user of the account; None where the invitation or the account has ended meanwhile.
 
     Raises `AddressInUse`.
     """
-    await users.lock_account(unit)
+    if await users.lock_account(unit) != AccountStatus.active:
+        return None
     taken = update(Invitation).where(Invitation.id == invitation.id, *_acceptable(unit.clock.now()))
     accepted = await unit.execute(taken.values(accepted_at=unit.clock.now()).returning(Invitation.id))
     if accepted.scalar_one_or_none() is None:
@@ -147,7 +153,6 @@ async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User
     user = added.scalar_one_or_none()
     if user is None:
         raise AddressInUse()
-    await credentials.join(unit, user.id, invitation.maker_id)
     return user
 
 

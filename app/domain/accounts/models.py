@@ -198,25 +198,21 @@ class ApiKey(Base):
 
 
 class Maker(Base):
-    """A credential that a key, a user, or a record that names this row, was made with: one of the last three.
+    """A credential that a key, or a record that names this row, was made with: one of the last three.
 
-    `key_id` is the key that was made. `user_id` is the user who joined by its invitation or, with `is_of_role`, who was
-    made an owner with it. A grant that is not there any more has ended.
+    `key_id` is the key that was made. A grant that is not there any more has ended.
     """
 
     __tablename__ = "makers"
     __table_args__ = (
         CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),
         Index("ix_makers_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
-        Index("ix_makers_of_users", "account_id", postgresql_where=text("user_id IS NOT NULL")),
         Index("ix_makers_of_records", "account_id", postgresql_where=text("key_id IS NULL")),
     )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"), index=True)
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    is_of_role: Mapped[bool] = mapped_column(server_default=text("false"))
     maker_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
     maker_grant_id: Mapped[int | None] = mapped_column(index=True)
     maker_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)

@@ -1,12 +1,12 @@
 """The people of an account: given roles, and removed. An account never loses its last owner."""
 
 import re
-from collections.abc import Sequence
 from typing import TypedDict
 
 from sqlalchemy import func, select
 
-from app.domain.accounts import audit, credentials, links, sessions
+from app.domain.accounts import audit, links, sessions
+from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
@@ -43,8 +43,10 @@ async def get(unit: Unit, id: int) -> User:
 async def change_role(unit: Unit, id: int, role: Role) -> User:
     """Give a user another role, which holds from the next request on.
 
-    Raises `Conflict` for the last owner, and `InsufficientScope` for a role that may do more than the actor.
+    Raises `Conflict` for the last owner, `InsufficientScope` for a role that may do more than the actor, and
+    `PersonRequired`.
     """
+    check_is_person(unit)
     await lock_account(unit)
     user = await get(unit, id)
     if user.role == role:
@@ -53,10 +55,6 @@ async def change_role(unit: Unit, id: int, role: Role) -> User:
     await _check_not_last_owner(unit, user)
     former, user.role = user.role, role
     await unit.save(user)
-    if role == Role.owner:
-        await credentials.rebind_user(unit, user.id, is_of_role=True)
-    else:
-        await credentials.forget_role(unit, user.id)
     await audit.record(unit, "role_changed", user.email, user_id=user.id, former=former, role=role)
     return user
 
@@ -76,69 +74,20 @@ async def update(unit: Unit, id: int, fields: UserFields) -> User:
 
 
 async def remove(unit: Unit, id: int) -> User:
-    """Remove a user: every session ends, and the e-mail address is free again. Raises `Conflict` for the last owner."""
+    """Remove a user: every session ends, and the e-mail address is free again.
+
+    Raises `Conflict` for the last owner, and `PersonRequired`.
+    """
+    check_is_person(unit)
     await lock_account(unit)
     user = await get(unit, id)
     await _check_not_last_owner(unit, user)
-    await _remove(unit, user)
-    return user
-
-
-async def confirm(unit: Unit, id: int) -> User:
-    """Keep a user and its role when the key is revoked that brought them: they depend on nothing from now on.
-
-    Raises `NotFound`, `InsufficientScope` for a user who may do more than the actor, and `Conflict` where the actor is
-    a key, an application, or a user whom a key brought: who holds a stolen key could keep what it made.
-    """
-    await lock_account(unit)
-    user = await get(unit, id)
-    check_may_give(unit, Role(user.role))
-    await _check_depends_on_no_key(unit)
-    await credentials.forget_makers(unit, user.id)
-    await audit.record(unit, "user_confirmed", user.email, user_id=user.id, role=user.role)
-    return user
-
-
-async def _check_depends_on_no_key(unit: Unit) -> None:
-    actor = unit.actor
-    brought = {id for id, _ in await credentials.find_brought(unit, revoked=False)}
-    if actor.key_id or actor.grant_id or actor.user_id in brought:
-        raise Conflict(
-            reason="Only a signed-in owner whom no key brought, or the operator, confirms a user. Sign in as one."
-        )
-
-
-async def find_unconfirmed(unit: Unit) -> Sequence[User]:
-    """Return the users who are there, or are owners, as long as a key that brought them is not revoked."""
-    brought = {id for id, _ in await credentials.find_brought(unit, revoked=False)}
-    own = (User.account_id == unit.actor.account_id, User.id.in_(brought), User.removed_at.is_(None))
-    return await unit.all(select(User).where(*own).order_by(User.id))
-
-
-async def end_brought(unit: Unit) -> None:
-    """Remove the users whom a key that is revoked now brought; whom it made an owner is a member again.
-
-    The caller holds `lock_account`. An account may be without an owner then; the operator can invite one.
-    """
-    for id, is_of_role in await credentials.find_brought(unit):
-        user = await unit.one(select(User).where(User.id == id, User.removed_at.is_(None)))
-        if user is None:
-            continue
-        if not is_of_role:
-            await _remove(unit, user, because="key_revoked")
-        elif user.role == Role.owner:
-            user.role = Role.member
-            await unit.save(user)
-            changed = {"former": Role.owner, "role": Role.member, "because": "key_revoked"}
-            await audit.record(unit, "role_changed", user.email, user_id=user.id, **changed)
-
-
-async def _remove(unit: Unit, user: User, **details: str) -> None:
     user.removed_at, user.password_hash = unit.clock.now(), None
     await unit.save(user)
     await links.forget(unit, user.id)
     await sessions.end_all(unit, user.id)
-    await audit.record(unit, "user_removed", user.email, user_id=user.id, role=user.role, **details)
+    await audit.record(unit, "user_removed", user.email, user_id=user.id, role=user.role)
+    return user
 
 
 def plain_email(text: str) -> str:
@@ -163,15 +112,24 @@ def plain_line(field: str, text: str) -> str:
     return line
 
 
+def check_is_person(unit: Unit) -> None:
+    """Raise `PersonRequired` for a key or a connected application (`credentials`, rule 10)."""
+    if unit.actor.key_id is not None or unit.actor.grant_id is not None:
+        raise PersonRequired()
+
+
 def check_may_give(unit: Unit, role: Role) -> None:
     """Raise `InsufficientScope` for a role that may do more than the actor."""
     if missing := sorted(scopes_of(role) - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 
-async def lock_account(unit: Unit) -> None:
-    """Have changes of one account's people wait for one another: two owners cannot remove each other."""
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update())
+async def lock_account(unit: Unit) -> str | None:
+    """Have changes of one account's people wait for one another: two owners cannot remove each other.
+
+    Return the status of the account.
+    """
+    return await unit.one(select(Account.status).where(Account.id == unit.actor.account_id).with_for_update())
 
 
 async def _check_not_last_owner(unit: Unit, user: User) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from app.bootstrap import Services
 from app.domain.accounts import api_keys, door, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
+from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
 from app.domain.accounts.scopes import ALL
@@ -37,13 +38,9 @@ SERVICE = "service"
 
 @dataclass
 class Model:
-    """Names of credentials and hooks, what each was made with, and which have ended by themselves.
-
-    `brought` says with what the invitation of a user was made: only a revoked key ends the user.
-    """
+    """Names of credentials and hooks, what each was made with, and which have ended by themselves."""
 
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    brought: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
     successors: dict[str, str] = field(default_factory=dict[str, str])
     revoked: set[str] = field(default_factory=set[str])
@@ -56,7 +53,7 @@ class Model:
     def rotate(self, old: str, new: str, actor: str, now: datetime, overlap: timedelta) -> None:
         """Add the successor of a key; what was made with the old one moves to it, unless the actor depends on that."""
         if old not in {actor} | self.needed_by({actor}):
-            for made_with in [*self.makers.values(), *self.brought.values()]:
+            for made_with in self.makers.values():
                 if old in made_with:
                     made_with.discard(old)
                     made_with.add(new)
@@ -68,15 +65,8 @@ class Model:
 
     def join(self, user: str, invitation: str) -> None:
         """Add the user who accepts an invitation."""
-        self.makers[user], self.brought[user] = set(), set(self.makers[invitation])
+        self.makers[user] = set()
         self.revoked.add(invitation)
-
-    def revoke(self, name: str) -> None:
-        """End a credential, and whoever a key that ends has brought."""
-        self.revoked.add(name)
-        for user in self.brought:
-            if any(is_key(each) and each in self.revoked for each in self._bringers(user)):
-                self.revoked.add(user)
 
     def works(self, name: str, now: datetime) -> bool:
         """Tell whether a credential can be used, or a hook still receives."""
@@ -93,16 +83,6 @@ class Model:
                 waiting += self.makers.get(name, ())
                 waiting += [self.successors[name]] if name in self.successors else []
         return needed
-
-    def _bringers(self, user: str) -> set[str]:
-        found, waiting = set[str](), list(self.brought[user])
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += self.makers.get(name, ()) if is_key(name) else self.brought.get(name, ())
-                waiting += [self.successors[name]] if name in self.successors else []
-        return found
 
     def _has_ended(self, name: str, now: datetime) -> bool:
         ran_out = name not in self.successors and self.expires.get(name, now + HOUR) <= now
@@ -206,18 +186,23 @@ class Lineage:
         return name
 
     async def invite(self, actor: str) -> str:
-        """Invite a person, as an owner."""
-        name = f"invitation {len(self.invited)}"
+        """Invite a person, as an owner; return the invitation's name, or nothing where the actor is no person."""
+        name, is_person = f"invitation {len(self.invited)}", actor in self.people()
         email = f"{name.replace(' ', '')}.{self.account.account_id}@example.com"
         async with self.act(actor) as unit:
-            self.invited[name] = await invitations.invite(unit, self.services.door.tokens, email, Role.owner)
+            try:
+                self.invited[name] = await invitations.invite(unit, self.services.door.tokens, email, Role.owner)
+            except PersonRequired:
+                assert not is_person, f"{actor} must invite"
+                return ""
+        assert is_person or actor == SERVICE, f"{actor} must not invite"
         self.model.make(name, actor)
         self.model.expires[name] = self.clock.now() + invitations.LASTS
         return name
 
     async def accept(self, invitation: str) -> str:
-        """Accept an invitation; return the user's name, or nothing where it has ended."""
-        can = self.model.works(invitation, self.clock.now())
+        """Accept an invitation; return the user's name, or nothing where it or the account has ended."""
+        can = self.model.works(invitation, self.clock.now()) and not self.model.is_suspended
         async with self.act(SERVICE) as unit:
             user = await invitations.accept(unit, self.invited[invitation], "a hash")
         assert (user is not None) == can, f"{invitation} must{'' if can else ' not'} be accepted"
@@ -239,7 +224,11 @@ class Lineage:
                 await grants.revoke(unit, grant_id)
             elif name not in self.model.revoked:
                 await users.remove(unit, self.actors[name].user_id or 0)
-        self.model.revoke(name)
+        self.model.revoked.add(name)
+
+    def people(self) -> set[str]:
+        """Return the users."""
+        return {name for name, actor in self.actors.items() if actor.user_id and not actor.grant_id}
 
     async def suspend(self, *, suspended: bool) -> None:
         """Suspend the account, or let it go on."""

@@ -68,7 +68,7 @@ class CredentialsMachine(RuleBasedStateMachine):
     @rule(user=places, client=places)
     def connect(self, user: int, client: int) -> None:
         now, lineage = self.lineage.clock.now(), self.lineage
-        people = [name for name in lineage.actors if is_person(lineage, name) and lineage.model.works(name, now)]
+        people = [name for name in lineage.actors if name in lineage.people() and lineage.model.works(name, now)]
         if people:
             self.loop.run(lineage.connect(pick(people, user), pick(lineage.clients, client)))
 
@@ -126,10 +126,6 @@ class CredentialsMachine(RuleBasedStateMachine):
 def pick(names: Iterable[str], place: int) -> str:
     found = list(names)
     return found[place % len(found)]
-
-
-def is_person(lineage: Lineage, name: str) -> bool:
-    return lineage.actors[name].user_id is not None and lineage.actors[name].grant_id is None
 
 
 def test_what_is_made_with_a_credential_works_exactly_if_the_model_says_so(settings: Settings) -> None:

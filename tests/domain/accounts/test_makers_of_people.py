@@ -1,15 +1,17 @@
-"""Invitations, users, roles and OAuth clients end with the stolen key that made them; and people with nothing else."""
+"""Invitations end with the user who made them, OAuth clients with their maker; keys manage no people."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from app.bootstrap import Services
 from app.domain.accounts import api_keys, invitations, queries, users
+from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.invitations import InvitationEnded
 from app.domain.accounts.keys import KeyKind
-from app.domain.accounts.models import Role
-from app.domain.accounts.scopes import GENERAL, Scope
+from app.domain.accounts.models import AccountStatus, Role
+from app.domain.accounts.scopes import ALL, GENERAL, Scope
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit import Actor
@@ -17,9 +19,9 @@ from app.domain.oauth import clients
 from app.domain.oauth import queries as oauth
 from app.domain.webhooks import queries as webhooks
 from tests.conftest import unit_of
-from tests.domain.accounts.lineage import HOUR, SERVICE, Lineage
+from tests.domain.accounts.lineage import SERVICE, Lineage
 from tests.domain.mailrooms import open_room
-from tests.factories.accounts import AUDIT_ENTRIES, USERS
+from tests.factories.accounts import ACCOUNTS, INVITATIONS, USERS
 from tests.factories.traps import until_blocked
 
 SVC, AUTO = KeyKind.svc, KeyKind.auto
@@ -40,36 +42,24 @@ async def token_of(lineage: Lineage) -> str:
     return url.rpartition("/")[2]
 
 
-async def role_of(lineage: Lineage, name: str) -> str | None:
-    async with lineage.act(SERVICE) as unit:
-        return {user.id: user.role for user in await queries.list_users(unit)}.get(lineage.actors[name].user_id or 0)
-
-
-@pytest.mark.parametrize("maker", ["svc", "ann"])
-async def test_the_link_of_an_invitation_ends_with_the_key_or_the_user_that_made_it(
-    lineage: Lineage, maker: str
-) -> None:
+async def test_the_link_of_an_invitation_ends_with_the_user_who_made_it(lineage: Lineage) -> None:
     lineage.clock.at = lineage.services.clock.now()
-    maker = await lineage.make("ann", SVC) if maker == "svc" else maker
-    await lineage.invite(maker)
+    await lineage.invite("ann")
     token = await token_of(lineage)
     door = lineage.services.door
     assert (await door.find_link(token)).is_invitation
 
-    await lineage.end(maker)
+    await lineage.end("ann")
 
     for refused in (door.find_link(token), door.set_password(token, PASSWORD, SOFA)):
-        with pytest.raises(
-            InvitationEnded, match=r"^This invitation has ended: the key or the person that made it may "
-        ):
+        with pytest.raises(InvitationEnded, match=r"^This invitation has ended: the person who made it may no longer "):
             await refused
     assert await lineage.standing() == lineage.expected()[1]
 
 
 async def test_an_invitation_that_has_ended_is_not_mailed_nor_withdrawn(lineage: Lineage) -> None:
-    key = await lineage.make("ann", SVC)
-    name = await lineage.invite(key)
-    await lineage.end(key)
+    name = await lineage.invite("ann")
+    await lineage.end("ann")
 
     assert await open_room(lineage.services).work() == []
     async with lineage.act(SERVICE) as unit:
@@ -80,7 +70,7 @@ async def test_an_invitation_that_has_ended_is_not_mailed_nor_withdrawn(lineage:
 async def test_an_invitation_ends_when_its_maker_may_no_longer_invite_and_lives_again_when_it_may(
     lineage: Lineage,
 ) -> None:
-    name = await lineage.invite(await lineage.make("ann", SVC))
+    name = await lineage.invite("ann")
 
     async def change(role: Role) -> None:
         async with lineage.act(SERVICE) as unit:
@@ -93,113 +83,63 @@ async def test_an_invitation_ends_when_its_maker_may_no_longer_invite_and_lives_
 
 
 async def test_an_invitation_made_anew_by_somebody_else_lives_on_its_own(lineage: Lineage) -> None:
-    key = await lineage.make("ann", SVC)
-    first = await lineage.invite(key)
+    first = await lineage.invite("ann")
     async with lineage.act("bob") as unit:
         again = await invitations.invite(unit, lineage.services.door.tokens, lineage.invited[first].email, Role.owner)
 
-    await lineage.end(key)
+    await lineage.end("ann")
 
     async with lineage.act(SERVICE) as unit:
         assert [each.id for each in await invitations.list_pending(unit)] == [again.id]
 
 
-async def test_whoever_a_stolen_key_brought_leaves_with_it_and_whoever_these_brought(lineage: Lineage) -> None:
-    key = await lineage.make("ann", SVC)
-    first = await lineage.accept(await lineage.invite(key))
-    second = await lineage.accept(await lineage.invite(first))
-    third = await lineage.accept(await lineage.invite(await lineage.make(second, SVC)))
-    theirs = await lineage.make(third, SVC)
-    async with lineage.act("ann") as unit:
-        unconfirmed = [user.id for user in await users.find_unconfirmed(unit)]
-    assert unconfirmed == [lineage.actors[each].user_id for each in (first, second, third)]
+@pytest.mark.parametrize("actor", ["key of ann", "key of an application", "grant of ann"])
+async def test_no_key_and_no_application_manages_people(lineage: Lineage, actor: str) -> None:
+    if actor == "key of ann":
+        actor = await lineage.make("ann", SVC)
+    elif actor == "key of an application":
+        actor = await lineage.make("grant of ann", SVC)
+    lineage.actors[actor] = replace(lineage.actors[actor], scopes=ALL)
+    bob, waiting = lineage.actors["bob"].user_id or 0, await lineage.invite("bob")
+    before = await USERS.read(lineage.services), await INVITATIONS.read(lineage.services)
 
-    await lineage.end(key)
+    for manage in (
+        lambda unit: invitations.invite(unit, lineage.services.door.tokens, "carol@example.com", Role.service),
+        lambda unit: invitations.withdraw(unit, lineage.invited[waiting].id),
+        lambda unit: users.change_role(unit, bob, Role.member),
+        lambda unit: users.remove(unit, bob),
+    ):
+        async with lineage.act(actor) as unit:
+            with pytest.raises(PersonRequired, match="do not manage people"):
+                await manage(unit)
 
-    assert [await role_of(lineage, each) for each in (first, second, third, "ann")] == [None, None, None, "owner"]
-    assert theirs not in await lineage.working()
-    removed = await AUDIT_ENTRIES.where(action="user_removed").read(lineage.services, "details")
-    assert [each["because"] for each in removed] == ["key_revoked"] * 3
-
-
-@pytest.mark.parametrize("ending", ["maker removed", "key ran out", "key rotated", "confirmed"])
-async def test_people_stay_unless_the_key_that_brought_them_is_revoked(lineage: Lineage, ending: str) -> None:
-    key = await lineage.make("ann", SVC, HOUR)
-    user = await lineage.accept(await lineage.invite(key))
-
-    match ending:
-        case "maker removed":
-            await lineage.end("ann")
-        case "key ran out":
-            lineage.clock.at += 2 * HOUR
-        case "key rotated":
-            await lineage.rotate("bob", key, 24)
-            await lineage.end(key)
-        case _:
-            async with lineage.act("bob") as unit:
-                await users.confirm(unit, lineage.actors[user].user_id or 0)
-            await lineage.end(key)
-
-    assert await role_of(lineage, user) == "owner"
+    assert (await USERS.read(lineage.services), await INVITATIONS.read(lineage.services)) == before
 
 
-async def test_an_invitation_cannot_be_accepted_while_its_key_is_being_revoked(lineage: Lineage) -> None:
-    key = await lineage.make("ann", SVC)
-    name = await lineage.invite(key)
+@pytest.mark.parametrize("status", [AccountStatus.suspended, AccountStatus.deleted])
+async def test_an_invitation_is_not_accepted_into_an_account_that_is_suspended_or_deleted(
+    lineage: Lineage, status: AccountStatus
+) -> None:
+    name = await lineage.invite("ann")
+    await ACCOUNTS.where(id=lineage.account.account_id).change(lineage.services, status=status)
+
+    async with lineage.act(SERVICE) as unit:
+        assert await invitations.accept(unit, lineage.invited[name], "a hash") is None
+
+    assert await USERS.count(lineage.services) == 3
+
+
+async def test_an_invitation_cannot_be_accepted_while_its_maker_is_being_removed(lineage: Lineage) -> None:
+    name = await lineage.invite("ann")
 
     async with unit_of(lineage.services, lineage.actors[SERVICE]) as unit:
-        await api_keys.revoke_key(unit, lineage.actors[key].key_id or 0)
-        lineage.model.revoke(key)
+        await users.remove(unit, lineage.actors["ann"].user_id or 0)
+        lineage.model.revoked.add("ann")
         accepting = asyncio.create_task(lineage.accept(name))
         await until_blocked(lineage.services.database.pool)
 
     assert await accepting == ""
     assert await USERS.count(lineage.services) == 3
-
-
-@pytest.mark.parametrize("is_confirmed", [False, True])
-async def test_an_owner_made_by_a_stolen_key_is_a_member_again_when_the_key_is_revoked(
-    lineage: Lineage, is_confirmed: bool
-) -> None:
-    key, bob = await lineage.make("ann", SVC), lineage.actors["bob"].user_id or 0
-    for actor, role in ((SERVICE, Role.member), (key, Role.owner)):
-        async with lineage.act(actor) as unit:
-            await users.change_role(unit, bob, role)
-    if is_confirmed:
-        async with lineage.act("ann") as unit:
-            await users.confirm(unit, bob)
-
-    await lineage.end(key)
-
-    assert await role_of(lineage, "bob") == ("owner" if is_confirmed else "member")
-
-
-async def test_whom_an_owner_brought_before_a_key_touched_its_role_stay(lineage: Lineage) -> None:
-    user = await lineage.accept(await lineage.invite("bob"))
-    key, bob = await lineage.make("ann", SVC), lineage.actors["bob"].user_id or 0
-    for actor, role in ((key, Role.member), (key, Role.owner)):
-        async with lineage.act(actor) as unit:
-            await users.change_role(unit, bob, role)
-    later = await lineage.accept(await lineage.invite("bob"))
-
-    await lineage.end(key)
-
-    assert [await role_of(lineage, each) for each in ("bob", user, later)] == ["member", "owner", None]
-
-
-@pytest.mark.parametrize("by", ["key", "brought"])
-async def test_neither_a_key_nor_whom_a_key_brought_confirms_users(lineage: Lineage, by: str) -> None:
-    key = await lineage.make("ann", SVC)
-    brought = await lineage.accept(await lineage.invite(key))
-    ids = [lineage.actors[each].user_id or 0 for each in ("ann", "bob", brought)]
-
-    for id in ids:
-        async with lineage.act(key if by == "key" else brought) as unit:
-            with pytest.raises(Conflict, match="Only a signed-in owner whom no key brought"):
-                await users.confirm(unit, id)
-    await lineage.end(key)
-
-    assert [await role_of(lineage, each) for each in ("ann", "bob", brought)] == ["owner", "owner", None]
 
 
 async def test_a_client_made_with_a_stolen_key_ends_with_it_and_with_it_what_it_was_connected_to(
@@ -220,6 +160,17 @@ async def test_a_client_made_with_a_stolen_key_ends_with_it_and_with_it_what_it_
         with pytest.raises(Conflict, match="has ended with the key or the user that made it"):
             await clients.rotate_secret(unit, lineage.services.oauth.tokens, lineage.clients[client].id)
     assert revoked_at == lineage.clock.now()
+
+
+async def test_an_application_that_a_stolen_key_made_cannot_rotate_that_key_to_outlive_it(lineage: Lineage) -> None:
+    key = await lineage.make("ann", SVC)
+    client, hook = await lineage.register(key), await lineage.hook(key)
+    grant = await lineage.connect("bob", client)
+    new = await lineage.rotate(grant, key, 24)
+
+    await lineage.end(key)
+
+    assert {client, grant, hook, new} & (await lineage.standing() | await lineage.working()) == set()
 
 
 async def test_an_owner_takes_a_client_over_with_all_that_is_connected_but_not_its_secret(lineage: Lineage) -> None:
