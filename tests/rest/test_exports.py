@@ -22,6 +22,7 @@ from app.domain.onboarding.service import Opened
 from tests.conftest import unit_of
 from tests.domain.conftest import SetClock
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
+from tests.factories.webhooks import add_attempt, add_delivery, add_subscription
 
 pytestmark = pytest.mark.anyio
 
@@ -186,3 +187,21 @@ async def test_an_export_is_read_in_batches_and_loses_nothing(
 
     assert [each["id"] for each in found["users"]] == await USERS.read(services, "id")
     assert manifest["records"]["users"] == 8
+
+
+async def test_an_export_reads_records_of_parents_in_batches_and_loses_none(
+    http: httpx2.AsyncClient, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(export, "BATCH", 2)
+    deliveries: list[int] = []
+    attempts: list[int] = []
+    for count in (3, 0, 1, 4):
+        subscription = await add_subscription(services, account.account_id)
+        deliveries += [await add_delivery(services, account.account_id, subscription) for _ in range(count)]
+    for delivery in deliveries[::2]:
+        attempts += [await add_attempt(services, delivery) for _ in range(3)]
+
+    _, found = read(await http.get(await make_link(services, owner(account))))
+
+    assert [each["id"] for each in found["webhook_deliveries"]] == deliveries
+    assert [each["id"] for each in found["webhook_attempts"]] == attempts
