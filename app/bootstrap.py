@@ -52,6 +52,7 @@ from app.providers.mail import open_mail
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from app.providers.outbound.documents import DocumentReader
+from app.providers.places import Places
 from app.providers.rates import Policy, Rates
 from app.providers.registry import open_carrier
 from app.providers.shares import Shares
@@ -72,7 +73,8 @@ USER_AGENT = f"messaging-webhooks/{version('messaging')}"
 class Services:
     """What the surfaces are given.
 
-    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports.
+    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports;
+    `places` bounds the downloads of exports.
     """
 
     settings: Settings
@@ -93,6 +95,7 @@ class Services:
     secret: bytes
     cursors: CursorSeal
     exports: Seal
+    places: Places
 
 
 @asynccontextmanager
@@ -121,12 +124,14 @@ class _Lines:
     rates: Rates
     shares: Shares
     attempts: RedisAttempts
+    places: Places
 
 
 def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
     rates, shares, attempts = Rates(redis_url), Shares(redis_url), RedisAttempts(redis_url, Clock())
-    lines = _Lines(Doorbell(redis_url), Listener(redis_url), rates, shares, attempts)
-    for line in (lines.doorbell, lines.live, lines.rates, lines.shares, lines.attempts):
+    places = Places(redis_url)
+    lines = _Lines(Doorbell(redis_url), Listener(redis_url), rates, shares, attempts, places)
+    for line in (lines.doorbell, lines.live, lines.rates, lines.shares, lines.attempts, lines.places):
         stack.push_async_callback(line.close)
     return lines
 
@@ -154,6 +159,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         secret=derive(settings, "api keys"),
         cursors=CursorSeal(derive(settings, "cursors")),
         exports=Seal(derive(settings, "export links")),
+        places=lines.places,
     )
 
 

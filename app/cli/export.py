@@ -13,6 +13,14 @@ from app.domain.kernel.events import timestamp
 from app.settings import Settings
 
 
+MAX_SECONDS = 3600.0
+"""How long an export may read as of one instant: meanwhile PostgreSQL keeps all that any account changes or deletes."""
+
+
+class ExportTooLong(Exception):
+    """The account could not be read within `MAX_SECONDS`."""
+
+
 class FileExists(Exception):
     """The file to write to exists."""
 
@@ -20,7 +28,8 @@ class FileExists(Exception):
 def export_account(settings: Settings, account_id: int, path: Path) -> dict[str, Any]:
     """Write all records of an account that are no secrets to a new zip archive; return what it holds.
 
-    Until it is complete it stands beside its place with the ending `.part`. Raises `FileExists` and `NotFound`.
+    Until it is complete it stands beside its place with the ending `.part`. Raises `FileExists`, `NotFound` and
+    `ExportTooLong`.
     """
     if path.exists():
         raise FileExists(f"{path} exists. Choose another file, or remove it first.")
@@ -28,7 +37,10 @@ def export_account(settings: Settings, account_id: int, path: Path) -> dict[str,
     exported_at = asyncio.run(_begin(settings, account_id))
     with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         archive = Archive(file)
-        asyncio.run(_write(settings, account_id, archive))
+        try:
+            asyncio.run(asyncio.wait_for(_write(settings, account_id, archive), MAX_SECONDS))
+        except TimeoutError:
+            raise ExportTooLong(f"The export took longer than {MAX_SECONDS:.0f} seconds, and was given up.") from None
         archive.finish(account_id, exported_at)
     part.rename(path)
     records = sum(archive.counts.values())

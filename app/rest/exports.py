@@ -1,23 +1,35 @@
 """The download of an account's export, by a link that `create_export_link` has made."""
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.bootstrap import Services
 from app.domain.erasure import downloads
-from app.domain.erasure.downloads import Places
-from app.domain.kernel.unit import Actor, open_unit
+from app.domain.erasure.downloads import Sending
+from app.domain.kernel.errors import DomainError
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.unit import open_unit
 from app.graphql.exports import PATH
 from app.graphql.identity import request_id
 from app.graphql.requests import address_of
 from app.graphql.routing import CountedRoute
 from app.graphql.strangers import count_stranger
+
+TYPE = "application/zip"
+PACE = 16 * 1024
+"""How many bytes a client reads in a second, at least."""
+
+PATIENCE_SECONDS = 30.0
+"""For how long a client may fall behind `PACE`."""
 
 log = structlog.get_logger(__name__)
 
@@ -32,41 +44,73 @@ class Exports:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._places = Places(services.database, max(1, services.settings.database_pool // 4))
+        self._turns = asyncio.Semaphore(max(1, services.settings.database_pool // 4))
 
     async def download(self, request: Request) -> Response:
-        """Answer the archive, in pieces."""
+        """Answer the archive, in pieces; to HEAD the headers alone."""
         services = self._services
         await count_stranger(services.limits, address_of(request))
         token, now = request.path_params["token"], services.clock.now()
         actor = downloads.open_link(services.exports, token, now, request_id())
+        units = partial(open_unit, services.database.sessions, actor, services.clock, services.ring)
+        if request.method == "HEAD":
+            async with units() as unit:
+                await downloads.check(unit)
+            return _head(timestamp(now))
         async with AsyncExitStack() as place:
-            await place.enter_async_context(self._places.take(actor.account_id))
-            async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+            await place.enter_async_context(services.places.take(actor.account_id))
+            async with units() as unit:
                 exported_at = await downloads.begin(unit)
-            return Download(self._send(actor, exported_at), exported_at, place.pop_all())
+            pieces = Sending(services.database.pool, actor, units, self._turns).pieces(exported_at)
+            return Download(_logged(pieces, actor.account_id), exported_at, place.pop_all())
 
-    async def _send(self, actor: Actor, exported_at: str) -> AsyncGenerator[bytes]:
-        sent, is_whole = 0, False
-        try:
-            async with aclosing(downloads.send(self._services.database, actor.account_id, exported_at)) as pieces:
-                async for piece in pieces:
-                    sent += len(piece)
-                    yield piece
-            is_whole = True
-        finally:
-            log.info("account_export_sent", account_id=actor.account_id, bytes=sent, is_whole=is_whole)
+
+async def _logged(pieces: AsyncGenerator[bytes], account_id: int) -> AsyncGenerator[bytes]:
+    sent, is_whole = 0, False
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                sent += len(piece)
+                yield piece
+        is_whole = True
+    finally:
+        log.info("account_export_sent", account_id=account_id, bytes=sent, is_whole=is_whole)
+
+
+def _head(exported_at: str) -> Response:
+    head = Response(None, 200, _headers(exported_at), TYPE)
+    del head.headers["content-length"]
+    return head
+
+
+def _headers(exported_at: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="export-{exported_at[:10]}.zip"'}
 
 
 class Download(StreamingResponse):
-    """An archive that is sent in pieces. Its place is given back when it is sent, or nobody reads it any more."""
+    """An archive that is sent in pieces. Its place is given back when it is sent, or nobody reads it any more.
+
+    It is broken off when the link ends, and when the client reads slower than `PACE`: the connection is closed before
+    the end of the answer.
+    """
 
     def __init__(self, pieces: AsyncGenerator[bytes], exported_at: str, place: AsyncExitStack) -> None:
-        named = {"Content-Disposition": f'attachment; filename="export-{exported_at[:10]}.zip"'}
-        super().__init__(pieces, 200, named, "application/zip")
-        self._pieces, self._place = pieces, place
+        super().__init__(pieces, 200, _headers(exported_at), TYPE)
+        self._pieces, self._place, self._patience = pieces, place, PATIENCE_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the archive."""
+        """Send the archive; raise `ClientDisconnect` where it is broken off."""
         async with self._place, aclosing(self._pieces):
-            await super().__call__(scope, receive, send)
+            try:
+                await super().__call__(scope, receive, partial(self._send, send))
+            except (DomainError, TimeoutError) as cause:
+                log.info("account_export_broken_off", cause=repr(cause))
+                raise ClientDisconnect from cause
+
+    async def _send(self, send: Send, message: Message) -> None:
+        """Send a message; raise `TimeoutError` when the client has used up its time. Each byte gives it some again."""
+        began = time.monotonic()
+        async with asyncio.timeout(self._patience):
+            await send(message)
+        waited, earned = time.monotonic() - began, len(message.get("body", b"")) / PACE
+        self._patience = min(self._patience - waited + earned, PATIENCE_SECONDS)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import LargeBinary
 
 from app.bootstrap import METADATA
+from app.cli import export
 from app.domain.erasure.export import AREAS
 from tests.cli.conftest import Ask, Run
 
@@ -115,3 +116,15 @@ def test_an_account_that_does_not_exist_leaves_no_file(messaging: Run, ask: Ask,
 
     assert (done.code, done.complaint) == (1, "messaging: No account with id 4711.\n")
     assert list(tmp_path.glob("none*")) == []
+
+
+def test_an_export_that_takes_too_long_is_given_up(
+    messaging: Run, accounts: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "MAX_SECONDS", 0.0)
+    path = tmp_path / "ann.zip"
+
+    done = messaging("account", "export", accounts[0]["account_id"], "--to", path)
+
+    assert (done.code, done.complaint) == (1, "messaging: The export took longer than 0 seconds, and was given up.\n")
+    assert not path.exists()

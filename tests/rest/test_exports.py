@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -16,9 +16,11 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL
 from app.domain.erasure import downloads, export
-from app.domain.erasure.downloads import ExportInProgress, Places
+from app.domain.erasure.downloads import ExportInProgress
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
+from app.providers.places import Places
+from app.settings import Settings
 from tests.conftest import unit_of
 from tests.domain.conftest import SetClock
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
@@ -44,6 +46,14 @@ async def make_key(services: Services, account: Opened, scope: str) -> tuple[int
     async with unit_of(services, owner(account)) as unit:
         key, text = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=[scope]))
         return key.id, text.text
+
+
+@pytest.fixture
+async def places(settings: Settings) -> AsyncGenerator[Places]:
+    """Give the places of another process, two of them."""
+    places = Places(settings.redis_url or "", 2)
+    yield places
+    await places.close()
 
 
 async def exported(services: Services) -> int:
@@ -148,15 +158,11 @@ async def test_an_account_that_is_not_active_is_not_exported(
     assert await exported(services) == 0
 
 
-@pytest.mark.parametrize("held", ["the account", "the installation"])
-async def test_one_export_of_an_account_is_sent_at_a_time_and_a_few_of_the_installation(
-    http: httpx2.AsyncClient, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch, held: str
+async def test_one_export_of_an_account_is_sent_at_a_time_by_all_processes(
+    http: httpx2.AsyncClient, services: Services, account: Opened, places: Places
 ):
-    path, taken = await make_link(services, owner(account)), account.account_id
-    if held == "the installation":
-        monkeypatch.setattr(downloads, "MAX_AT_ONCE", 1)
-        taken += 1
-    async with Places(services.database, 1).take(taken):
+    path = await make_link(services, owner(account))
+    async with places.take(account.account_id + 1), places.take(account.account_id):
         refused = await http.get(path)
 
     assert (refused.status_code, refused.json()["error_code"]) == (429, "export_in_progress")
@@ -165,14 +171,39 @@ async def test_one_export_of_an_account_is_sent_at_a_time_and_a_few_of_the_insta
     assert [(await http.get(path)).status_code for _ in range(2)] == [200, 200]
 
 
-async def test_a_process_lends_a_few_of_its_connections_to_exports(services: Services, account: Opened):
-    places = Places(services.database, 1)
+async def test_a_process_sends_so_many_exports_at_a_time(places: Places):
+    async with places.take(1), places.take(2):
+        with pytest.raises(ExportInProgress):
+            async with places.take(3):
+                pass
+    async with places.take(3):
+        pass
+
+
+async def test_while_redis_is_away_one_export_of_an_account_is_sent_by_each_process():
+    places = Places("redis://127.0.0.1:1")
     async with places.take(1):
         with pytest.raises(ExportInProgress):
-            async with places.take(2):
+            async with places.take(1):
                 pass
-    async with places.take(2):
-        pass
+    await places.close()
+
+
+async def test_head_answers_the_headers_of_an_export_and_exports_nothing(
+    http: httpx2.AsyncClient, services: Services, account: Opened, places: Places
+):
+    path = await make_link(services, owner(account))
+    async with places.take(account.account_id):
+        head = await http.head(path)
+
+    assert (head.status_code, head.headers["content-type"], head.content) == (200, "application/zip", b"")
+    assert "content-length" not in head.headers
+    assert await exported(services) == 0
+    assert head.headers["content-disposition"] == (await http.get(path)).headers["content-disposition"]
+
+
+async def test_head_says_that_a_link_has_ended(http: httpx2.AsyncClient, services: Services, account: Opened):
+    assert (await http.head(await make_link(services, owner(account), 10))).status_code == 410
 
 
 async def test_an_export_is_read_in_batches_and_loses_nothing(

@@ -5,21 +5,21 @@ import base64
 import json
 import secrets
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import IO, cast
 
 from cryptography.exceptions import InvalidTag
 
-from app.db.engine import Connection, Database
+from app.db.engine import Pool
 from app.domain.accounts import audit, credentials, queries
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import Scope
 from app.domain.erasure.archive import Archive, Outlet
-from app.domain.erasure.export import read_records
+from app.domain.erasure.export import Record, read_records
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.sealing import Seal
@@ -27,14 +27,12 @@ from app.domain.kernel.unit import Actor, Unit
 
 LASTS = timedelta(minutes=10)
 NONCE_BYTES = 8
-MAX_AT_ONCE = 4
-"""How many exports the installation sends at the same time; of one account, one."""
-
+PIECE_BYTES = 64 * 1024
 MAX_SECONDS = 3600.0
 """How long one download may take; then it is broken off."""
 
-TRY_ACCOUNT = "SELECT pg_try_advisory_xact_lock(hashtextextended('export of an account', $1))"
-TRY_PLACE = "SELECT pg_try_advisory_xact_lock(hashtextextended('place of an export', $1))"
+CHECK_SECONDS = 5.0
+"""How often it is checked that a download may go on."""
 
 
 class ExportLinkEnded(DomainError):
@@ -46,7 +44,7 @@ class ExportLinkEnded(DomainError):
 
 
 class ExportInProgress(DomainError):
-    """The account is being exported by another download, or the service sends as many exports as it does at once."""
+    """The account is being exported by another download, or the process sends as many exports as it does at once."""
 
     code = "export_in_progress"
     status = 429
@@ -85,8 +83,8 @@ def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = No
     return Actor(account_id, frozenset(), label, request_id, *made_with)
 
 
-async def begin(unit: Unit) -> str:
-    """Check that the actor, who made a link, may still export the account, and note it; return the time.
+async def check(unit: Unit) -> None:
+    """Check that the actor, who made a link, may still export the account.
 
     Raises `ExportLinkEnded` and `AccountSuspended`.
     """
@@ -97,57 +95,62 @@ async def begin(unit: Unit) -> str:
         raise AccountSuspended()
     if account.status == AccountStatus.deleted:
         raise ExportLinkEnded()
+
+
+async def begin(unit: Unit) -> str:
+    """Check that the actor may still export the account, and note it; return the time. Raises what `check` does."""
+    await check(unit)
     await audit.record(unit, "account_exported")
     return timestamp(unit.clock.now())
 
 
 @dataclass(slots=True)
-class Places:
-    """The places for downloads: of an account one, of the installation `MAX_AT_ONCE`, of this process `here`.
+class Sending:
+    """One download. No connection and no turn is held while the client reads.
 
-    Each holds a connection, in a transaction that reads nothing meanwhile: it keeps no snapshot back from vacuum.
+    `units` opens a unit of the actor who made the link. `turns` bounds how many downloads of a process read and
+    compress at the same time.
     """
 
-    database: Database
-    here: int
-    _taken: int = 0
+    pool: Pool
+    actor: Actor
+    units: Callable[[], AbstractAsyncContextManager[Unit]]
+    turns: asyncio.Semaphore
+    _checked_at: float = field(default_factory=time.monotonic)
 
-    @asynccontextmanager
-    async def take(self, account_id: int) -> AsyncGenerator[None]:
-        """Hold a place while a block runs; raise `ExportInProgress` where none is free."""
-        if self._taken >= self.here:
-            raise ExportInProgress()
-        self._taken += 1
-        try:
-            async with self.database.pool.acquire() as connection, connection.transaction():
-                await _hold(connection, account_id)
-                yield
-        finally:
-            self._taken -= 1
+    async def pieces(self, exported_at: str) -> AsyncGenerator[bytes]:
+        """Yield the archive in pieces of at most `PIECE_BYTES`; compressing is done in a thread.
 
-
-async def _hold(connection: Connection, account_id: int) -> None:
-    if not await connection.fetchval(TRY_ACCOUNT, account_id):
-        raise ExportInProgress()
-    for place in range(MAX_AT_ONCE):
-        if await connection.fetchval(TRY_PLACE, place):
-            return
-    raise ExportInProgress()
-
-
-async def send(database: Database, account_id: int, exported_at: str) -> AsyncGenerator[bytes]:
-    """Yield the archive in pieces, each of at most one batch of records; compressing is done in a thread.
-
-    Each batch is read in a statement of its own: what is changed meanwhile is exported as it is when it is read.
-    Raises `TimeoutError` after `MAX_SECONDS`.
-    """
-    outlet, ends = Outlet(), time.monotonic() + MAX_SECONDS
-    archive = Archive(cast("IO[bytes]", outlet))
-    async for area, records in read_records(database.pool, account_id):
-        await asyncio.to_thread(archive.add, area, records)
-        if piece := outlet.take():
+        Each batch is read in a statement of its own: what is changed meanwhile is exported as it is when it is read.
+        Raises `TimeoutError` after `MAX_SECONDS`, and what `check` does once the actor may not export the account.
+        """
+        outlet, ends = Outlet(), time.monotonic() + MAX_SECONDS
+        archive = Archive(cast("IO[bytes]", outlet))
+        records = read_records(self.pool, self.actor.account_id)
+        while await self._add_batch(archive, records):
+            for piece in _split(outlet.take()):
+                yield piece
+                await self._check(ends)
+        archive.finish(self.actor.account_id, exported_at)
+        for piece in _split(outlet.take()):
             yield piece
-        if time.monotonic() > ends:
+
+    async def _add_batch(self, archive: Archive, records: AsyncGenerator[tuple[str, list[Record]]]) -> bool:
+        async with self.turns:
+            batch = await anext(records, None)
+            if batch:
+                await asyncio.to_thread(archive.add, *batch)
+        return batch is not None
+
+    async def _check(self, ends: float) -> None:
+        now = time.monotonic()
+        if now > ends:
             raise TimeoutError
-    archive.finish(account_id, exported_at)
-    yield outlet.take()
+        if now - self._checked_at >= CHECK_SECONDS:
+            async with self.units() as unit:
+                await check(unit)
+            self._checked_at = now
+
+
+def _split(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES))

@@ -56,7 +56,7 @@ AREAS = (
     Area("oauth_clients", frozenset({"secret_hash", "secret_maker_id"})),
     Area("oauth_grants", order=BY_ID),
     Area("phone_numbers"),
-    Area("contacts", frozenset({"searched"}), order=("phone",)),
+    Area("contacts", frozenset({"searched"}), order=("created_at", "id")),
     Area("suppressions", order=("phone", "scope_type", "scope_id")),
     Area("consents", order=("phone", "id")),
     Area("conversations", parent="contacts", key="contact_id"),

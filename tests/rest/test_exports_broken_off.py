@@ -1,0 +1,142 @@
+"""Downloads of exports that are broken off: the link has ended, or the client reads too slowly."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import pytest
+
+from app.bootstrap import Services
+from app.domain.accounts import api_keys, users
+from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.scopes import ALL
+from app.domain.erasure import downloads, export
+from app.domain.kernel.unit import Actor
+from app.domain.onboarding.service import Opened
+from app.rest import exports
+from tests.conftest import unit_of
+from tests.factories.accounts import ACCOUNTS, add_user
+from tests.factories.traps import open_transactions
+from tests.factories.webhooks import add_delivery, add_subscription
+from tests.graphql.live import Served, serving
+from tests.waiting import until
+
+pytestmark = pytest.mark.anyio
+
+END_OF_ANSWER = b"\r\n0\r\n\r\n"
+
+
+@pytest.fixture
+async def served(services: Services) -> AsyncGenerator[Served]:
+    async with serving(services.settings) as served:
+        yield served
+
+
+@pytest.fixture
+async def large(services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """Give an account whose export does not fit into the buffers of a connection, in many batches."""
+    monkeypatch.setattr(export, "BATCH", 4)
+    subscription = await add_subscription(services, account.account_id)
+    for _ in range(40):
+        body = os.urandom(200_000).hex().encode()
+        await add_delivery(services, account.account_id, subscription, body=body)
+    return account
+
+
+async def make_link(services: Services, account: Opened, **who: int) -> str:
+    async with unit_of(services, Actor(account.account_id, ALL, "test", **who)) as unit:
+        return f"/exports/{(await downloads.make_link(unit, services.exports)).token}"
+
+
+async def begin(served: Served, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Ask for a download, and read its head."""
+    host, port = served.base_url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=2**16)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+    return reader, writer
+
+
+async def rest(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    try:
+        async with asyncio.timeout(20):
+            return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_download_that_is_read_to_the_end_ends_as_an_answer_does(
+    services: Services, large: Opened, served: Served
+):
+    whole = await rest(*await begin(served, await make_link(services, large)))
+
+    assert whole.endswith(END_OF_ANSWER)
+    assert len(whole) > 40 * 200_000
+
+
+@pytest.mark.parametrize("ending", ["key revoked", "user removed", "account suspended", "account deleted"])
+async def test_a_download_is_broken_off_when_its_link_ends(
+    services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch, ending: str
+):
+    monkeypatch.setattr(downloads, "CHECK_SECONDS", 0)
+    owner = Actor(large.account_id, ALL, "test")
+    async with unit_of(services, owner) as unit:
+        key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=["account:write"]))
+        key_id = key.id
+    user_id = await add_user(services, large.account_id, "bob@example.com", "owner")
+    maker = {"user_id": user_id} if ending == "user removed" else {"key_id": key_id}
+    download = await begin(served, await make_link(services, large, **maker))
+
+    async with unit_of(services, owner) as unit:
+        match ending:
+            case "key revoked":
+                await api_keys.revoke_key(unit, key_id)
+            case "user removed":
+                await users.remove(unit, user_id)
+            case _:
+                await ACCOUNTS.change(services, status=ending.split()[1])
+
+    sent = await rest(*download)
+    assert not sent.endswith(END_OF_ANSWER)
+    assert len(sent) < 40 * 200_000
+
+
+async def test_a_client_that_reads_too_slowly_loses_its_place(
+    services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(exports, "PATIENCE_SECONDS", 0.5)
+    path = await make_link(services, large)
+    slow = await begin(served, path)
+
+    await until(lambda: is_free(served, path))
+
+    assert not (await rest(*slow)).endswith(END_OF_ANSWER)
+
+
+async def is_free(served: Served, path: str) -> bool:
+    host, port = served.base_url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+    status = await reader.readline()
+    writer.close()
+    return b"200" in status
+
+
+async def test_a_slow_client_takes_no_place_of_other_accounts_and_keeps_no_transaction_open(
+    services: Services, large: Opened, served: Served, new_account: Callable[..., Any]
+):
+    _, slow = await begin(served, await make_link(services, large))
+    last = await new_account(company_name="The last")
+
+    whole = await rest(*await begin(served, await make_link(services, last)))
+
+    assert whole.endswith(END_OF_ANSWER)
+    await until(lambda: none_open(services))
+    slow.close()
+
+
+async def none_open(services: Services) -> bool:
+    return await open_transactions(services.database.pool) == 0
