@@ -12,7 +12,6 @@ from app.domain.erasure.export import read_snapshot
 from app.domain.kernel.events import timestamp
 from app.settings import Settings
 
-
 MAX_SECONDS = 3600.0
 """How long an export may read as of one instant: meanwhile PostgreSQL keeps all that any account changes or deletes."""
 

@@ -30,6 +30,7 @@ from app.domain.kernel.errors import (
 )
 from app.graphql.challenges import step_up
 from app.graphql.errors import is_away, translate
+from app.telemetry.requests import route_of
 
 log = structlog.get_logger(__name__)
 
@@ -134,7 +135,7 @@ def _noted(scope: Scope, cause: Exception) -> Exception:
     """Log what nothing else caught, unless a middleware refuses a request; return what it is answered as."""
     if isinstance(cause, DomainError) or is_away(cause):
         return translate(cause)
-    log.error("request_failed", path=scope["path"], request_id=request_id(scope), exc_info=cause)
+    log.error("request_failed", route=route_of(scope), request_id=request_id(scope), exc_info=cause)
     return cause
 
 

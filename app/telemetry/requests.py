@@ -73,13 +73,18 @@ class RequestTelemetry:
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "other"
-        key = (method, getattr(scope.get("route"), "path", "unmatched"), status)
+        key = (method, route_of(scope), status)
         timer = self._timers.get(key)
         if timer is None:
             timer = self._timers[key] = REQUEST_SECONDS.labels(*key)
         timer.observe(seconds)
         log = self._log.warning if status >= 500 or seconds > SLOW_SECONDS else self._log.debug
         log("request", method=method, route=key[1], status=status, milliseconds=round(seconds * 1000, 1))
+
+
+def route_of(scope: Scope) -> str:
+    """Return the path of the route that serves a request, with the names of its parameters: values may be secrets."""
+    return getattr(scope.get("route"), "path", "unmatched")
 
 
 def _given_id(headers: list[tuple[bytes, bytes]]) -> str | None:

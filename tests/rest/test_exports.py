@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from app.bootstrap import Services
 from app.domain.accounts import api_keys, service, users
@@ -24,6 +25,7 @@ from app.settings import Settings
 from tests.conftest import unit_of
 from tests.domain.conftest import SetClock
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
+from tests.factories.traps import column_gone
 from tests.factories.webhooks import add_attempt, add_delivery, add_subscription
 
 pytestmark = pytest.mark.anyio
@@ -236,3 +238,17 @@ async def test_an_export_reads_records_of_parents_in_batches_and_loses_none(
 
     assert [each["id"] for each in found["webhook_deliveries"]] == deliveries
     assert [each["id"] for each in found["webhook_attempts"]] == attempts
+
+
+@pytest.mark.parametrize(("table", "column"), [("audit_entries", "actor"), ("password_links", "hash")])
+async def test_no_token_of_a_link_is_logged(
+    http: httpx2.AsyncClient, services: Services, account: Opened, table: str, column: str
+):
+    path = await make_link(services, owner(account)) if table == "audit_entries" else "/password/secret-token"
+    async with column_gone(services.database.pool, table, column):
+        with capture_logs() as logs:
+            answer = await http.get(path)
+
+    assert answer.status_code == 500
+    assert f"{path.rpartition('/')[0]}/{{token}}" in [entry.get("route") for entry in logs]
+    assert path.rpartition("/")[2] not in str(logs)

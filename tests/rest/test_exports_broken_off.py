@@ -20,7 +20,7 @@ from tests.factories.accounts import ACCOUNTS, add_user
 from tests.factories.traps import open_transactions
 from tests.factories.webhooks import add_delivery, add_subscription
 from tests.graphql.live import Served, serving
-from tests.waiting import until
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -120,7 +120,7 @@ async def is_free(served: Served, path: str) -> bool:
     host, port = served.base_url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
-    status = await reader.readline()
+    status = await within("the status of an answer", reader.readline())
     writer.close()
     return b"200" in status
 

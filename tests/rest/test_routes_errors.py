@@ -104,7 +104,7 @@ async def test_an_unknown_exception_is_logged_once_and_nothing_of_it_is_told(app
     assert answer.json()["error"] == "Something went wrong on our side."
     assert "hunter2" not in answer.text
     [entry] = logs
-    assert (entry["event"], entry["path"]) == ("request_failed", "/broken")
+    assert (entry["event"], entry["route"]) == ("request_failed", "/broken")
     assert entry["request_id"] == answer.json()["request_id"]
     assert str(entry["exc_info"]) == "the password is hunter2"
 
