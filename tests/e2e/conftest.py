@@ -8,7 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.processes import COMMAND, Process, await_ready, environment, exports, free_port, starting, until
+from tests.e2e.commands import COMMAND
+from tests.e2e.processes import Process, await_ready, environment, exports, free_port, starting, until
 
 Start = Callable[..., Process]
 

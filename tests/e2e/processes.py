@@ -3,10 +3,7 @@
 import itertools
 import os
 import re
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,12 +13,12 @@ from typing import TypeVar
 import httpx2
 import psutil
 
+from tests.e2e.commands import begin
 from tests.waiting import block_until
 
 T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
-COMMAND = Path(sys.executable).with_name("messaging")
 PATIENCE_SECONDS = 120
 """How long a thing may take that must come to pass: machines that test much at once are slow."""
 
@@ -59,10 +56,9 @@ class Process:
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
         self._log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [COMMAND, *arguments], cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True
-            )
+        self._log.touch()
+        self._process = begin(arguments, folder, env, self._log, self._log)
+        assert self._process.pid
         self.pid = self._process.pid
 
     @property
@@ -70,7 +66,7 @@ class Process:
         return self._log.read_text()
 
     def is_running(self) -> bool:
-        return self._process.poll() is None
+        return self._process.is_alive()
 
     def family(self) -> list[psutil.Process]:
         """Return the process and all it started."""
@@ -80,25 +76,25 @@ class Process:
     def kill(self) -> None:
         """End the process as the machine does when it runs out of memory."""
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def stop(self) -> int:
         """Ask the process to stop, and return its exit code."""
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(PATIENCE_SECONDS)
+        self._process.terminate()
+        return self.wait()
 
     def wait(self) -> int:
         """Wait for the process to end by itself, and return its exit code."""
-        return self._process.wait(PATIENCE_SECONDS)
+        self._process.join(PATIENCE_SECONDS)
+        assert self._process.exitcode is not None
+        return self._process.exitcode
 
     def end(self) -> None:
         """Clean up, however the test ended; what the process started ends with it."""
+        self._process.terminate()
+        self._process.join(15)
         if self.is_running():
-            self._process.terminate()
-            try:
-                self._process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            self.kill()
 
 
 @contextmanager

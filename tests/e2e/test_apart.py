@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import httpx2
 import pytest
 
 from app.embedded.servers import Servers
-from tests.e2e.processes import COMMAND, await_ready, environment, free_port, starting, until
+from tests.e2e.commands import complete
+from tests.e2e.processes import await_ready, environment, free_port, starting, until
 
 SECRET = "a random text kept by the operator"
 
@@ -32,14 +32,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, obj
 
 def messaging(folder: Path, settings: dict[str, object], *arguments: str) -> str:
     """Run a command to its end and return what it printed."""
-    done = subprocess.run(
-        [COMMAND, *arguments],
-        cwd=folder,
-        env=environment(folder, **settings),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = complete(arguments, folder, environment(folder, **settings))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -4,17 +4,23 @@ import json
 import re
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psutil
 import pytest
 
+from tests.e2e.commands import Done, complete
 from tests.e2e.conftest import Served
-from tests.e2e.processes import COMMAND, ROOT, free_port, sections, starting, until
+from tests.e2e.processes import PATIENCE_SECONDS, ROOT, free_port, sections, starting, until
 
 README = (ROOT / "README.md").read_text()
 TO = "+12025550143"
+SUBSCRIPTION = "subscription { updates(after: 0, kinds: [message_status]) { id message { status body } } }"
 STOP_SECONDS = 15
 """Five for the processes of the service, ten for its databases."""
 
@@ -33,15 +39,8 @@ def run(served: Served, script: str) -> Any:
     return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
 
 
-def messaging(served: Served, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *arguments],
-        cwd=served.folder,
-        env=served.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def messaging(served: Served, *arguments: str) -> Done:
+    return complete(arguments, served.folder, served.environment())
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +53,59 @@ def balance(served: Served, account: Any) -> int:
     return served.ask("GET", "/billing/balance", account["svc_key"])["data"]["balance"]
 
 
-def send(served: Served, account: Any, to: str) -> int:
-    body = {"to": to, "message": "Hello", "consent_attested": True}
+def send(served: Served, account: Any, to: str, text: str = "Hello") -> int:
+    body = {"to": to, "message": text, "consent_attested": True}
     return int(served.ask("POST", "/sms/send", account["svc_key"], body)["data"]["message_id"])
 
 
 def entry(served: Served, account: Any, id: int) -> Any:
     [found] = [each for each in served.ask("GET", "/sms/logs", account["svc_key"])["data"] if each["id"] == id]
     return found
+
+
+@contextmanager
+def looking(served: Served, key: str, **headers: str) -> Iterator[Iterator[Any]]:
+    """Look on; give the data of each event, and `complete` for the end that is none of a stop."""
+    with httpx2.stream(
+        "POST",
+        f"{served.url}/graphql",
+        json={"query": SUBSCRIPTION},
+        headers={"Authorization": f"Bearer {key}", "Accept": "text/event-stream", **headers},
+        timeout=PATIENCE_SECONDS,
+    ) as answer:
+        lines = (line for line in answer.iter_lines() if line.startswith("data:"))
+        yield (json.loads(line[5:])["data"]["updates"] if line != "data:" else "complete" for line in lines)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop of the service while an account looked on: `shown` are the updates before it, `rest` those of it."""
+
+    account: Any
+    waiting: int
+    started: int
+    left: list[psutil.Process]
+    code: int
+    seconds: float
+    shown: list[Any]
+    rest: list[Any]
+
+
+@pytest.fixture(scope="module")
+def stop(served: Served, account: Any) -> Stop:
+    """Stop the service while an account looks on and a text of another one waits; start it again."""
+    family, onlooker = served.process.family(), json.loads(messaging(served, "demo", "--json").stdout)
+    with looking(served, onlooker["svc_key"]) as updates:
+        send(served, onlooker, TO, "One")
+        shown = [next(updates), next(updates)]
+        waiting = send(served, account, TO)
+        begun = time.monotonic()
+        code = served.process.stop()
+        seconds = time.monotonic() - begun
+        rest = list(updates)
+    left = [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+    served.again()
+    return Stop(onlooker, waiting, len(family), left, code, seconds, shown, rest)
 
 
 def test_the_first_start_says_how_to_go_on_and_keeps_the_secrets_to_itself(served: Served) -> None:
@@ -165,23 +209,28 @@ def test_an_ordinary_day_leaves_no_error_in_the_log(served: Served, account: Any
 
 
 def test_a_service_that_is_told_to_stop_leaves_nothing_running_and_goes_on_where_it_stopped(
-    served: Served, account: Any
+    served: Served, account: Any, stop: Stop
 ) -> None:
-    family = served.process.family()
-    id = send(served, account, TO)
-    begun = time.monotonic()
-
-    code = served.process.stop()
-    took = time.monotonic() - begun
-    left = [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
-    served.again()
-
-    assert len(family) > 4
-    assert (code, left) == (0, [])
-    assert took < STOP_SECONDS
+    assert stop.started > 4
+    assert (stop.code, stop.left) == (0, [])
+    assert stop.seconds < STOP_SECONDS
     assert f"Serving at {served.url}\n" in until(lambda: served.process.output)
     assert "password" not in served.process.output
-    until(lambda: entry(served, account, id)["status"] == "delivered")
+    until(lambda: entry(served, account, stop.waiting)["status"] == "delivered")
+
+
+def test_the_fate_of_a_text_is_shown_and_a_stop_ends_the_stream_but_not_the_looking_on(
+    served: Served, stop: Stop
+) -> None:
+    send(served, stop.account, TO, "Two")
+    last = str(stop.shown[0]["id"])
+    with looking(served, stop.account["svc_key"], **{"Last-Event-ID": last}) as updates:
+        again = [next(updates) for _ in range(3)]
+
+    assert [each["message"]["body"] for each in stop.shown] == ["One", "One"]
+    assert stop.rest == []
+    assert [each["message"]["body"] for each in again] == ["One", "Two", "Two"]
+    assert again[0]["id"] == stop.shown[1]["id"]
 
 
 def test_a_port_that_is_taken_is_refused_in_a_sentence(served: Served, tmp_path: Path) -> None:
