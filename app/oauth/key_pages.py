@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+import structlog
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -18,6 +19,8 @@ FIELDS = ("name", "kind", "scopes", "expires")
 NOTICES = {"revoked": "The key is revoked, with everything that was made with it."}
 OVERLAP_HOURS = 24
 MAX_ENDED = 20
+
+log = structlog.get_logger(__name__)
 
 
 def routes(console: Console) -> list[Route]:
@@ -74,9 +77,9 @@ class KeyPages:
         return self._console.redirect(f"{PATH}?notice=revoked")
 
     async def _page(self, visit: Visit, fault: Fault | None = None, made: Any = None) -> Response:
-        keys = await self._console.run(visit, "page_keys" if visit.is_owner else "page_automation_keys")
+        keys = await self._list(visit, is_needed=made is None)
         now = self._console.now()
-        shown = [_shown(key, now) for key in keys]
+        shown = [_shown(key, now) for key in keys or ()]
         limit = ALL if visit.is_owner else AUTOMATION_LIMIT
         ticked = {name.removeprefix(ALLOWED) for name in visit.form}
         return self._console.page(
@@ -86,6 +89,7 @@ class KeyPages:
             keys=[key for key in shown if not key["ended"]],
             ended=[key for key in shown if key["ended"]][:MAX_ENDED],
             made=made,
+            is_listed=keys is not None,
             notices=NOTICES,
             is_elsewhere=_is_elsewhere(fault, shown),
             scopes=[
@@ -94,6 +98,16 @@ class KeyPages:
                 if scope in limit
             ],
         )
+
+    async def _list(self, visit: Visit, *, is_needed: bool) -> Any:
+        """Return the keys; None where they cannot be listed but are not needed: beside a key that was just made."""
+        try:
+            return await self._console.run(visit, "page_keys" if visit.is_owner else "page_automation_keys")
+        except Exception as cause:
+            if is_needed:
+                raise
+            log.warning("keys_not_listed", cause=repr(cause))
+            return None
 
 
 def _is_elsewhere(fault: Fault | None, keys: list[dict[str, Any]]) -> bool:
