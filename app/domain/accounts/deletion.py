@@ -16,6 +16,9 @@ BELL = "deletions"
 REMINDED_BEFORE = timedelta(days=3)
 """How long before the deletion owners are reminded of it; a shorter delay has no reminder."""
 
+MAX_LATE = timedelta(hours=1)
+"""How late a reminder may be before the deletion is put off."""
+
 WHAT_GOES = (
     "Everything in it goes then: contacts, messages, keys, webhooks, users. Only the phones that opted out and the "
     "figures of the ledger are kept. {credits:,} credits are left now; what is left then is forfeited. "
@@ -76,10 +79,15 @@ async def withdraw(unit: Unit) -> Account:
 
 
 async def remind(unit: Unit) -> bool:
-    """Mail the owners of the actor's account that it will be deleted, once; return whether that was due."""
-    account = await queries.get_own(unit, lock=True)
-    if account.deletion_notice_at is None or account.deletion_notice_at > unit.clock.now():
+    """Mail the owners of the actor's account that it will be deleted, once; return whether that was due.
+
+    Where that is late, the deletion is put off, and comes as long after the mail as it would have.
+    """
+    account, now = await queries.get_own(unit, lock=True), unit.clock.now()
+    if account.deletion_at is None or account.deletion_notice_at is None or account.deletion_notice_at > now:
         return False
+    if now - account.deletion_notice_at > MAX_LATE:
+        account.deletion_at = now + REMINDED_BEFORE
     account.deletion_notice_at = None
     await unit.save(account)
     await _notify(unit, account, REMINDER)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, select
 
-from app.db.engine import UNREACHABLE, Connection, Database, find_fault
+from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database, find_fault
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.billing import service as billing
 from app.domain.erasure.parts import BATCH, PARTS
@@ -26,9 +26,13 @@ AFTER_DEFECT = timedelta(minutes=5)
 PATIENCE = "5s"
 """How long a batch waits for a row that another transaction has locked."""
 
-# Its owners are told first: a mail that was tried once has most likely left.
+AFTER_LOCK = timedelta(seconds=30)
+"""How long a worker leaves an account alone whose rows others have locked; meanwhile it deletes others."""
+
+# Its owners are told first: they were reminded, and a mail that was tried once has most likely left.
 FIND_DUE = """
-SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND (status = 'deleted' OR NOT EXISTS (
+SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND id <> ALL($2::bigint[])
+  AND (status = 'deleted' OR deletion_notice_at IS NULL AND NOT EXISTS (
   SELECT FROM waiting_letters w JOIN users u ON u.id = w.user_id
   WHERE w.account_id = a.id AND w.kind = 'notice' AND w.attempts = 0 AND w.due_at <= $1 AND w.expires_at > $1
     AND u.removed_at IS NULL))
@@ -41,7 +45,7 @@ SELECT deletion_at FROM accounts, set_config('lock_timeout', $3, true) AS patien
 WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
 """
 POSTPONE = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
-IS_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1)"
+IS_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1 AND deletion_notice_at IS NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,12 @@ class AccountDeletions:
     ring: Ring
     batch: int = BATCH
     _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict[int, tuple[datetime, Place]])
+    _rests: dict[int, datetime] = field(default_factory=dict[int, datetime])
 
     async def run(self) -> bool:
         """Close the account that has been due longest, or delete one batch of it; return True when more may be due."""
         now = self.clock.now()
-        due = await self.database.pool.fetchrow(FIND_DUE, now)
+        due = await self.database.pool.fetchrow(FIND_DUE, now, self._resting(now))
         if due is None:
             return False
         try:
@@ -77,10 +82,23 @@ class AccountDeletions:
                 return await self._close(due["id"])
             return await self._empty(due["id"], now)
         except Exception as error:
+            fault = find_fault(error)
+            if isinstance(fault, CONTENDED):
+                return self._rest(due["id"], now)
             self._places.pop(due["id"], None)
-            if not isinstance(find_fault(error), UNREACHABLE):
+            if not isinstance(fault, UNREACHABLE):
                 await self.database.pool.execute(POSTPONE, due["id"], now, now + AFTER_DEFECT)
             raise
+
+    def _rest(self, account_id: int, now: datetime) -> bool:
+        """Leave an account alone for a while; return True, as others may be due."""
+        self._rests[account_id] = now + AFTER_LOCK
+        return True
+
+    def _resting(self, now: datetime) -> list[int]:
+        for account_id in [id for id, until in self._rests.items() if until <= now]:
+            del self._rests[account_id]
+        return list(self._rests)
 
     async def due(self) -> bool:
         """Tell whether an account is to be deleted, or has something left."""
@@ -99,7 +117,7 @@ class AccountDeletions:
         return True
 
     async def _empty(self, account_id: int, now: datetime) -> bool:
-        """Delete a batch; return False where another worker has the account, or has locked all that is left."""
+        """Delete a batch; return False where another worker has the account. Where others hold its rows, leave it."""
         async with self.database.pool.acquire() as connection, connection.transaction():
             due_at = await connection.fetchval(HOLD, account_id, now, PATIENCE)
             if due_at is None:
@@ -111,7 +129,7 @@ class AccountDeletions:
         self.ring("erasures")
         if reached and reached.part == len(PARTS):
             return await self._finish(account_id)
-        return reached is not None
+        return reached is not None or self._rest(account_id, now)
 
     async def _delete_batch(self, connection: Connection, account_id: int, place: Place, now: datetime) -> Place | None:
         """Delete the next batch of the first part that has one; return where to go on; None where others hold the rest.
@@ -150,5 +168,6 @@ class AccountDeletions:
 
 async def _hold(unit: Unit, which: ColumnElement[bool]) -> Account | None:
     """Lock the actor's account if its deletion is due; None where it is not, or another worker has it."""
-    due = (Account.id == unit.actor.account_id, Account.deletion_at <= unit.clock.now(), which)
+    own = Account.id == unit.actor.account_id
+    due = (own, Account.deletion_at <= unit.clock.now(), Account.deletion_notice_at.is_(None), which)
     return await unit.one(select(Account).where(*due).with_for_update(key_share=True, skip_locked=True))

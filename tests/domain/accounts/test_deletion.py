@@ -130,6 +130,16 @@ async def test_owners_are_reminded_once_three_days_before(services: Services, pe
     assert reminder["opening"].startswith("The account will be deleted on 21 December 2026, 12:00 UTC. ")
 
 
+async def test_a_late_reminder_puts_the_deletion_off_by_as_much(services: Services, pending: Deletion) -> None:
+    late = END + timedelta(days=2)
+
+    assert await remind(services.database, SetClock(late), services.ring).run()
+
+    assert await ACCOUNTS.only(services, "deletion_at", "deletion_notice_at") == (late + timedelta(days=3), None)
+    [_, reminder] = await WAITING_LETTERS.read(services, "words")
+    assert reminder["subject"] == "Your account will be deleted on 26 December 2026, 12:00 UTC"
+
+
 async def test_a_delay_of_three_days_or_less_has_no_reminder(services: Services, at: ActAt) -> None:
     async with at(NOON) as unit:
         await deletion.request(unit, "Blue Door", timedelta(days=3))

@@ -12,19 +12,21 @@ import pytest
 
 from app.bootstrap import METADATA, Services
 from app.db.engine import Pool
-from app.domain.erasure.accounts import AFTER_DEFECT, AGAIN_AFTER
+from app.domain.erasure import accounts
+from app.domain.erasure.accounts import AFTER_DEFECT, AFTER_LOCK, AGAIN_AFTER
 from app.domain.erasure.parts import PARTS
 from app.domain.onboarding.service import Opened
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
-from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
+from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.messages import MESSAGES
+from tests.factories.messages import MESSAGES, RECEIPTS
 from tests.factories.planting import MADE_ELSEWHERE, OF_THE_SERVICE, plant
 from tests.factories.search import find_in_redis, find_places
 from tests.factories.snapshots import rows
+from tests.factories.tables import Rows
 from tests.factories.traps import column_gone, locked
 
 WORD = "Quackenbush"
@@ -177,11 +179,34 @@ async def test_a_row_that_another_transaction_holds_is_waited_for(
     async with locked(pool, MESSAGES.where(account_id=mine)):
         await run_out(job)
         between = [await each.where(account_id=mine).count(pool) for each in (MESSAGES, CONVERSATIONS)]
-    await run_out(job)
-    await forget_at_carriers(services)
+    early = await job.run()
+    await run_out(replace(job, clock=Later(AFTER_LOCK)))
+    await forget_at_carriers(services, minutes=1)
 
-    assert between == [1, 1]
+    assert (between, early) == ([1, 1], False)
     assert await owned(pool, before) == LEFT
+
+
+@pytest.mark.parametrize("held", [RECEIPTS, USERS], ids=["receipts", "users"])
+async def test_an_account_with_locked_rows_holds_up_no_other(
+    services: Services,
+    pool: Pool,
+    mine: int,
+    new_account: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    held: Rows,
+) -> None:
+    monkeypatch.setattr(accounts, "PATIENCE", "50ms")
+    other: Opened = await new_account()
+    await ask(services, mine)
+    await ask(services, other.account_id)
+
+    own = held.where(account_id=mine) if held is USERS else held
+    async with locked(pool, own):
+        await run_out(deletions(services))
+
+    assert await USERS.where(account_id=other.account_id).count(pool) == 0
+    assert await USERS.where(account_id=mine).count(pool) == 2
 
 
 async def test_what_was_written_at_the_moment_of_the_deletion_is_found_an_hour_later(

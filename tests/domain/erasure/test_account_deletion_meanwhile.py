@@ -129,6 +129,19 @@ async def test_its_owners_mails_are_tried_once_before(
     assert "1,000 credits are left now" in mail.read_text().replace("=\n", "")
 
 
+async def test_an_account_whose_owners_were_not_reminded_is_not_deleted(
+    services: Services, pool: Pool, account: Opened, act: Callable[..., Any]
+) -> None:
+    async with act() as unit:
+        await deletion.request(unit, str(account.company_name), timedelta(days=30))
+    await WAITING_LETTERS.change(pool, attempts=1)
+    late = deletions(services, days=31)
+
+    assert (await late.due(), await late.run()) == (False, False)
+
+    assert await ACCOUNTS.only(pool, "status", "deleted_at") == ("active", None)
+
+
 async def test_credentials_end_with_the_account_before_its_rows_do(
     services: Services, account: Opened, api: httpx2.AsyncClient
 ) -> None:
