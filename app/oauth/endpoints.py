@@ -1,5 +1,7 @@
 """The endpoints that applications call themselves: tokens, revocation, registration."""
 
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any, cast
 
 import orjson
@@ -43,7 +45,7 @@ def routes(services: Services) -> list[Route]:
     endpoints = Endpoints(services)
     return [
         *(shared(path, ["POST"], endpoints.plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
-        shared(REVOKE_PATH, ["POST"], endpoints.plain(endpoints.revoke)),
+        shared(REVOKE_PATH, ["POST"], endpoints.plain(endpoints.revoke, counted=(200, *REFUSED))),
         shared(REGISTER_PATH, ["POST"], endpoints.plain(endpoints.register)),
     ]
 
@@ -70,7 +72,6 @@ class Endpoints:
 
     async def revoke(self, request: Request) -> Response:
         """Take back a token, and the grant with it (RFC 7009). A token that is unknown is revoked already."""
-        await count_stranger(self._services.limits, address_of(request))
         asked = await read_form(request, f"{self._authority.issuer}{REVOKE_PATH}")
         access_token = await self._read(asked.form.get("token", ""))
         async with open_unit_of(self._services, _nobody()) as unit:
@@ -86,16 +87,18 @@ class Endpoints:
             client, secret = await clients.register(unit, self._authority.tokens, metadata)
         return Response(orjson.dumps(_registered(client, secret)), 201, NO_STORE, JSON)
 
-    def plain(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2; they count for the network."""
+    def plain(self, endpoint: Endpoint, counted: Collection[int] = REFUSED) -> Endpoint:
+        """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2.
+
+        Answers of some statuses count for the network. Beyond its limit they come a moment later, and are the same:
+        a client that asks with a token that has ended must hear that, however much others in its network ask.
+        """
 
         async def answer(request: Request) -> Response:
             response = await _answer(endpoint, request)
-            if response.status_code in REFUSED:
-                try:
+            if response.status_code in counted:
+                with suppress(RateLimited):
                     await count_stranger(self._services.limits, address_of(request))
-                except RateLimited as refused:
-                    return _refuse(refused)
             return response
 
         return answer
