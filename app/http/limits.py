@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 
 import uvicorn
@@ -34,7 +35,7 @@ class Limits:
 
 
 class Evictable(Protocol):
-    """A connection that nothing is being done for."""
+    """A connection that may be closed: it has no request, or only a part of one."""
 
     @property
     def transport(self) -> Any:
@@ -49,8 +50,9 @@ class Evictable(Protocol):
 class BoundedConfig(uvicorn.Config):
     """The configuration of a server with `limits`; `render` makes an error the status and the JSON of its answer.
 
-    `idle` holds the connections without a request, the oldest first. Each network (an address, or 64 bits
-    of IPv6) may have `address_connections`; trusted proxies, which bring the clients of many, any number.
+    `idle` holds the connections without a request, the oldest first, and `unfinished` those whose request has a body
+    that did not come whole yet. Each network (an address, or 64 bits of IPv6) may have `address_connections`; trusted
+    proxies, which bring the clients of many, any number.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class BoundedConfig(uvicorn.Config):
         self.limits = limits
         self.render = render
         self.idle: dict[Evictable, None] = {}
+        self.unfinished: dict[Evictable, None] = {}
         self._networks: dict[Any, str] = {}
         self._held: Counter[str] = Counter()
         self._proxies = ProxyHeadersMiddleware(app, self.forwarded_allow_ips).trusted_hosts
@@ -67,18 +70,24 @@ class BoundedConfig(uvicorn.Config):
     def admit(self, transport: Any, connections: int) -> bool:
         """Give a new connection a place beside so many others; return False where it gets none.
 
-        When all are taken, one is made free by the connection that has been without a request for longest; when the
-        network of the new one has its share, by one of its own.
+        When all are taken, one is made free by the network that holds most: by its connection that has been without a
+        request for longest, or else by its oldest unfinished request. When the network of the new one has its share,
+        one of its own is closed.
         """
         network = self._find_network(transport)
         if network and self._held[network] >= self.limits.address_connections:
-            has_place = self._evict(each for each in self.idle if self._networks.get(each.transport) == network)
+            has_place = self._evict(each for each in self._spare() if self._networks.get(each.transport) == network)
         else:
-            has_place = connections < self.limits.connections or self._evict(iter(self.idle))
+            has_place = connections < self.limits.connections or self._evict(self._spare())
         if has_place and network:
             self._networks[transport] = network
             self._held[network] += 1
         return has_place
+
+    def forget(self, connection: Evictable) -> None:
+        """Note that a connection is at work, or gone."""
+        self.idle.pop(connection, None)
+        self.unfinished.pop(connection, None)
 
     def release(self, transport: Any) -> None:
         """Take a connection off the share of its network, once."""
@@ -88,13 +97,17 @@ class BoundedConfig(uvicorn.Config):
             if not self._held[network]:
                 del self._held[network]
 
+    def _spare(self) -> Iterator[Evictable]:
+        return chain(self.idle, self.unfinished)
+
     def _evict(self, candidates: Iterator[Evictable]) -> bool:
-        oldest = next(candidates, None)
-        if oldest is None:
+        """Close the first of those whose network holds most connections."""
+        chosen = max(candidates, key=lambda each: self._held[self._networks.get(each.transport, "")], default=None)
+        if chosen is None:
             return False
-        del self.idle[oldest]
-        self.release(oldest.transport)
-        oldest.evict()
+        self.forget(chosen)
+        self.release(chosen.transport)
+        chosen.evict()
         return True
 
     def _find_network(self, transport: Any) -> str | None:

@@ -30,7 +30,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     It is in the head of a request, or between requests, or in a body (`_in_body`). A deadline runs from the connection,
     or from the first byte of a later head, to the end of that head, and another to the end of the body. A connection
-    without a request is `idle`, and gives way to a new one when there are too many.
+    without a request is `idle`, one in a body `unfinished`; either gives way to a new one when there are too many.
 
     What is refused in a head is answered behind the requests before it, and closes the connection.
     """
@@ -67,12 +67,12 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_timers()
-        self.config.idle.pop(self, None)
+        self.config.forget(self)
         self.config.release(self.transport)
         super().connection_lost(exc)
 
     def evict(self) -> None:
-        """Close a connection that has no request."""
+        """Close a connection that has no request, or a part of one."""
         self.connections.discard(self)
         self._is_over = True
         self.transport.abort()
@@ -137,7 +137,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._end(HeadersTooLarge())
             return
         self._stop_timers()
-        self.config.idle.pop(self, None)
+        self.config.forget(self)
         self.handle_websocket_upgrade()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -160,6 +160,7 @@ class BoundedHttp(HttpToolsProtocol):
             raise InvalidRequest(reason=f"At most {self._limits.pipelined} requests wait on one connection")
         self._begin_part(in_body=True)
         self.config.idle.pop(self, None)
+        self.config.unfinished[self] = None
         super().on_headers_complete()
 
     def _ignores_upgrade(self, method: bytes) -> bool:
@@ -181,6 +182,7 @@ class BoundedHttp(HttpToolsProtocol):
         if self._plain_head is not None:
             return
         self._begin_part(in_body=False)
+        self.config.unfinished.pop(self, None)
         self._header_count = self._chunk_count = 0
         super().on_message_complete()
 
@@ -256,6 +258,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_over = True
         self.flow.resume_reading()
         self.transport.write_eof()
+        self.config.unfinished.pop(self, None)
         self.config.idle[self] = None
         self._deadline = self.loop.call_later(self._limits.linger_seconds, self.transport.abort)
 

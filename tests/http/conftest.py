@@ -29,6 +29,7 @@ class Running:
     requests: list[tuple[Any, bytes]]
     answer: bytes = b"ok"
     raws: list["Raw"] = field(default_factory=list["Raw"])
+    is_released: bool = False
 
     async def connect(self, address: str = "127.0.0.1") -> "Raw":
         """Connect from an address of this machine."""
@@ -77,7 +78,7 @@ class Raw:
 
 @asynccontextmanager
 async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
-    """Serve an application that reads a body and answers it; `/first` answers without reading."""
+    """Serve an application that reads a body and answers it; `/first` answers unread, `/slow` once released."""
     requests: list[tuple[Any, bytes]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -93,6 +94,8 @@ async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
             if not message["more_body"]:
                 break
         requests.append((scope, body))
+        if scope["path"] == "/slow":
+            await until(lambda: found.is_released)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": found.answer})
 
@@ -113,6 +116,7 @@ async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
     await until(lambda: server.started)
     found = Running(server.servers[0].sockets[0].getsockname()[1], server, requests)
     yield found
+    found.is_released = True
     for raw in found.raws:
         raw.writer.close()
     server.should_exit = server.force_exit = True

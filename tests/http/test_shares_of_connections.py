@@ -11,6 +11,7 @@ from tests.http.test_websocket_limits import HANDSHAKE, TEXT, frame
 from tests.waiting import until
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+SLOW = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n"
 GREEDY, OTHER, PROXY = "127.0.0.2", "127.0.0.3", "127.0.0.9"
 
@@ -30,17 +31,18 @@ async def is_answered(server: Running, address: str) -> bool:
     return (await raw.head()).startswith(b"HTTP/1.1 200 OK")
 
 
-async def busy(server: Running, address: str, count: int) -> list[Raw]:
+async def occupy(server: Running, address: str, count: int, request: bytes) -> list[Raw]:
+    """Open connections with a request each that the application has begun with."""
     raws = [await server.connect(address) for _ in range(count)]
     begun = len(server.server.server_state.tasks)
     for raw in raws:
-        raw.send(BODY)
+        raw.send(request)
     await until(lambda: len(server.server.server_state.tasks) == begun + count)
     return raws
 
 
 async def test_an_address_whose_share_is_at_work_gets_no_further_connection_and_others_do(small: Running) -> None:
-    await busy(small, GREEDY, 4)
+    await occupy(small, GREEDY, 4, SLOW)
 
     refused = await (await small.connect(GREEDY)).rest()
 
@@ -66,7 +68,7 @@ async def test_a_connection_beyond_the_share_takes_the_place_of_the_oldest_idle_
 
 async def test_what_an_address_has_closed_it_may_open_again(small: Running) -> None:
     for _ in range(3):
-        raws = await busy(small, GREEDY, 4)
+        raws = await occupy(small, GREEDY, 4, SLOW)
         for raw in raws:
             raw.writer.close()
         await until(lambda: small.connections() == 0)
@@ -91,6 +93,63 @@ async def test_a_websocket_counts_for_its_address_until_it_ends(small: Running) 
 
 
 async def test_a_trusted_proxy_may_take_every_place(small: Running) -> None:
-    await busy(small, PROXY, 10)
+    await occupy(small, PROXY, 10, SLOW)
 
     assert small.connections() == 10
+
+
+async def test_unfinished_requests_of_many_addresses_leave_a_place_for_each_newcomer(small: Running) -> None:
+    """Those of the address that holds most are closed, the oldest first, and the others go on."""
+    few = await occupy(small, "127.0.0.4", 2, BODY)
+    many = await occupy(small, "127.0.0.5", 4, BODY)
+    more = await occupy(small, "127.0.0.6", 4, BODY)
+    assert small.connections() == 10
+
+    assert await is_answered(small, OTHER)
+
+    assert await many[0].rest() == b""
+    for raw in (*few, *many[1:], *more):
+        raw.send(b"x")
+        assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")
+    assert len(small.requests) == 10
+
+
+async def test_newcomers_are_answered_while_strangers_open_connections_as_fast_as_they_are_closed(
+    small: Running,
+) -> None:
+    slow = await small.connect(OTHER)
+    slow.send(BODY)
+    for _ in range(5):
+        for address in ("127.0.0.4", "127.0.0.5", "127.0.0.6"):
+            for _ in range(4):
+                (await small.connect(address)).send(BODY)
+        assert await is_answered(small, OTHER)
+
+    slow.send(b"x")
+
+    assert (await slow.head()).startswith(b"HTTP/1.1 200 OK")
+    assert small.connections() <= 10
+
+
+async def test_an_unfinished_request_gives_way_to_a_newcomer_of_its_own_address(small: Running) -> None:
+    oldest, *others = await occupy(small, GREEDY, 4, BODY)
+
+    assert await is_answered(small, GREEDY)
+
+    assert await oldest.rest() == b""
+    for raw in others:
+        raw.send(b"x")
+        assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")
+
+
+async def test_requests_at_work_give_way_to_no_one(small: Running) -> None:
+    working = await occupy(small, GREEDY, 4, SLOW)
+    await occupy(small, "127.0.0.4", 3, SLOW)
+    await occupy(small, "127.0.0.5", 3, SLOW)
+
+    refused = await (await small.connect(OTHER)).rest()
+    small.is_released = True
+
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    for raw in working:
+        assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")

@@ -147,12 +147,11 @@ async def test_a_connection_that_is_at_work_keeps_its_place_and_the_new_one_is_a
     async with running(replace(Limits(), connections=10)) as server:
         busy = [await server.connect() for _ in range(10)]
         for raw in busy:
-            raw.send(BODY)
-        await until(lambda: len(server.server.server_state.tasks) == 10)
+            raw.send(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        await until(lambda: len(server.requests) == 10)
 
         refused = await server.ask(b"")
-        for raw in busy:
-            raw.send(b"0123456789")
+        server.is_released = True
 
         assert refused.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
         assert error_in(refused) == "unavailable"
