@@ -1,6 +1,6 @@
 """What every resolver is given."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
@@ -22,19 +22,23 @@ from app.domain.webhooks.models import Attempt
 
 T = TypeVar("T")
 
+Pause = Callable[[], Awaitable[None]]
+"""Lets others go on, in the middle of an operation that computes for long."""
+
 
 @dataclass(slots=True)
 class Context:
     """One operation's unit and the services.
 
     `replayed` is set when an idempotency key was answered before. `last_event_id` is where a client that lost its
-    stream wants to go on.
+    stream wants to go on. `pause` is there for an operation that computes for long.
     """
 
     unit: Unit
     services: Services
     replayed: bool = False
     last_event_id: int | None = None
+    pause: Pause | None = None
     _contacts: DataLoader[int, Contact] | None = field(default=None)
     _consents: DataLoader[str, list[Consent]] | None = field(default=None)
     _attempts: DataLoader[int, list[Attempt]] | None = field(default=None)

@@ -21,13 +21,14 @@ from app.domain.kernel.errors import (
 )
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.oauth.resources import join
-from app.graphql.context import Context
+from app.graphql.context import Context, Pause
 from app.graphql.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, prepare
 from app.graphql.errors import InvalidGraphql, refusal, translate
 from app.graphql.plans import Unplanned, compile_plan
 from app.graphql.requests import Parameters
 from app.graphql.schema import CORE
 from app.graphql.strangers import count_stranger, stranger
+from app.graphql.turns import PausingExecutor, Turns
 from app.operations.document import Operation
 from app.providers.rates import Policy
 from app.telemetry.requests import add_headers
@@ -49,6 +50,7 @@ class Executor:
 
     services: Services
     _documents: Documents = field(default_factory=Documents)
+    _turns: Turns = field(default_factory=Turns)
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
         """Run the operation of a document of ours, once it is admitted; return its root field's value.
@@ -122,14 +124,20 @@ class Executor:
         name: str | None = None,
         value: object = None,
     ) -> tuple[ExecutionResult, bool]:
-        context = self._context(actor)
+        async with self._turns.take(prepared.kind, prepared.units, actor.account_id if actor else 0) as pause:
+            context = self._context(actor, pause=pause)
+            return await self._run_in(context, prepared, variables, name, value), context.replayed
+
+    async def _run_in(
+        self, context: Context, prepared: Prepared, variables: dict[str, Any] | None, name: str | None, value: object
+    ) -> ExecutionResult:
         unit = context.unit
         try:
             result = await _execute(prepared, variables, context, name, value)
         except BaseException:
             await unit.close(commit=False)
             raise
-        return await self._finish(unit, result), context.replayed
+        return await self._finish(unit, result)
 
     async def subscribe(
         self,
@@ -167,9 +175,9 @@ class Executor:
             if standing.wait:
                 raise RateLimited(seconds=standing.wait)
 
-    def _context(self, actor: Actor | None, last_event_id: int | None = None) -> Context:
+    def _context(self, actor: Actor | None, last_event_id: int | None = None, pause: Pause | None = None) -> Context:
         unit = Unit(self.services.database.sessions, actor or NOBODY, self.services.clock)
-        return Context(unit, self.services, last_event_id=last_event_id)
+        return Context(unit, self.services, last_event_id=last_event_id, pause=pause)
 
     async def _finish(self, unit: Unit, result: ExecutionResult) -> ExecutionResult:
         try:
@@ -223,6 +231,6 @@ async def _execute(
         context_value=context,
         variable_values=variables,
         operation_name=name,
-        executor_class=PlainExecutor,
+        executor_class=PausingExecutor if context.pause else PlainExecutor,
     )
     return cast("ExecutionResult", pending if isinstance(pending, ExecutionResult) else await pending)

@@ -64,13 +64,22 @@ class Later(NamedTuple):
     complete: "Complete"
 
 
+class Items(NamedTuple):
+    """A list that is completed item by item, with pauses."""
+
+    place: list[Any]
+    items: Iterable[Any]
+    complete: "Complete"
+
+
 @dataclass(slots=True)
 class Run:
-    """One run of a plan: what its resolvers are given, and the fields that are not there yet."""
+    """One run of a plan: what its resolvers are given, and the lists and fields that are not there yet."""
 
     context: Context
     arguments: Values
     later: list[Later] = field(default_factory=list[Later])
+    lists: list[Items] = field(default_factory=list[Items])
 
 
 Complete = Callable[[Any, Run], Any]
@@ -118,7 +127,8 @@ class Plan:
 
     async def _answer(self, run: Run) -> Values:
         answer = self.complete(None, run)
-        while run.later:
+        while run.later or run.lists:
+            await _complete_lists(run)
             due, run.later = run.later, []
             # All of a level at once, so that loaders ask once; and all to their end, so that none outlives the unit.
             values = await asyncio.gather(*(each.value for each in due), return_exceptions=True)
@@ -127,6 +137,15 @@ class Plan:
                     raise value
                 each.place[each.key] = each.complete(value, run)
         return answer
+
+
+async def _complete_lists(run: Run) -> None:
+    while run.lists:
+        place, items, complete = run.lists.pop()
+        for item in items:
+            if run.context.pause:
+                await run.context.pause()
+            place.append(complete(item, run))
 
 
 def compile_plan(document: DocumentNode) -> Plan:
@@ -239,13 +258,24 @@ def _present(complete: Complete, kind: GraphQLOutputType) -> Complete:
 def _value_completer(kind: GraphQLOutputType, nodes: list[FieldNode], fragments: Fragments) -> Complete:
     if isinstance(kind, GraphQLList):
         complete = _completer(kind.of_type, nodes, fragments)
-        return lambda value, run: [complete(item, run) for item in value]
+        return _list_of(complete)
     if isinstance(kind, GraphQLObjectType):
         return _object_completer(kind, nodes, fragments)
     if not is_leaf_type(kind):
         raise Unplanned(f"{kind} is not one type")
     write = assert_leaf_type(kind).coerce_output_value
     return lambda value, run: write(value)
+
+
+def _list_of(complete: Complete) -> Complete:
+    def complete_all(value: Any, run: Run) -> Any:
+        if run.context.pause is None or len(value) < 2:
+            return [complete(item, run) for item in value]
+        answer: list[Any] = []
+        run.lists.append(Items(answer, value, complete))
+        return answer
+
+    return complete_all
 
 
 def _object_completer(kind: GraphQLObjectType, nodes: list[FieldNode], fragments: Fragments) -> Complete:
