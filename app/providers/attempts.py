@@ -34,7 +34,7 @@ TIMEOUT_SECONDS = 1.0
 # KEYS are the counters of one attempt: those that make it wait, the narrowest first, then, where ARGV[8] is 1, that of
 # the e-mail address from everywhere. ARGV: the present instant, the first and the longest wait, when a counter is
 # forgotten, what each failure beyond `FREE_EVERYWHERE` adds to the delay, the longest delay, and the turn, all in
-# milliseconds; then 1 or 0, `FREE_EVERYWHERE`, and how many failures each counter lets pass.
+# milliseconds; then 1 or 0, `FREE_EVERYWHERE`, how many failures each counter lets pass, and the attempt's id.
 _BEGIN = """
 local now, wait, delay, waits = tonumber(ARGV[1]), 0, 0, #KEYS - tonumber(ARGV[8])
 for i = 1, waits do
@@ -62,21 +62,24 @@ for i, key in ipairs(KEYS) do
   local beyond = i > waits and -1 or count - tonumber(ARGV[9 + i])
   if beyond >= 0 then
     local added = math.min(tonumber(ARGV[2]) * 2 ^ beyond, tonumber(ARGV[3]))
-    redis.call('hset', key, 'until', string.format('%.0f', now + added))
+    redis.call('hset', key, 'until', string.format('%.0f', now + added), 'by', ARGV[#ARGV])
   end
   redis.call('pexpire', key, ARGV[4])
 end
 return {0, delay}
 """
 
-# KEYS are counters; the first ARGV[1] of them are forgotten, and one attempt is taken off the others.
+# KEYS are counters; the first ARGV[1] of them are forgotten, and an attempt, whose id is ARGV[2], is taken off the
+# others, with the wait that it began.
 _SETTLE = """
 for i, key in ipairs(KEYS) do
   if i <= tonumber(ARGV[1]) then
     redis.call('del', key)
   elseif tonumber(redis.call('hget', key, 'count') or 0) > 0 then
     redis.call('hincrby', key, 'count', -1)
-    redis.call('hdel', key, 'until')
+    if redis.call('hget', key, 'by') == ARGV[2] then
+      redis.call('hdel', key, 'until', 'by')
+    end
   end
 end
 """
@@ -92,7 +95,7 @@ class RedisAttempts:
         self._begin = self._redis.register_script(_BEGIN)
         self._settle = self._redis.register_script(_SETTLE)
         self._clock = clock
-        self._failures = Failures(FIRST_WAIT_MS, LONGEST_WAIT_MS)
+        self._failures = Failures(FIRST_WAIT_MS, LONGEST_WAIT_MS, FORGOTTEN_MS)
         self._warnings = Throttle()
 
     async def begin(self, attempt: Attempt) -> Verdict:
@@ -100,36 +103,36 @@ class RedisAttempts:
         counters = _counters(attempt)
         now = round(self._clock.now().timestamp() * 1000)
         waits = [now, FIRST_WAIT_MS, LONGEST_WAIT_MS, FORGOTTEN_MS, DELAY_MS, LONGEST_DELAY_MS, TURN_MS]
-        limits = [*waits, int(len(counters) > 1), FREE_EVERYWHERE, *counters.values()]
+        limits = [*waits, int(len(counters) > 1), FREE_EVERYWHERE, *counters.values(), attempt.id]
         try:
             wait, delay = await self._begin(list(counters), limits)
         except AWAY as error:
             self._warn(error)
-            return Verdict(self._failures.begin(_waits(counters), now) / 1000)
+            return Verdict(self._failures.begin(_waits(counters), now, attempt.id) / 1000)
         return Verdict(wait / 1000, delay / 1000)
 
     async def succeed(self, attempt: Attempt) -> None:
         """Forget the failures from this network with the e-mail address, and take this attempt off the rest."""
-        await self._end(list(_counters(attempt)), forgotten=1)
+        await self._end(attempt, list(_counters(attempt)), forgotten=1)
 
     async def withdraw(self, attempt: Attempt) -> None:
         """Take an attempt off every counter."""
-        await self._end(list(_counters(attempt)), forgotten=0)
+        await self._end(attempt, list(_counters(attempt)), forgotten=0)
 
     async def forget(self, attempt: Attempt) -> None:
         """Forget the failures from this network with the e-mail address, and nothing else."""
-        await self._end(list(_counters(attempt))[:1], forgotten=1)
+        await self._end(attempt, list(_counters(attempt))[:1], forgotten=1)
 
     async def close(self) -> None:
         """Disconnect."""
         await self._redis.aclose()
 
-    async def _end(self, counters: list[str], forgotten: int) -> None:
+    async def _end(self, attempt: Attempt, counters: list[str], forgotten: int) -> None:
         try:
-            await self._settle(counters, [forgotten])
+            await self._settle(counters, [forgotten, attempt.id])
         except AWAY as error:
             self._warn(error)
-            self._failures.settle(counters, forgotten)
+            self._failures.settle(counters, forgotten, attempt.id)
 
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()

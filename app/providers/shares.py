@@ -118,7 +118,12 @@ class Shares:
         return -(-wait // 1_000_000)
 
     async def note_known(self, address: str) -> None:
-        """Remember that somebody who may do so signed in, or was given tokens, from an address's network."""
+        """Remember that somebody who may do so signed in, or was given tokens, from an address's network.
+
+        It is not remembered while Valkey is left alone.
+        """
+        if time.monotonic() < self._rests_until:
+            return
         try:
             await self._redis.set(_known(networks_of(address)), 1, ex=KNOWN_FOR)
         except AWAY as error:

@@ -262,6 +262,39 @@ async def test_while_redis_is_away_failures_make_a_network_wait_in_each_process_
     assert [verdict.wait for verdict in forgotten] == [0] * 5
 
 
+async def test_while_redis_is_away_failures_are_forgotten_after_an_hour(clock: SetClock, ann: str) -> None:
+    away = RedisAttempts("redis://127.0.0.1:1", clock)
+    await fail(away, ann, "10.0.0.1", 5)
+    clock.wait(3599)
+    await fail(away, ann, "10.0.0.1", 1)
+    clock.wait(3600)
+
+    verdicts = await fail(away, ann, "10.0.0.1", 6)
+    await away.close()
+
+    assert [verdict.wait for verdict in verdicts] == [0, 0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_success_takes_no_wait_away_that_another_attempt_began(
+    attempts: RedisAttempts, clock: SetClock, office: str, is_away: bool
+) -> None:
+    counting = RedisAttempts("redis://127.0.0.1:1", clock) if is_away else attempts
+    for _ in range(19):
+        await counting.begin(Attempt(KIND, str(uuid4()), f"{office}::1"))
+    slow = Attempt(KIND, str(uuid4()), f"{office}::1")
+    begun = [await counting.begin(slow)]
+    clock.wait(1)
+    begun.append(await counting.begin(Attempt(KIND, str(uuid4()), f"{office}::1")))
+
+    await counting.succeed(slow)
+
+    refused = await counting.begin(Attempt(KIND, str(uuid4()), f"{office}::1"))
+    assert [verdict.wait for verdict in (*begun, refused)] == [0, 0, 2]
+    if is_away:
+        await counting.close()
+
+
 async def test_while_redis_is_away_what_it_does_not_count_is_told(clock: SetClock, ann: str) -> None:
     away = RedisAttempts("redis://127.0.0.1:1", clock)
     before = _unchecked()

@@ -1,6 +1,7 @@
 """Holding back who guesses: the port of what counts attempts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Protocol
 
 
@@ -9,12 +10,14 @@ class Attempt:
     """An attempt with an e-mail address, from an address of the network.
 
     `browser` is set for a browser that the user of this e-mail address has signed in with before: then it alone counts.
+    `id` tells it from others, so that its end takes no wait away that another one began.
     """
 
     kind: str
     email: str
     address: str
     browser: str = ""
+    id: str = field(default_factory=lambda: token_hex(8), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
