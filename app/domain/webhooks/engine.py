@@ -15,6 +15,8 @@ from app.domain.webhooks.records import Recorder
 PER_PROCESS, PUMPS = 200, 500
 TURN_SECONDS = 1.0
 ABANDON_SECONDS = 0.5
+GIVE_BACK_SECONDS = 1.0
+"""How long a stop waits for what is being leased; what is not given back then is free when its lease ends."""
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class Engine:
     _renewing: asyncio.Task[None] | None = None
     _stopping: bool = False
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _patience: asyncio.Timeout | None = None
 
     @classmethod
     def of(cls, means: Means) -> "Engine":
@@ -59,16 +62,26 @@ class Engine:
                 longest = next(iter(self._pumps))
                 longest.stopping = longest.stopping or longest.age() >= TURN_SECONDS
                 return False
-            taken = await self.desk.leases.take(free, [pump.id for pump in self._pumps])
-            for subscription in await self._keep_sound(taken):
-                self._start(subscription)
-        return len(taken) == free
+            return await self._take(free)
+
+    async def _take(self, limit: int) -> bool:
+        try:
+            async with asyncio.timeout(None) as self._patience:
+                taken = await self.desk.leases.take(limit, [pump.id for pump in self._pumps])
+                sound = await self._keep_sound(taken)
+        finally:
+            self._patience = None
+        for subscription in sound:
+            self._start(subscription)
+        return len(taken) == limit
 
     async def finish(self) -> None:
         """Begin nothing more, and wait for what is under way; cancelled, abandon the posts that take too long."""
         self._stopping = True
         for pump in self._pumps:
             pump.stopping = True
+        if self._patience:
+            self._patience.reschedule(asyncio.get_running_loop().time() + GIVE_BACK_SECONDS)
         try:
             async with self._taking:  # what a lane is leasing at this moment is given back
                 pass

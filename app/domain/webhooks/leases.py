@@ -1,7 +1,7 @@
 """Which process works for which subscription: taking, renewing, and giving back with what was learned."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -43,7 +43,9 @@ FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS held(id, lease, la
 WHERE s.id = held.id AND s.lease = held.lease AND s.leased_until IS NOT NULL RETURNING s.id
 """
 
-LOCK = "SELECT revision FROM webhook_subscriptions WHERE id = $1 AND lease = $2 FOR UPDATE"
+LOCK = """
+SELECT revision FROM webhook_subscriptions WHERE id = $1 AND lease = $2 AND leased_until IS NOT NULL FOR UPDATE
+"""
 
 STORE = """
 UPDATE webhook_subscriptions SET failures = $2, trips = $3, open_until = $4, failing_since = $5, noticed = $6,
@@ -126,8 +128,11 @@ class Leases:
 
         The row is locked before the next due time is read: a dispatcher that adds deliveries at this moment either
         has committed, and is seen, or wakes the subscription after us. Of one that was changed since, the health is
-        no longer true.
+        no longer true. It is done again where the connection is lost; what was given back is not ours then.
         """
+        await claims.persist(lambda: self._release(subscription, replace(health)), self.schedule.lease)
+
+    async def _release(self, subscription: Any, health: Health) -> None:
         now, id = self.clock.now(), subscription["id"]
         async with self.pool.acquire() as connection, connection.transaction():
             revision = await connection.fetchval(LOCK, id, subscription["lease"])

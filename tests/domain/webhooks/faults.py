@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import asyncpg
+
 from app.db.engine import Pool
 from app.domain.webhooks.engine import Engine
+from tests.factories.traps import LosingPool
 from tests.waiting import within
 
 
@@ -53,6 +56,18 @@ class Flaky:
             self.left -= 1
             raise self._error
         return await self._pool.fetch(query, *args)
+
+
+class Away(LosingPool):
+    """A pool of which a connection is lost after a commit, and that cannot be reached from then on."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
+        self.asked = asyncio.Event()
+
+    async def execute(self, query: str, *args: Any) -> str:
+        self.asked.set()
+        raise asyncpg.PostgresConnectionError("gone")
 
 
 def with_parts(engine: Engine, **parts: Any) -> Engine:

@@ -12,12 +12,13 @@ from aiohttp import web
 from app.db.engine import UNREACHABLE, Pool
 from app.domain.webhooks import leases, pump
 from app.domain.webhooks.dispatcher import FIND_EVENTS
-from tests.domain.webhooks.faults import Flaky, Gated, with_parts
+from app.domain.webhooks.health import Health
+from tests.domain.webhooks.faults import Away, Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, Post
 from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.tables import ago
-from tests.factories.traps import LosingPool, until_blocked
-from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.factories.traps import LosingPool, lost_at_commit, until_blocked
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until, within
 
 
@@ -241,3 +242,55 @@ async def test_subscriptions_whose_lease_was_lost_with_the_connection_are_worked
     assert losing.lost == 1
     [taken] = await stage.engine.desk.leases.take(1, [])
     assert not taken["lapsed"]
+
+
+async def test_a_subscription_whose_release_was_lost_with_the_connection_is_released_once_the_database_is_back(
+    stage: Stage,
+) -> None:
+    stage.pace(lease=60, notice_after=(3600,))
+    subscription, taken, health = await failing_subscription(stage)
+
+    async with lost_at_commit(stage.pool, "webhook_subscriptions"):
+        releasing = asyncio.create_task(stage.engine.desk.leases.release(taken, health))
+        await asyncio.wait({releasing}, timeout=0.3)
+    await releasing
+
+    assert (await stage.subscription(subscription.id))["leased_until"] is None
+    assert await WEBHOOK_NOTICES.count(stage.pool) == 1
+
+
+async def test_a_release_that_was_committed_when_the_connection_was_lost_is_made_once(stage: Stage) -> None:
+    stage.pace(lease=60, notice_after=(3600,))
+    subscription, taken, health = await failing_subscription(stage)
+    losing: Any = LosingPool(stage.pool)
+
+    await replace(stage.engine.desk.leases, pool=losing).release(taken, health)
+
+    assert losing.lost == 1
+    assert (await stage.subscription(subscription.id))["leased_until"] is None
+    assert await WEBHOOK_NOTICES.count(stage.pool) == 1
+
+
+async def failing_subscription(stage: Stage) -> tuple[Any, Any, Health]:
+    """Give a subscription that was leased, the lease, and a health of which the account is to be told."""
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    [taken] = await stage.engine.desk.leases.take(1, [])
+    return subscription, taken, replace(Health.of(taken), failing_since=ago(hours=2))
+
+
+async def test_a_stop_does_not_wait_for_a_database_that_is_away_until_the_lease_ends(stage: Stage) -> None:
+    stage.pace(lease=600)
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    away: Any = Away(stage.pool)
+    engine = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=away))
+    taking = asyncio.create_task(engine.run())
+    await within("the lease to be given back in vain", away.asked.wait())
+
+    await within("the engine to stop", engine.finish(), seconds=15)
+
+    with pytest.raises(UNREACHABLE):
+        await taking
