@@ -243,18 +243,25 @@ async def is_skipped(stage: Stage, count: int) -> bool:
 
 
 async def test_nine_events_that_fail_disable_nothing(stage: Stage) -> None:
-    stage.pace(waits=(0.02,) * 100, breaker_waits=(0.02,), disable_after=0.1)
+    stage.pace(waits=(60,) * 20, breaker_waits=(60,), disable_after=86_400)
+    clock = stage.set_clock()
     stage.receiver.respond = status(500)
     subscription = await stage.subscribe()
     for contact in range(9):
         await stage.tell("won", contact_id=contact)
     async with stage.at_work():
-        await stage.receiver.expect(40)
-        nine = (await stage.subscription(subscription.id))["status"]
+        for trips in range(1, 8):
+            await until(partial(has_come_to_rest, stage, subscription.id, trips))
+            clock.move(hours=12)
+        await until(partial(has_come_to_rest, stage, subscription.id, 8))
+        nine = (await stage.subscription(subscription.id))["status"], await stage.states()
         await stage.tell("won", contact_id=10)
+        await until(lambda: has_deliveries(stage, 10))
+        clock.move(hours=12)
         await until(lambda: has_status(stage, subscription.id, "disabled"))
 
-    assert nine == "active"
+    assert nine[0] == "active"
+    assert [(state, attempts > 0) for state, attempts in nine[1]] == [("pending", True)] * 9
     assert await is_skipped(stage, 10)
 
 
