@@ -1,68 +1,93 @@
-"""Other callers beside those who send the worst documents: `GET /billing/balance` alone, and beside 8 senders.
+"""Other callers beside floods: `GET /billing/balance` of one account alone, and beside 8 senders of each flood.
 
-Each sender has one connection and sends the next document as soon as the last is answered, whatever the answer; every
-document is new, so that none was read before.
+The limit of requests is out of reach, as it is for an account with many keys that has not spent its minute yet.
 """
 
 import http.client
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from statistics import median
+from typing import NamedTuple
 
+import asyncpg
 import orjson
 
-from benchmarks import accounts, stage
+from app.settings import Settings
+from benchmarks import accounts, burdens, stage
+from benchmarks.accounts import Opened
+from benchmarks.burdens import Request
 from benchmarks.figures import Bar, Comparison, Series
+from benchmarks.handoff import ADD_PENDING, ADD_PEOPLE
 from benchmarks.stage import ROOT, Process, Stage
 
 SENDERS = 8
-SECONDS = 8.0
+SECONDS = 4.0
 WARM_UP_SECONDS = 2.0
+CONTACTS = 400
+PRODUCTION = {"MESSAGING_ENVIRONMENT": "production", "MESSAGING_BASE_URL": "https://sms.example.com"}
 BAR = Bar(2, is_most=True)
 
-WORST = (
-    "{account{" + "id " * 980 + "}}",
-    "{" + "...{account{id}}" * 59 + "}",
-    "{account{" + "id @skip(if:false) " * 120 + "}}",
-    "".join(f"query q{n}{{...f}}" for n in range(140)) + "fragment f on Query{account{id}}",
-    "{" + " ".join(f"a{n}: contacts(first: 1) {{ total_count }}" for n in range(9)) + "}",
-)
-"""The first four are refused after they were read; the last one runs."""
+_form_token = re.compile(r'name="form_token" value="([^"]+)"').search
+
+
+class Times(NamedTuple):
+    """The median and the 95th percentile of how long an answer took, in ms."""
+
+    p50: float
+    p95: float
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Ask for the balance, alone and beside senders without a key and with one of another account."""
+    """Ask for the balance, alone and beside each flood."""
     async with on.database("documents") as settings:
         asking, sending = await accounts.open_accounts(settings, 2)
-        seen: dict[str, list[tuple[float, float]]] = {"without a key": [], "with a key": []}
-        with stage.product(settings, MESSAGING_RATE_LIMIT=str(settings.rate_limit)) as product:
+        await _fill(settings, sending)
+        seen: dict[str, list[tuple[Times, Times]]] = {}
+        with stage.product(settings, **PRODUCTION) as product:
+            floods = burdens.of(sending.key, *_open_form(product))
             for _ in range(rounds):
-                for name, key in (("without a key", None), ("with a key", sending.key)):
+                for name, requests in floods.items():
                     alone = _ask(product, asking.key)
-                    with _senders(product, key):
-                        seen[name].append((_ask(product, asking.key), alone))
-    return [
-        Comparison(
-            f"documents, beside {SENDERS} senders {name}",
-            "ms, p50",
-            Series("beside", [one for one, _ in pairs]),
-            Series("alone", [other for _, other in pairs]),
-            BAR,
-        )
-        for name, pairs in seen.items()
-    ]
+                    with _senders(product, requests):
+                        seen.setdefault(name, []).append((_ask(product, asking.key), alone))
+    return [_compare(name, place, pairs) for name, pairs in seen.items() for place in range(len(Times._fields))]
 
 
-def _ask(product: Process, key: str) -> float:
-    """Return the median time of an answer, in ms."""
-    client, times, end = (
-        http.client.HTTPConnection("127.0.0.1", product.port),
-        list[float](),
-        time.monotonic() + SECONDS,
+def _compare(name: str, place: int, pairs: Sequence[tuple[Times, Times]]) -> Comparison:
+    return Comparison(
+        f"beside {SENDERS} senders of {name}",
+        f"ms, {Times._fields[place]}",
+        Series("beside", [beside[place] for beside, _ in pairs]),
+        Series("alone", [alone[place] for _, alone in pairs]),
+        None if place else BAR,
     )
+
+
+async def _fill(settings: Settings, account: Opened) -> None:
+    connection = await asyncpg.connect(settings.database_url)
+    await connection.execute(ADD_PEOPLE, account.id, CONTACTS)
+    await connection.execute(ADD_PENDING)
+    await connection.execute("VACUUM ANALYZE")
+    await connection.close()
+
+
+def _open_form(product: Process) -> tuple[str, str]:
+    """Return the cookie and the token of a form to sign in with."""
+    client = http.client.HTTPConnection("127.0.0.1", product.port)
+    client.request("GET", "/login")
+    answer = client.getresponse()
+    cookie, token = answer.headers["Set-Cookie"].partition(";")[0], _form_token(answer.read().decode())
+    client.close()
+    assert token
+    return cookie, token[1]
+
+
+def _ask(product: Process, key: str) -> Times:
+    client = http.client.HTTPConnection("127.0.0.1", product.port)
+    times, end = list[float](), time.monotonic() + SECONDS
     while time.monotonic() < end:
         begun = time.perf_counter()
         client.request("GET", "/billing/balance", headers={"X-API-Key": key})
@@ -70,19 +95,15 @@ def _ask(product: Process, key: str) -> float:
         body = answer.read()
         times.append(1000 * (time.perf_counter() - begun))
         assert answer.status == 200, body
-        time.sleep(0.02)  # within the limit of requests, as any caller is
+        time.sleep(0.02)
     client.close()
-    return median(times)
+    times.sort()
+    return Times(times[len(times) // 2], times[len(times) * 95 // 100])
 
 
 @contextmanager
-def _senders(product: Process, key: str | None) -> Generator[None]:
-    order = {
-        "port": product.port,
-        "texts": WORST,
-        "headers": {"X-API-Key": key} if key else {},
-        "senders": SENDERS,
-    }
+def _senders(product: Process, requests: Sequence[Request]) -> Generator[None]:
+    order = {"port": product.port, "requests": requests, "senders": SENDERS}
     with subprocess.Popen([sys.executable, "-m", "benchmarks.flood"], stdin=subprocess.PIPE, cwd=ROOT) as flood:
         assert flood.stdin
         flood.stdin.write(orjson.dumps(order) + b"\n")

@@ -1,6 +1,7 @@
-"""A sender of documents that were never read before: connections that each send the next as soon as one is answered.
+"""A sender of a flood: connections that each send the next request as soon as one is answered, whatever the answer.
 
-It is a process of its own, takes what to send from its input, and ends when its input does.
+It is a process of its own, takes what to send from its input, and ends when its input does. Where a request has
+`NUMBER`, each has another, so that nothing is sent twice.
 """
 
 import asyncio
@@ -10,28 +11,36 @@ from collections.abc import Iterator
 
 import orjson
 
-from benchmarks.load import post
+from benchmarks.load import request
 
 MOST_SECONDS = 120
+NUMBER = "@number@"
 
 
 async def _send(port: int, requests: Iterator[bytes]) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    for request in requests:
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-        await reader.readexactly(int(length))
+    while True:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            for each in requests:
+                writer.write(each)
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
+                await reader.readexactly(int(length or 0))
+                if b"connection: close" in head:
+                    break
+        finally:
+            writer.close()
 
 
-def _requests(texts: list[str], headers: dict[str, str]) -> Iterator[bytes]:
-    for number, text in enumerate(itertools.cycle(texts)):
-        yield post("/graphql", headers, orjson.dumps({"query": f"{text} #{number}"}))
+def _requests(kinds: list[tuple[str, str, dict[str, str], str]]) -> Iterator[bytes]:
+    for number, (method, path, headers, body) in enumerate(itertools.cycle(kinds)):
+        told = {name: value.replace(NUMBER, str(number)) for name, value in headers.items()}
+        yield request(method, path, told, body.replace(NUMBER, str(number)).encode())
 
 
 async def _main() -> None:
     order = orjson.loads(sys.stdin.buffer.readline())
-    requests = _requests(order["texts"], order["headers"])
+    requests = _requests(order["requests"])
     senders = [asyncio.create_task(_send(order["port"], requests)) for _ in range(order["senders"])]
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.buffer.read)
     await asyncio.wait([*senders, ended], timeout=MOST_SECONDS, return_when=asyncio.FIRST_COMPLETED)

@@ -36,10 +36,15 @@ class Result:
 
 
 def post(path: str, headers: dict[str, str], body: bytes) -> bytes:
+    """Return a POST of JSON as it goes over the wire."""
+    return request("POST", path, {"Content-Type": "application/json", **headers}, body)
+
+
+def request(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
     """Return a request as it goes over the wire."""
-    own = {"Host": "127.0.0.1", "Content-Type": "application/json", "Content-Length": str(len(body))}
+    own = {"Host": "127.0.0.1", "Content-Length": str(len(body))}
     head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **headers}.items())
-    return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
 def run(port: int, requests: Sequence[bytes], seconds: float) -> Result:
