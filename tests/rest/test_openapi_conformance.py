@@ -3,21 +3,24 @@
 import asyncio
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import asyncpg
 import httpx2
 import pytest
+import requests
 import schemathesis
 import uvicorn
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
-from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
+from schemathesis import BaseSchema, Case, GenerationMode
 from schemathesis.checks import positive_data_acceptance
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import ignored_auth
+from schemathesis.transport.requests import ManagedCookiesSession
 
 from app.cli import setup
 from app.domain.onboarding.service import Opened
@@ -30,6 +33,9 @@ from tests.e2e.processes import free_port, is_ready, until
 from tests.oauth.applications import REDIRECT, Application, bearer
 from tests.oauth.browsing import Browsing
 from tests.shared import EMPTY
+
+CasesOf = Callable[[str, str, GenerationMode], st.SearchStrategy[Case]]
+"""Returns what generates the cases of a method and a path."""
 
 OPERATIONS = load(REST, contract())
 ENDPOINTS = sorted({(rest.method, rest.path) for each in OPERATIONS for rest in each.rest})
@@ -121,36 +127,66 @@ def api(live: Settings) -> BaseSchema:
     return schemathesis.openapi.from_url(f"{live.public_url}/openapi.json", config=config)
 
 
+@pytest.fixture(scope="module")
+def cases_of(api: BaseSchema) -> CasesOf:
+    """Share what generates cases among the kinds of credentials: each would make it again."""
+    return cache(lambda method, path, mode: api[path][method].as_strategy(generation_mode=mode))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    """Give a client that keeps its connection, but no cookies, and adds no headers."""
+    with ManagedCookiesSession() as session:
+        session.trust_env = False
+        session.headers.clear()
+        yield session
+
+
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_fits_the_document_is_answered_as_it_promises(
-    api: BaseSchema, credentials: dict[str, dict[str, str]], kind: str, method: str, path: str
+    cases_of: CasesOf,
+    session: requests.Session,
+    credentials: dict[str, dict[str, str]],
+    kind: str,
+    method: str,
+    path: str,
 ) -> None:
-    call(api[path][method], GenerationMode.POSITIVE, KINDS[kind], credentials[kind])
+    cases = cases_of(method, path, GenerationMode.POSITIVE)
+    call(cases, KINDS[kind], session, credentials[kind], good=True)
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_INPUT)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_does_not_fit_the_document_is_refused_as_it_promises(
-    api: BaseSchema, credentials: dict[str, dict[str, str]], kind: str, method: str, path: str
+    cases_of: CasesOf,
+    session: requests.Session,
+    credentials: dict[str, dict[str, str]],
+    kind: str,
+    method: str,
+    path: str,
 ) -> None:
-    call(api[path][method], GenerationMode.NEGATIVE, KINDS[kind], credentials[kind])
+    cases = cases_of(method, path, GenerationMode.NEGATIVE)
+    call(cases, KINDS[kind], session, credentials[kind], good=False)
 
 
-def call(endpoint: APIOperation, mode: GenerationMode, cases: int, credentials: dict[str, str]) -> None:
-    good = mode is GenerationMode.POSITIVE
+def call(
+    cases: st.SearchStrategy[Case], number: int, session: requests.Session, credentials: dict[str, str], *, good: bool
+) -> None:
     plan = profile(
-        max_examples=cases, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
     )
 
-    @given(case=endpoint.as_strategy(generation_mode=mode), chance=st.randoms(use_true_random=False))
+    @given(case=cases, chance=st.randoms(use_true_random=False))
     @plan
     def send(case: Case, chance: Any) -> None:
         if good:
             enliven(case, chance)
         # JSON Schema knows neither which texts are phones nor which ids are taken; and the check of authentication
         # adds bad credentials of one kind to our good ones of the other.
-        answer = case.call_and_validate(headers=credentials, excluded_checks=[positive_data_acceptance, ignored_auth])
+        answer = case.call_and_validate(
+            session=session, headers=credentials, excluded_checks=[positive_data_acceptance, ignored_auth]
+        )
         assert (answer.status_code == 401) is (not credentials)
 
     send()
