@@ -34,8 +34,7 @@ def export_account(settings: Settings, account_id: int, path: Path) -> dict[str,
         raise FileExists(f"{path} exists. Choose another file, or remove it first.")
     part = path.with_name(f"{path.name}.part")
     exported_at = asyncio.run(_begin(settings, account_id))
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        archive = Archive(file)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file, Archive(file) as archive:
         try:
             asyncio.run(asyncio.wait_for(_write(settings, account_id, archive), MAX_SECONDS))
         except TimeoutError:

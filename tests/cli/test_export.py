@@ -12,7 +12,7 @@ from sqlalchemy import LargeBinary
 from app.bootstrap import METADATA
 from app.cli import export
 from app.domain.erasure.export import AREAS
-from tests.cli.conftest import Ask, Run
+from tests.cli.conftest import Ask, Done, Run
 
 NOT_EXPORTED = {
     "contact_totals": "a count of contacts",
@@ -33,10 +33,17 @@ def accounts(messaging: Run, ask: Ask) -> list[dict[str, Any]]:
     opened = []
     for name in ("ann", "bea"):
         opening = ("account", "create", f"Door of {name}", "--email", f"{name}@example.com", "--credits", 5, "--json")
-        opened.append(json.loads(messaging(*opening).output))
-        messaging("contact", "create", opened[-1]["account_id"], "+12025550143", "--first-name", f"Friend of {name}")
-        messaging("webhook", "create", opened[-1]["account_id"], "https://example.com/hooks", "--event", "message.sent")
+        opened.append(json.loads(_done(messaging(*opening)).output))
+        id = opened[-1]["account_id"]
+        _done(messaging("contact", "create", id, "+12025550143", "--first-name", f"Friend of {name}"))
+        _done(messaging("webhook", "create", id, "https://example.com/hooks", "--event", "message.sent"))
     return opened
+
+
+def _done(command: Done) -> Done:
+    """Return what a command left; fail with its complaint where it was refused."""
+    assert command.code == 0, command.complaint
+    return command
 
 
 def test_every_table_of_an_account_is_exported_or_named() -> None:
@@ -69,7 +76,7 @@ def test_an_export_holds_everything_of_one_account(
     ann, _ = accounts
     path = tmp_path / "ann.zip"
 
-    done = messaging("account", "export", ann["account_id"], "--to", path, "--json")
+    done = _done(messaging("account", "export", ann["account_id"], "--to", path, "--json"))
 
     told = json.loads(done.output)
     with zipfile.ZipFile(path) as archive:

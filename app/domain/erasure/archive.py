@@ -3,7 +3,7 @@
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import orjson
 
@@ -11,12 +11,22 @@ from app.domain.erasure.export import AREAS, Record
 
 
 class Archive:
-    """Writes an export to a binary file, or to anything else that bytes can be written to."""
+    """Writes an export to a binary file, or to anything else that bytes can be written to, within a block."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         self._area, self._file = "", None
         self.counts = Counter({area.table: 0 for area in AREAS})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave an archive that is not finished as it is; otherwise it would be closed, and fail, when it is freed."""
+        try:
+            self._end_file()
+        finally:
+            self._zip.fp = None
 
     def add(self, area: str, records: Sequence[Record]) -> None:
         """Write records of an area; those of one area come one after another."""

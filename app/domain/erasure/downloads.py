@@ -125,13 +125,13 @@ class Sending:
         Raises `TimeoutError` after `MAX_SECONDS`, and what `check` does once the actor may not export the account.
         """
         outlet, ends = Outlet(), time.monotonic() + MAX_SECONDS
-        archive = Archive(cast("IO[bytes]", outlet))
         records = read_records(self.pool, self.actor.account_id)
-        while await self._add_batch(archive, records):
-            for piece in _split(outlet.take()):
-                yield piece
-                await self._check(ends)
-        archive.finish(self.actor.account_id, exported_at)
+        with Archive(cast("IO[bytes]", outlet)) as archive:
+            while await self._add_batch(archive, records):
+                for piece in _split(outlet.take()):
+                    yield piece
+                    await self._check(ends)
+            archive.finish(self.actor.account_id, exported_at)
         for piece in _split(outlet.take()):
             yield piece
 
