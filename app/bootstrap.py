@@ -13,7 +13,6 @@ from app.db.engine import Database, connect
 from app.domain.accounts.door import Door
 from app.domain.accounts.mailroom import Mailroom
 from app.domain.accounts.tokens import Tokens
-from app.domain.agents.writer import Writer
 from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.domain.automations.reactions import tell_keywords
 from app.domain.erasure.accounts import AccountDeletions
@@ -57,6 +56,7 @@ from app.providers.rates import Policy, Rates
 from app.providers.registry import open_carrier
 from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
+from app.services import Services
 from app.settings import Settings, environment
 from app.settings.secret_key import read_or_make
 from app.telemetry.metrics import SENDS, WEBHOOKS_IN_FLIGHT
@@ -67,35 +67,6 @@ METADATA = Base.metadata
 DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 SANDBOX_EVERY = 0.25
 USER_AGENT = f"messaging-webhooks/{version('messaging')}"
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What the surfaces are given.
-
-    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports;
-    `places` bounds the downloads of exports.
-    """
-
-    settings: Settings
-    database: Database
-    clock: Clock
-    ring: Ring
-    desk: Desk
-    inbox: Inbox
-    receipts: Receipts
-    webhooks: WebhookPorts
-    writer: Writer
-    carriers: Mapping[str, Carrier]
-    feed: Feed
-    live: Listener
-    limits: Limits
-    door: Door
-    oauth: Authority
-    secret: bytes
-    cursors: CursorSeal
-    exports: Seal
-    places: Places
 
 
 @asynccontextmanager
@@ -151,6 +122,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writer=TemplateWriter(),
         carriers=carriers,
+        handoff=_open_handoff(settings, database, carriers, clock, ring),
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines),
@@ -196,7 +168,6 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     async with open_services(settings) as services, open_client() as client, announcing as announcer:
         secret = derive(settings, "sandbox")
         playback = Playback(services.database.pool, client, settings.public_url, secret)
-        handoff = open_handoff(services)
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.carriers, services.clock)
@@ -204,8 +175,8 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         engine = open_engine(services)
         await engine.warm()
         yield [
-            Job("messages", handoff.run, handoff.due),
-            Job("reconcile", handoff.reconcile, handoff.lapsed),
+            Job("messages", services.handoff.run, services.handoff.due),
+            Job("reconcile", services.handoff.reconcile, services.handoff.lapsed),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
@@ -226,9 +197,9 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         ]
 
 
-def open_handoff(services: Services) -> Handoff:
-    """Return what hands messages to carriers, at the pace that the settings say."""
-    settings = services.settings
+def _open_handoff(
+    settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, ring: Ring
+) -> Handoff:
     pace = Pace(
         batch=settings.handoff_batch,
         timeout=settings.handoff_timeout_seconds,
@@ -236,7 +207,7 @@ def open_handoff(services: Services) -> Handoff:
         ambiguous_wait=settings.ambiguous_wait_seconds,
         unconfirmed_after=settings.unconfirmed_after_seconds,
     )
-    return Handoff(services.database, services.carriers, services.clock, services.ring, pace, _count_send)
+    return Handoff(database, carriers, clock, ring, pace, _count_send)
 
 
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:

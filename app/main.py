@@ -17,35 +17,37 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from app import memory
-from app.bootstrap import Services, open_services
+from app.bootstrap import open_services
 from app.db import schema
 from app.domain.kernel.unit import Actor
 from app.domain.oauth.resources import Resources
-from app.graphql import endpoint
-from app.graphql.challenges import challenge
-from app.graphql.execute import Executor
-from app.graphql.identity import Identity
-from app.graphql.requests import MAX_BODY, address_of
+from app.graphql.execution.execute import Executor
 from app.graphql.schema import contract
-from app.graphql.sessions import Origin, SessionIdentity
-from app.graphql.strangers import find_actor
-from app.http import listening
+from app.graphql.transport import endpoint
+from app.graphql.transport.requests import MAX_BODY
+from app.http.anonymous import find_actor
+from app.http.challenges import challenge
+from app.http.client_address import address_of
 from app.http.headers import SafeHeaders
 from app.http.hosts import LoopbackOnly
-from app.http.limits import BoundedConfig, Limits
+from app.http.identity import Identity
 from app.http.pace import Paced
-from app.http.protocol import BoundedHttp
-from app.http.websocket import BoundedWebSocket
-from app.oauth import account, export_page, key_pages, people_pages, sign_in
-from app.oauth import routes as oauth
-from app.oauth.browser import Browser
-from app.oauth.console import Console
+from app.http.sessions import Origin, SessionIdentity
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
+from app.server import sockets as listening
+from app.server.connection_limits import BoundedConfig, Limits
+from app.server.protocol import BoundedHttp
+from app.server.websocket import BoundedWebSocket
+from app.services import Services
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
+from app.web import account, export_page, key_pages, people_pages, sign_in
+from app.web.browser import Browser
+from app.web.console import Console
+from app.web.oauth import routes as oauth
 
 REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import open_services
 from app.domain.accounts import api_keys
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
@@ -10,6 +10,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
 from app.domain.kernel.unit import Actor, open_unit
 from app.domain.numbers import service as numbers
+from app.services import Services
 from app.settings import Settings
 
 CREDITS = 10**9

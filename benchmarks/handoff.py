@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from app.bootstrap import open_handoff, open_services
+from app.bootstrap import open_services
 from app.db.engine import Pool
 from benchmarks import accounts
 from benchmarks.figures import Comparison, Series
@@ -71,7 +71,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     """Hand over the same number of messages in turns."""
     async with on.database("handoff") as settings, open_services(settings) as services:
         [account] = await accounts.open_accounts(settings, 1)
-        pool, ours = services.database.pool, open_handoff(services).run
+        pool, ours = services.database.pool, services.handoff.run
         await pool.execute(ADD_PEOPLE, account.id, MESSAGES)
 
         async def floor() -> bool:

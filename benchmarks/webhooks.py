@@ -14,11 +14,12 @@ from statistics import quantiles
 
 import aiohttp
 
-from app.bootstrap import Services, open_jobs, open_services
+from app.bootstrap import open_jobs, open_services
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.webhooks import service, signing
+from app.services import Services
 from app.settings import Settings
 from app.worker import Worker
 from benchmarks import accounts, stage

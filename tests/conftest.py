@@ -24,7 +24,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app import memory
-from app.bootstrap import METADATA, Services, derive, open_drip, open_handoff
+from app.bootstrap import METADATA, derive, open_drip
 from app.db import engine, migrate
 from app.domain.accounts import passwords
 from app.domain.kernel.unit import Actor, Unit, open_unit
@@ -32,6 +32,7 @@ from app.domain.oauth import signing
 from app.domain.onboarding.service import Opened, Opening
 from app.embedded.servers import Servers
 from app.providers.carriers.sandbox.playback import Playback
+from app.services import Services
 from app.settings import Settings
 from app.telemetry import logs
 from tests.factories.saved import SavedRows
@@ -312,7 +313,7 @@ def api(http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
 @pytest.fixture
 def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
     """Give a function that does what workers do until nothing is due: hand over, reconcile, report, match."""
-    handoff, drip = open_handoff(services), open_drip(services)
+    handoff, drip = services.handoff, open_drip(services)
     secret = derive(services.settings, "sandbox")
     keyless = httpx2.AsyncClient(transport=http._transport)
     playback = Playback(services.database.pool, keyless, services.settings.public_url, secret)

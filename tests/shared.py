@@ -11,9 +11,10 @@ import pytest
 from redis.asyncio import Redis
 
 from app import main
-from app.bootstrap import METADATA, Services, open_services
+from app.bootstrap import METADATA, open_services
 from app.domain.oauth import signing
 from app.main import create_app
+from app.services import Services
 from app.settings import Settings
 from tests.waiting import within
 

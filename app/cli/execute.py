@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.cli import setup
-from app.graphql.execute import Executor
+from app.graphql.execution.execute import Executor
 from app.operations.document import Operation
 from app.settings import Settings
 

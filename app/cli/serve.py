@@ -18,7 +18,7 @@ from app.cli.profile import ask_profile
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
-from app.http import listening
+from app.server import sockets
 from app.settings import Settings, environment
 from app.settings.secret_key import KEY_FILE, read
 from app.telemetry import logs
@@ -34,7 +34,7 @@ def serve(settings: Settings) -> int:
     logs.configure(settings.log_format, settings.log_level)
     settings = environment.said_by_serve(settings)
     environment.check(settings)
-    listening.close(listening.bind(settings.host, settings.port))  # before anything is started or told
+    sockets.close(sockets.bind(settings.host, settings.port))  # before anything is started or told
     if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
         read(kept)
     servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)

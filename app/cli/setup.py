@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from app.bootstrap import METADATA, Services, derive, oauth_tokens, open_services, sign_in_tokens
+from app.bootstrap import METADATA, derive, oauth_tokens, open_services, sign_in_tokens
 from app.db import migrate as migrations
 from app.db import schema
 from app.db.engine import REFUSED, UNREACHABLE
@@ -28,6 +28,7 @@ from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.services import Services
 from app.settings import Settings
 from app.urls import without_secrets
 

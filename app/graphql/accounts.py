@@ -12,11 +12,11 @@ from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
 from app.domain.kernel.paging import Page
-from app.graphql.context import Info, given
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info, given
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     AccountStatus,

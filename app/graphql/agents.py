@@ -5,10 +5,10 @@ from typing import Annotated
 import strawberry
 
 from app.domain.agents import service
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.idempotency import IdempotencyKey
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.scalars import BigInt
 
 
 @strawberry.type(description="Candidate texts for a message.")

@@ -10,9 +10,9 @@ from app.domain.accounts import api_keys, queries
 from app.domain.accounts.api_keys import Made, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.kernel.unit import Unit
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.scalars import BigInt
 
 
 @strawberry.type(description="A key to the API. Its text is shown once, when it is made.")

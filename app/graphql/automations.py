@@ -7,9 +7,9 @@ from typing import Annotated
 import strawberry
 
 from app.domain.automations import models, queries, service
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.scalars import BigInt
 
 
 @strawberry.type(

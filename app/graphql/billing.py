@@ -7,11 +7,11 @@ import strawberry
 from app.domain.billing import models, queries
 from app.domain.billing.models import EntryType
 from app.domain.kernel.paging import Page
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     EntryType,

@@ -14,12 +14,12 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
 from app.domain.kernel.unit import Unit
-from app.graphql.context import Info, given
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.idempotency import IdempotencyKey, once
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info, given
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     PipelineStage,

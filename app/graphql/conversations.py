@@ -11,11 +11,11 @@ from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import ConversationFields
 from app.domain.kernel.paging import Page
 from app.graphql.contacts import Contact
-from app.graphql.context import Info, given
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info, given
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     ConversationStatus,

@@ -5,8 +5,8 @@ from datetime import datetime
 import strawberry
 
 from app.domain.erasure import downloads
-from app.graphql.context import Info
-from app.graphql.directives import guarded
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
 
 PATH = "/exports"
 

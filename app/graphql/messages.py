@@ -5,19 +5,18 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.bootstrap import open_handoff
 from app.domain.kernel.paging import Page
 from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.desk import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.graphql.contacts import Contact
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.idempotency import IdempotencyKey
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     Direction,
@@ -227,7 +226,7 @@ class MessageMutation:
             idempotency_key,
             attestation=attestation or Attestation.api,
         )
-        taken = await synchronous.send(services.desk, open_handoff(services), info.context.unit.actor, wish)
+        taken = await synchronous.send(services.desk, services.handoff, info.context.unit.actor, wish)
         info.context.replayed = taken.replayed
         return TakenMessage(
             message_id=strawberry.ID(str(taken.message_id)),

@@ -6,9 +6,9 @@ from datetime import datetime
 import strawberry
 
 from app.domain.numbers import models, queries
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.scalars import BigInt
 
 
 @strawberry.type(description="A number that the account sends from and receives on.")

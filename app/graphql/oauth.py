@@ -9,9 +9,9 @@ import strawberry
 from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.scalars import BigInt
 
 ClientKey = Annotated[BigInt, strawberry.argument(description="The client's id, not its client_id.")]
 

@@ -13,12 +13,12 @@ from app.domain.sequences import models, queries, service
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.service import NewStep
 from app.graphql.contacts import PHONE, Contact
-from app.graphql.context import Info
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.idempotency import IdempotencyKey
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     SequenceStatus,

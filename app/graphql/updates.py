@@ -10,12 +10,12 @@ from app.domain.conversations import queries as conversations
 from app.domain.messages import queries as messages
 from app.domain.updates import feed
 from app.domain.updates.feed import UpdateKind
-from app.graphql.context import Context, Info
 from app.graphql.conversations import Conversation
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
+from app.graphql.core.context import Context, Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
-from app.graphql.scalars import BigInt
 
 describe(
     UpdateKind,

@@ -15,12 +15,12 @@ from app.domain.webhooks import models, payloads, queries, service
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.queries import DeliveryFilter
 from app.domain.webhooks.service import SubscriptionFields
-from app.graphql.context import Info, given
-from app.graphql.directives import guarded
-from app.graphql.enums import describe
-from app.graphql.idempotency import IdempotencyKey, once
-from app.graphql.paging import After, Connection, First, Offset, window
-from app.graphql.scalars import BigInt
+from app.graphql.core.context import Info, given
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
+from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.scalars import BigInt
 
 describe(
     SubscriptionKind,

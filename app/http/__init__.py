@@ -1,1 +1,1 @@
-"""What stands between the network and the surfaces: limits of connections, hosts, and headers of every answer."""
+"""What the HTTP surfaces share: identity, errors, sessions, challenges, CORS, headers and rate limits."""

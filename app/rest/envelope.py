@@ -28,8 +28,8 @@ from app.domain.kernel.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
-from app.graphql.challenges import step_up
-from app.graphql.errors import is_away, translate
+from app.http.challenges import step_up
+from app.http.errors import is_away, translate
 from app.telemetry.requests import route_of
 
 log = structlog.get_logger(__name__)

@@ -12,17 +12,17 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from app.bootstrap import Services
 from app.domain.erasure import downloads
 from app.domain.erasure.downloads import Sending
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit import open_unit
 from app.graphql.exports import PATH
-from app.graphql.identity import request_id
-from app.graphql.requests import address_of
-from app.graphql.routing import CountedRoute
-from app.graphql.strangers import count_stranger
+from app.http.anonymous import count_stranger
+from app.http.client_address import address_of
+from app.http.identity import request_id
+from app.http.routing import CountedRoute
+from app.services import Services
 
 TYPE = "application/zip"
 PACE = 16 * 1024

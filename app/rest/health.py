@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.bootstrap import Services
 from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
 from app.domain.webhooks import figures
-from app.graphql.routing import CountedRoute
+from app.http.routing import CountedRoute
+from app.services import Services
 from app.telemetry.metrics import CONTENT_TYPE, Source, render
 
 T = TypeVar("T")

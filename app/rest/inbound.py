@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.bootstrap import Services
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
-from app.graphql.errors import translate
-from app.graphql.requests import address_of
-from app.graphql.routing import CountedRoute
-from app.graphql.strangers import count_stranger
+from app.http.anonymous import count_stranger
+from app.http.client_address import address_of
+from app.http.errors import translate
 from app.http.pace import recognise
+from app.http.routing import CountedRoute
 from app.rest.accept import read_body
+from app.services import Services
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from app.domain.kernel.errors import catalogue
-from app.graphql.routing import CountedRoute
+from app.http.routing import CountedRoute
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width">

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.kernel.unit import Actor
-from app.graphql.routing import CountedRoute
+from app.http.routing import CountedRoute
 from app.operations.document import Operation
 from app.operations.surface import Rest
 from app.rest.accept import Places, Reader, read_query

@@ -11,12 +11,12 @@ import httpx2
 import orjson
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION, Scope
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.graphql.live import serving

@@ -3,8 +3,9 @@
 import httpx2
 import pytest
 
-from app.bootstrap import Services, derive
+from app.bootstrap import derive
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.billing import audit
 from tests.rest.callbacks import exchange
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 from standardwebhooks import Webhook
 
-from app.bootstrap import METADATA, Services, open_services
+from app.bootstrap import METADATA, open_services
 from app.cli import setup
 from app.db import migrate
 from app.domain.accounts.scopes import ALL
@@ -22,6 +22,7 @@ from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.kernel.unit import Actor
 from app.domain.webhooks import service
 from app.embedded.servers import Servers
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver, receiving

@@ -8,12 +8,13 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.db import migrate, schema
 from app.db.claims import persist
 from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, is_unwritable
 from app.domain.accounts.models import Account
-from app.graphql.errors import translate
+from app.http.errors import translate
+from app.services import Services
 from app.settings import Settings
 
 pytestmark = pytest.mark.anyio

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.events import EVENTS
 

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts.mail import Letter, MailNotSent
 from app.domain.accounts.mailroom import Mailroom
+from app.services import Services
 from tests.domain.conftest import SetClock
 from tests.factories.traps import open_transactions
 

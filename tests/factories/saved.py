@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import DateTime, Table
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.kernel.unit import Actor, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.services import Services
 
 T = TypeVar("T")
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.db.engine import Connection, Database, Pool
+from app.services import Services
 
 Source = Services | Database | Pool | Connection
 """Where rows are read: the service's database, or a connection with a transaction in progress."""

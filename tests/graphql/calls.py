@@ -6,11 +6,11 @@ import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
-from app.graphql import endpoint
-from app.graphql.execute import Executor
-from app.graphql.requests import GRAPHQL
+from app.graphql.execution.execute import Executor
+from app.graphql.transport import endpoint
+from app.graphql.transport.requests import GRAPHQL
+from app.services import Services
 
 URL = "http://127.0.0.1:8000/graphql"
 DOCS = "http://127.0.0.1:8000/docs/errors"

@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.jobs.live import Announcer
+from app.services import Services
 from tests.graphql.live import Scene, Scenes, Served, serving
 
 

@@ -11,7 +11,6 @@ import httpx2
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.bootstrap import Services, open_handoff
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
@@ -22,9 +21,10 @@ from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks.dispatcher import Dispatcher
-from app.graphql.websocket import PROTOCOL
+from app.graphql.transport.websocket import PROTOCOL
 from app.jobs.live import Announcer, Listener
 from app.main import STOP_STREAMS, Server, configure
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.factories.conversations import CONVERSATIONS
@@ -109,7 +109,7 @@ class Scene:
         """Send a text, and have the carrier take it."""
         actor = Actor(self.account.account_id, frozenset(), "test")
         sent = await self.services.desk.accept(actor, Send(PHONE, body, consent_attested=True))
-        await open_handoff(self.services).run()
+        await self.services.handoff.run()
         await self.dispatch()
         return sent.message_id
 

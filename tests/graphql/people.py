@@ -1,7 +1,7 @@
 """The account's people, as tests ask for them."""
 
-from app.bootstrap import Services
 from app.domain.accounts.sessions import Visitor
+from app.services import Services
 from tests.factories.accounts import USERS
 
 OURS = {"Sec-Fetch-Site": "same-origin", "Origin": "http://127.0.0.1:8000"}

@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.messages import MESSAGES

@@ -9,9 +9,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
-from app.graphql.websocket import PROTOCOL
+from app.graphql.transport.websocket import PROTOCOL
+from app.services import Services
 from tests.factories.accounts import AUDIT_ENTRIES, USERS
 from tests.graphql.calls import codes, get, post
 from tests.graphql.live import PATIENCE_SECONDS, Served

@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import users
 from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.models import Role
@@ -15,6 +14,7 @@ from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS, id_of_user
 from tests.graphql.calls import codes, post

@@ -10,8 +10,8 @@ import orjson
 import pytest
 import uvicorn
 
-from app.bootstrap import Services
 from app.main import create_app
+from app.services import Services
 from tests.node import NODE, install
 from tests.waiting import within
 

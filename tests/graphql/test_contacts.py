@@ -6,9 +6,9 @@ import httpx2
 import pytest
 from sqlalchemy import Engine, event
 
-from app.bootstrap import Services
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.contacts import id_of_contact
 from tests.graphql.calls import post
 

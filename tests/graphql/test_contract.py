@@ -20,7 +20,7 @@ from graphql import (
 
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import catalogue
-from app.graphql.documents import SCOPES
+from app.graphql.execution.documents import SCOPES
 from app.graphql.schema import CONTRACT, CORE, contract
 
 ROOT = Path(__file__).parents[2]

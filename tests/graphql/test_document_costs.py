@@ -10,14 +10,15 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.graphql import documents, endpoint
-from app.graphql.documents import MAX_ERRORS, Documents, count_tokens, count_units, prepare
-from app.graphql.execute import Executor
+from app.graphql.execution import documents
+from app.graphql.execution.documents import MAX_ERRORS, Documents, count_tokens, count_units, prepare
+from app.graphql.execution.execute import Executor
+from app.graphql.transport import endpoint
 from app.providers import rates
 from app.providers.rates import Policy
+from app.services import Services
 from app.telemetry.requests import RequestTelemetry
 from tests.graphql.calls import DOCS, TYPENAME, codes, get, post, serving
 from tests.graphql.live import Served, talking

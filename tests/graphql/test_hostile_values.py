@@ -23,14 +23,14 @@ from graphql import (
     is_required_input_field,
 )
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.graphql.errors import translate
-from app.graphql.requests import GRAPHQL
 from app.graphql.schema import CORE
+from app.graphql.transport.requests import GRAPHQL
+from app.http.errors import translate
 from app.providers.rates import Policy
+from app.services import Services
 from tests.graphql.calls import URL, serving
 
 pytestmark = pytest.mark.anyio

@@ -8,12 +8,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from structlog.testing import capture_logs
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.graphql import endpoint
-from app.graphql.execute import Executor
-from app.graphql.requests import GRAPHQL, JSON
+from app.graphql.execution.execute import Executor
+from app.graphql.transport import endpoint
+from app.graphql.transport.requests import GRAPHQL, JSON
+from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.traps import column_gone
 from tests.graphql.calls import BROWSER, DOCS, SEND, TYPENAME, URL, codes, get, post, serving

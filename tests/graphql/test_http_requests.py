@@ -4,9 +4,9 @@ import httpx2
 import orjson
 import pytest
 
-from app.bootstrap import Services
-from app.graphql.errors import NotAcceptable
-from app.graphql.requests import GRAPHQL, JSON, MAX_BODY, choose_media_type
+from app.graphql.execution.errors import NotAcceptable
+from app.graphql.transport.requests import GRAPHQL, JSON, MAX_BODY, choose_media_type
+from app.services import Services
 from tests.factories.messages import MESSAGES
 from tests.graphql.calls import BROWSER, SEND, TYPENAME, URL, codes, get, post
 

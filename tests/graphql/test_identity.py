@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import event
 from structlog.contextvars import bound_contextvars
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts import keys
 from app.domain.accounts.errors import AccountSuspended
@@ -20,8 +19,9 @@ from app.domain.accounts.scopes import AUTOMATION
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.onboarding.service import Opened
-from app.graphql import look_ups
-from app.graphql.identity import Identity
+from app.http import credential_cache
+from app.http.identity import Identity
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS, API_KEYS
 from tests.factories.traps import writes_refused
 
@@ -291,7 +291,7 @@ async def test_a_use_that_cannot_be_noted_stops_nobody(identity: Identity, servi
 async def test_the_key_that_was_learned_first_is_forgotten_first(
     identity: Identity, account: Opened, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(look_ups, "MAX_KNOWN", 1)
+    monkeypatch.setattr(credential_cache, "MAX_KNOWN", 1)
 
     for key in (account.svc_key, account.auto_key, account.auto_key, account.svc_key):
         await identity.resolve(bearer(key))

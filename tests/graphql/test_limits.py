@@ -8,10 +8,10 @@ from graphql import build_schema, get_introspection_query, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graphql.documents import prepare
-from app.graphql.endpoint import EXPLORER
-from app.graphql.limits import INTROSPECTION, MAX_TOKENS, Scale, Weight, check_limits, fragments_of
+from app.graphql.execution.documents import prepare
+from app.graphql.execution.query_limits import INTROSPECTION, MAX_TOKENS, Scale, Weight, check_limits, fragments_of
 from app.graphql.schema import CORE, contract
+from app.graphql.transport.endpoint import EXPLORER
 from app.operations.document import load
 
 REST = Path(__file__).parents[2] / "app" / "rest"

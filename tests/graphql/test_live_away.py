@@ -10,11 +10,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.domain.updates import feed
 from app.jobs import live
 from app.jobs.live import Announcer
+from app.services import Services
 from tests.factories.events import record_many
 from tests.graphql.live import KINDS, Scene, Served, serving, talking
 from tests.jobs.conftest import Valkey

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.conversations.models import ConversationStatus
 from app.domain.updates.feed import MAX_MISSED
+from app.services import Services
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, record, record_many
 from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking

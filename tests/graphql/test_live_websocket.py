@@ -10,8 +10,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.domain.accounts.scopes import Scope
-from app.graphql import websocket
-from app.graphql.websocket import PROTOCOL
+from app.graphql.transport import websocket
+from app.graphql.transport.websocket import PROTOCOL
 from app.jobs import live
 from tests.factories.contacts import CONTACTS
 from tests.graphql.live import ALL, KINDS, Scene, Served, talking

@@ -9,7 +9,6 @@ import orjson
 import pytest
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, invitations, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
@@ -31,10 +30,11 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
-from app.graphql.documents import SCOPES, prepare
-from app.graphql.errors import refusal
-from app.graphql.execute import Executor
+from app.graphql.execution.documents import SCOPES, prepare
+from app.graphql.execution.errors import refusal
+from app.graphql.execution.execute import Executor
 from app.graphql.schema import CORE
+from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.conversations import CONVERSATIONS

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.types.arguments import convert_arguments
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import ContactFields
@@ -22,15 +21,16 @@ from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
-from app.graphql import execute
-from app.graphql.documents import Prepared
-from app.graphql.errors import refusal
-from app.graphql.execute import Executor
-from app.graphql.plans import Unplanned, compile_plan
+from app.graphql.execution import execute
+from app.graphql.execution.documents import Prepared
+from app.graphql.execution.errors import refusal
+from app.graphql.execution.execute import Executor
+from app.graphql.execution.plans import Unplanned, compile_plan
 from app.graphql.schema import CORE, schema
 from app.main import rest_operations
 from app.operations.document import Operation
 from app.operations.variables import Variable
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.contacts import CONTACTS
 

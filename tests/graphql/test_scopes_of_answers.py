@@ -6,11 +6,11 @@ import httpx2
 import pytest
 from graphql import GraphQLObjectType, get_named_type
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
 from app.domain.onboarding.service import Opened
-from app.graphql.documents import SCOPES
+from app.graphql.execution.documents import SCOPES
 from app.graphql.schema import CORE
+from app.services import Services
 from tests.factories.accounts import API_KEYS
 from tests.graphql.calls import codes, post
 

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from app.domain.kernel.errors import InvalidInput
-from app.graphql.sessions import Origin
+from app.http.sessions import Origin
 from tests.graphql.calls import post
 from tests.rest.answers import refusal
 

@@ -8,15 +8,15 @@ import pytest
 from graphql import OperationType
 from sqlalchemy.pool import QueuePool
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
-from app.graphql.documents import prepare
-from app.graphql.execute import Executor
-from app.graphql.turns import LARGE_RUNNING, LARGE_UNITS, SMALL_RUNNING, Queue, Turns
+from app.graphql.execution.documents import prepare
+from app.graphql.execution.execute import Executor
+from app.graphql.execution.turns import LARGE_RUNNING, LARGE_UNITS, SMALL_RUNNING, Queue, Turns
 from app.main import rest_operations
+from app.services import Services
 from tests.factories.contacts import add_contacts
 from tests.waiting import until, within
 

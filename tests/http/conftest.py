@@ -11,9 +11,9 @@ import pytest
 import uvicorn
 
 from app.domain.kernel.errors import DomainError
-from app.http.limits import BoundedConfig, Limits
-from app.http.protocol import BoundedHttp
-from app.http.websocket import BoundedWebSocket
+from app.server.connection_limits import BoundedConfig, Limits
+from app.server.protocol import BoundedHttp
+from app.server.websocket import BoundedWebSocket
 from tests.waiting import never, until
 
 PATIENCE = 20.0

@@ -5,7 +5,7 @@ import asyncio
 import orjson
 import pytest
 
-from app.http.limits import Limits
+from app.server.connection_limits import Limits
 from tests.http.conftest import Running
 from tests.waiting import until
 

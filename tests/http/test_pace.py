@@ -4,10 +4,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from app.bootstrap import Services, derive
+from app.bootstrap import derive
 from app.domain.onboarding.service import Opened
 from app.http import pace
 from app.http.pace import Paced
+from app.services import Services
 from tests.oauth.applications import add_application
 from tests.oauth.browsing import Browsing
 from tests.rest.carriers import call

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.http.limits import Limits
+from app.server.connection_limits import Limits
 from tests.http.conftest import Raw, Running, running
 from tests.http.test_websocket_limits import HANDSHAKE, TEXT, frame
 from tests.waiting import until

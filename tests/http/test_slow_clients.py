@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from app.http.limits import Limits
+from app.server.connection_limits import Limits
 from tests.http.conftest import QUICK, Raw, Running, running
 from tests.waiting import until
 

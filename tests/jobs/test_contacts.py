@@ -7,7 +7,6 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import consent, queries
 from app.domain.contacts import service as contacts
@@ -16,6 +15,7 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.jobs.contacts import expire_holds
 from app.jobs.job import Job
+from app.services import Services
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS

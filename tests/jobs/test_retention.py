@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.bootstrap import Services
 from app.domain.erasure.service import REPEATED_FOR
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
@@ -10,6 +9,7 @@ from app.domain.messages.receipts import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.retention import SANDBOX_FOR, purge
+from app.services import Services
 from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_LETTERS, add_link, add_session, id_of_user
 from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
 from tests.factories.messages import (

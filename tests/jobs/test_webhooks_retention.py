@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.bootstrap import Services
 from app.domain.kernel.clock import Clock
 from app.domain.onboarding.service import Opened
 from app.jobs.retention import purge
+from app.services import Services
 from tests.factories.webhooks import (
     WEBHOOK_DELIVERIES,
     WEBHOOK_NOTICES,

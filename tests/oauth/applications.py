@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.oauth.browsing import Browsing, Form
 

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.oauth.applications import Application, add_application
 from tests.oauth.browsing import Browsing
 

@@ -7,7 +7,8 @@ from email.policy import default
 from pathlib import Path
 from typing import cast
 
-from app.bootstrap import Services, open_mailroom
+from app.bootstrap import open_mailroom
+from app.services import Services
 
 LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
 

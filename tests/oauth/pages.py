@@ -4,7 +4,7 @@ import re
 
 import httpx2
 
-from app.bootstrap import Services
+from app.services import Services
 from tests.factories.accounts import AUDIT_ENTRIES, SESSIONS
 
 

@@ -2,7 +2,7 @@
 
 import httpx2
 
-from app.bootstrap import Services
+from app.services import Services
 from tests.factories.oauth import (
     OAUTH_GRANTS,
 )

@@ -8,7 +8,7 @@ import httpx2
 import jwt
 from sqlalchemy import select
 
-from app.bootstrap import Services, derive
+from app.bootstrap import derive
 from app.domain.accounts import api_keys, invitations, links, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts import service as account_service
@@ -21,6 +21,7 @@ from app.domain.kernel.unit import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.oauth.applications import Application, add_application
 from tests.oauth.browsing import Browsing, Form

@@ -8,11 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import queries
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS, add_user, id_of_user
 from tests.factories.oauth import OAUTH_GRANTS

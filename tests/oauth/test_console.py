@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import API_KEYS, INVITATIONS, USERS, add_user
 from tests.graphql.people import change_role
 from tests.oauth.browsing import OURS, Browsing

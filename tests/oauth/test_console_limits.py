@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.factories.accounts import API_KEYS
 from tests.oauth.browsing import Browsing

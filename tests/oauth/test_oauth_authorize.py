@@ -11,8 +11,8 @@ import httpx2
 import pytest
 from redis.asyncio import Redis
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import SESSIONS
 from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_CODES, OAUTH_GRANTS, OAUTH_REQUESTS
 from tests.factories.tables import ago

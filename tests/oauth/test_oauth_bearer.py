@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.tables import ago
 from tests.oauth.applications import BASE, TOOLS, Application, bearer

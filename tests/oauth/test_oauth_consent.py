@@ -3,8 +3,8 @@
 import jwt
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import AUDIT_ENTRIES, SESSIONS, USERS
 from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS, OAUTH_REQUESTS
 from tests.oauth.applications import (

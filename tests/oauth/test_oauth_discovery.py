@@ -7,11 +7,11 @@ import httpx2
 import pytest
 from starlette.requests import Request
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import RateLimited
 from app.jobs import oauth
-from app.oauth.limit import REGISTRATIONS, check_rate
+from app.services import Services
+from app.web.oauth.registration_limit import REGISTRATIONS, check_rate
 from tests.factories.oauth import (
     OAUTH_CLIENTS,
     OAUTH_CODES,

@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients, documents
 from app.domain.oauth.documents import Description
 from app.main import create_app
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS

@@ -4,9 +4,9 @@ import httpx2
 import jwt
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import id_of_user
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.oauth.applications import BASE, REDIRECT, STATE, TOOLS, Application, Pkce, bearer, query_of

@@ -6,13 +6,13 @@ import httpx2
 import orjson
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
 from app.domain.kernel.unit import Actor
 from app.domain.oauth.clients import MAX_CLIENTS
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES
 from tests.factories.oauth import OAUTH_CLIENTS, add_clients

@@ -13,11 +13,11 @@ import orjson
 import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 
-from app.bootstrap import Services
 from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.e2e.processes import free_port

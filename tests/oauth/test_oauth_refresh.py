@@ -5,9 +5,9 @@ import asyncio
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.oauth import grants
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import AUDIT_ENTRIES, USERS
 from tests.factories.oauth import (
     OAUTH_CLIENTS,

@@ -3,12 +3,12 @@
 import pytest
 from starlette.requests import Request
 
-from app.bootstrap import Services
 from app.domain.kernel.errors import RateLimited
 from app.jobs import oauth
-from app.oauth.limit import REGISTRATIONS, TOTAL, check_rate
 from app.providers import rates
 from app.providers.shares import Shares
+from app.services import Services
+from app.web.oauth.registration_limit import REGISTRATIONS, TOTAL, check_rate
 from tests.factories.oauth import OAUTH_CLIENTS, add_clients
 from tests.factories.tables import ago
 from tests.oauth.applications import Application

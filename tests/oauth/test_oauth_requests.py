@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION
 from app.domain.kernel.sealing import Seal
 from app.domain.oauth import consent
 from app.domain.oauth.documents import Description
+from app.services import Services
 from tests.factories.oauth import OAUTH_GRANTS, OAUTH_REQUESTS
 from tests.factories.snapshots import rows
 from tests.oauth.applications import TOOLS, Application, Pkce

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.oauth import OAUTH_GRANTS, OAUTH_REFRESH_TOKENS
 from tests.oauth.applications import REVOKE, Application, bearer

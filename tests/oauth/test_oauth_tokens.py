@@ -9,9 +9,9 @@ import httpx2
 import jwt
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.main import create_app
+from app.services import Services
 from app.settings import Settings
 from tests.factories.accounts import AUDIT_ENTRIES
 from tests.factories.oauth import (

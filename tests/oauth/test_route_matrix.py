@@ -12,9 +12,9 @@ import httpx2
 import pytest
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
-from app.bootstrap import Services
-from app.oauth.browser import STYLE_PATH
 from app.rest.routes import Endpoint
+from app.services import Services
+from app.web.browser import STYLE_PATH
 from tests.conftest import SAVED, opener
 from tests.factories.snapshots import rows
 from tests.oauth import reaches

@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.bootstrap import Services
 from app.domain.accounts import passwords
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
 from app.main import create_app
-from app.oauth.browser import Browser
-from app.oauth.devices import describe
+from app.services import Services
 from app.settings import Settings
+from app.web.browser import Browser
+from app.web.user_agents import describe
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS
 from tests.factories.tables import ago
 from tests.oauth.browsing import OURS, Browsing, Form

@@ -5,8 +5,8 @@ import re
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.oauth.browsing import OURS, Browsing
 from tests.oauth.pages import actions, alert, count_sessions
 

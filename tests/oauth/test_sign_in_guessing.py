@@ -6,13 +6,13 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import passwords
 from app.domain.accounts.delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
 from app.domain.accounts.door import Door, SignInRefused
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link
 from tests.oauth.test_sign_in import alert

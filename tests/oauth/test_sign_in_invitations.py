@@ -9,8 +9,9 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from app.bootstrap import Services, open_mailroom
+from app.bootstrap import open_mailroom
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import id_of_user
 from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link, text

@@ -7,13 +7,13 @@ import httpx2
 import pytest
 from redis.asyncio import Redis
 
-from app.bootstrap import Services
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.onboarding.service import Opened
-from app.graphql.strangers import count_stranger
+from app.http.anonymous import count_stranger
 from app.providers import rates
 from app.providers.limits import Limits
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.oauth import refused
 from tests.oauth.applications import REVOKE, TOKEN, Application

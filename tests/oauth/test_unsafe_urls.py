@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 import pytest
 from pydantic import ValidationError
 
-from app.bootstrap import Services
 from app.cli import setup
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit import Actor
@@ -17,6 +16,7 @@ from app.domain.oauth.documents import Fetched
 from app.domain.oauth.redirects import InvalidRedirectUri
 from app.domain.onboarding.service import Opened
 from app.providers.mail.smtp import InvalidMailServer, Smtp
+from app.services import Services
 from app.settings import Settings
 from app.urls import UnsafeUrl, split
 from tests.conftest import unit_of

@@ -4,9 +4,9 @@ from typing import Any
 
 import httpx2
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.rest.answers import data
 from tests.rest.carriers import inbound

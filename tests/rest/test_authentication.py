@@ -6,10 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS, API_KEYS
 from tests.factories.messages import MESSAGES
 from tests.factories.tables import ago

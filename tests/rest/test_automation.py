@@ -9,10 +9,11 @@ import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from app.bootstrap import Services, derive, open_dispatcher, open_engine
+from app.bootstrap import derive, open_dispatcher, open_engine
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads
+from app.services import Services
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
 from tests.domain.webhooks.stages import Stage
 from tests.factories.events import told

@@ -7,10 +7,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services, open_dispatcher, open_drip, open_engine
+from app.bootstrap import open_dispatcher, open_drip, open_engine
 from app.db.engine import Pool
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.webhooks.receivers import Receiver, receiving
 from tests.domain.webhooks.stages import Stage
 from tests.factories.billing import audit

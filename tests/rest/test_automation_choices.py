@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.scopes import AUTOMATION
 from app.domain.kernel.unit import Actor
 from app.domain.numbers import service as numbers
@@ -17,6 +16,7 @@ from app.domain.sequences.service import NewStep
 from app.graphql.schema import contract
 from app.main import REST
 from app.operations.document import load
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import USERS, add_user, id_of_user
 from tests.factories.contacts import add_contacts

@@ -5,9 +5,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import payloads, told
 from tests.rest.answers import data, refusal

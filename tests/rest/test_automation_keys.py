@@ -7,12 +7,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.scopes import ALL, AUTOMATION
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.main import create_app
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS
 from tests.factories.tables import ago

@@ -7,11 +7,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.kernel.unit import Actor
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS

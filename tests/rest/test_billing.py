@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
+from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.rest.answers import data, refusal
 

@@ -6,13 +6,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opening, open_account
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.billing import balance_of
 from tests.factories.contacts import CONTACTS

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import inbound
 from tests.rest.people import PHONE, STAGES, create

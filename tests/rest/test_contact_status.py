@@ -6,9 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services, open_dispatcher
+from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS

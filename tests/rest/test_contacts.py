@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS

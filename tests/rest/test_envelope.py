@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
+from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.traps import column_gone
 from tests.rest.answers import data, refusal

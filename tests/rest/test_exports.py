@@ -11,7 +11,6 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, service, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.models import Role
@@ -21,6 +20,7 @@ from app.domain.erasure.downloads import ExportInProgress
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.providers.places import Places
+from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.domain.conftest import SetClock

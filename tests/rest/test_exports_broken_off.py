@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
@@ -15,6 +14,7 @@ from app.domain.erasure import downloads, export
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
 from app.rest import exports
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS, add_user
 from tests.factories.traps import open_transactions

@@ -5,8 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
+from app.services import Services
 from tests.factories.events import told
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS

@@ -9,9 +9,10 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import open_services
 from app.db.engine import Pool
 from app.rest import health
+from app.services import Services
 from app.settings import Settings
 from tests.factories.events import EVENTS
 from tests.factories.messages import MESSAGES

@@ -10,10 +10,11 @@ import httpx2
 import orjson
 import pytest
 
-from app.bootstrap import Services, derive
+from app.bootstrap import derive
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
+from app.services import Services
 from tests.factories.billing import audit, balance_of
 from tests.factories.events import told
 from tests.factories.messages import MESSAGES, RECEIPTS

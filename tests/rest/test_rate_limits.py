@@ -6,8 +6,8 @@ import httpx2
 import orjson
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.factories.billing import balance_of
 from tests.factories.messages import MESSAGES

@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES, audit
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.messages import MESSAGES, id_of_message

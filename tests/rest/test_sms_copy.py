@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
+from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES, audit
 from tests.rest.answers import data, refusal
 from tests.rest.sending import entries

@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.rest.answers import data, refusal
 from tests.rest.sending import TO, receive, send
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, door, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
 from app.domain.accounts.errors import PersonRequired
@@ -24,6 +23,7 @@ from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.domain.webhooks import makers
 from app.domain.webhooks import service as webhooks
+from app.services import Services
 from tests.domain.conftest import NOON, SetClock
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.oauth import OAUTH_GRANTS

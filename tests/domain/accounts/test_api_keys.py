@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, keys, queries
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
@@ -18,6 +17,7 @@ from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, Scope
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
 from tests.factories.accounts import API_KEYS

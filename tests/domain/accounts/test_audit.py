@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, audit
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
 from tests.factories.accounts import AUDIT_ENTRIES

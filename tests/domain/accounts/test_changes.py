@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts import service
 from app.domain.accounts.scopes import ALL
@@ -19,6 +18,7 @@ from app.domain.kernel.unit import Actor, Unit
 from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import UnitFor
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES

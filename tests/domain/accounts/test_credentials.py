@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, credentials, queries
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Role
 from app.domain.kernel.errors import Conflict
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.accounts.lineage import HOUR, SERVICE, Lineage, Model
 from tests.domain.conftest import NOON

@@ -16,8 +16,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import open_services
 from app.domain.accounts.keys import KeyKind
+from app.services import Services
 from app.settings import Settings
 from tests.domain.accounts.lineage import GRANTS, HOUR, SERVICE, USERS, Lineage
 from tests.shared import empty

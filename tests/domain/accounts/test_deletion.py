@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import deletion
 from app.domain.accounts.deletion import Deletion
 from app.domain.accounts.errors import AccountDeletionPending
@@ -19,6 +18,7 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.jobs.accounts import remind
+from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, WAITING_LETTERS, add_user
 from tests.factories.billing import LEDGER_ENTRIES

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import invitations
 from app.domain.accounts.invitations import AddressInUse
 from app.domain.accounts.links import LinkNotGood
@@ -18,6 +17,7 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited
 from app.domain.kernel.unit import Actor
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.mailrooms import open_room
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_LETTERS

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, door, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
 from app.domain.accounts.keys import KeyKind
@@ -19,6 +18,7 @@ from app.domain.oauth import clients, grants
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
 from tests.factories.accounts import API_KEYS, USERS

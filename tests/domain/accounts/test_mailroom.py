@@ -10,11 +10,11 @@ import asyncpg
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from app.bootstrap import Services
 from app.domain.accounts.mail import Letter
 from app.domain.accounts.mailroom import LEASE, WAITS
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.domain.mailrooms import Room, open_room
 from tests.factories.accounts import PASSWORD_LINKS, USERS, WAITING_LETTERS

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, invitations, queries, users
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.invitations import InvitationEnded
@@ -18,6 +17,7 @@ from app.domain.kernel.unit import Actor
 from app.domain.oauth import clients
 from app.domain.oauth import queries as oauth
 from app.domain.webhooks import queries as webhooks
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.accounts.lineage import SERVICE, Lineage
 from tests.domain.mailrooms import open_room

@@ -6,13 +6,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import queries, service, users
 from app.domain.accounts.letters import invitation, notice, reset
 from app.domain.accounts.users import UserFields
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
 from tests.factories.messages import OUTBOUND

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import invitations, queries, service, sessions, users
 from app.domain.accounts.models import Invitation, Role
 from app.domain.accounts.roles import scopes_of
@@ -15,6 +14,7 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InsufficientScope, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS, add_user
 

@@ -8,7 +8,6 @@ import pytest
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from app.bootstrap import Services
 from app.domain.accounts import queries, sessions
 from app.domain.accounts.door import Door, SignInRefused
 from app.domain.accounts.sessions import Visitor
@@ -16,6 +15,7 @@ from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import NotFound
 from app.domain.onboarding.service import Opened
 from app.providers.attempts import RedisAttempts
+from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
 from tests.factories.accounts import ACCOUNTS, SESSIONS, USERS
 from tests.factories.tables import Change, ago

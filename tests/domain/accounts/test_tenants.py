@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys as keys
 from app.domain.accounts import queries as accounts
 from app.domain.billing import queries as billing
@@ -25,6 +24,7 @@ from app.domain.messages import queries as messages
 from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.messages import id_of_message
 from tests.factories.snapshots import rows

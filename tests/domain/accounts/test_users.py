@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import administration, links, passwords, queries, service
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.accounts import PASSWORD_LINKS, WAITING_LETTERS
 from tests.factories.traps import until_blocked

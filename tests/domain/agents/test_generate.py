@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.agents import service
 from app.domain.agents.service import Copy
 from app.domain.agents.writer import Brief, Writer
@@ -15,6 +14,7 @@ from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit import Actor
 from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.billing import LEDGER_ENTRIES, balance_of
 from tests.factories.traps import open_transactions

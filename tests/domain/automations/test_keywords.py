@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.automations import keywords, queries, service
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.messages.opt_out import HELP, OPT_IN, OPT_OUT
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 
 SAME = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services, open_dispatcher
+from app.bootstrap import open_dispatcher
 from app.db.engine import Connection, Pool
 from app.domain.automations import service
 from app.domain.contacts import service as contacts
@@ -15,6 +15,7 @@ from app.domain.contacts.service import ContactFields
 from app.domain.kernel.unit import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.automations import WATCHED_KEYWORDS
 from tests.factories.events import EVENTS, payloads, told

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.bootstrap import Services
 from app.domain.billing import queries
 from app.domain.billing.queries import Balance, daily_average, days_left
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES, debit_at, refund_debits
 
 

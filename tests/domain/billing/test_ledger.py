@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.billing import queries
 from app.domain.billing import service as billing
@@ -15,6 +14,7 @@ from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES, audit, balance_of
 

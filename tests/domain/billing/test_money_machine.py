@@ -13,7 +13,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from app.bootstrap import Services, open_handoff, open_services
+from app.bootstrap import open_services
 from app.domain.billing import service as billing
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import DomainError, Unavailable
@@ -23,6 +23,7 @@ from app.domain.messages.desk import Desk, Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from app.settings import Settings
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
@@ -55,7 +56,7 @@ class Clients:
         self.services = services
         self.pool = services.database.pool
         self.desks = (services.desk, Desk(self.pool, services.clock, services.ring, 10))
-        handoff = open_handoff(services)
+        handoff = services.handoff
         carriers = {"sandbox": SandboxCarrier(self.pool, b"secret", delay=0, timeout=30)}
         self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, batch=3, timeout=30, lease=90))
         self.accounts: list[Opened] = []

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts.models import Account
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactFields, PipelineStage
@@ -15,6 +14,7 @@ from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import Told, UnitFor
 from tests.factories.contacts import CONTACTS
 from tests.waiting import within

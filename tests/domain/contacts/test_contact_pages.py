@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from app.bootstrap import Services
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactFields, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
@@ -17,6 +16,7 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.contacts import CONTACT_TOTALS
 

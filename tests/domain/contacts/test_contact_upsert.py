@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.contacts import service
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit import Unit
+from app.services import Services
 from tests.factories.contacts import CONTACTS
 
 

@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from app.bootstrap import Services
 from app.domain.accounts import deletion
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.kernel.unit import Actor
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import WAITING_LETTERS
 from tests.factories.clocks import Later

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.erasure import accounts
 from app.domain.erasure.accounts import AFTER_DEFECT, AFTER_LOCK, AGAIN_AFTER
 from app.domain.erasure.parts import PARTS
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.billing import LEDGER_ENTRIES

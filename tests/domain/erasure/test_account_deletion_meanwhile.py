@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services, open_mailroom
+from app.bootstrap import open_mailroom
 from app.db.engine import Pool
 from app.domain.accounts import deletion
 from app.domain.accounts.door import SignInRefused
@@ -19,6 +19,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.jobs.retention import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
 from tests.factories.accounts import ACCOUNTS, WAITING_LETTERS
 from tests.factories.billing import LEDGER_ENTRIES

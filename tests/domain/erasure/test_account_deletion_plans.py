@@ -2,8 +2,9 @@
 
 import pytest
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.domain.erasure.parts import PARTS, Part
+from app.services import Services
 from tests.factories.plans import plan
 
 NAMES = [f"{part.table} {part.which}" for part in PARTS]

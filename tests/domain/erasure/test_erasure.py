@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services, open_dispatcher
+from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts import service as contacts
@@ -22,6 +22,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.erasure import service as erasure
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
+from app.services import Services
 from tests.factories.billing import audit
 from tests.factories.contacts import id_of_contact
 from tests.factories.messages import MESSAGES, RECEIPTS, add_receipt

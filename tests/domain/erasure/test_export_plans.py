@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from app.bootstrap import METADATA, Services
+from app.bootstrap import METADATA
 from app.domain.erasure.export import AREAS, Area
+from app.services import Services
 from tests.factories.plans import plan
 
 

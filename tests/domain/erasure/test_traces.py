@@ -9,12 +9,13 @@ import httpx2
 import pytest
 from aiohttp import web
 
-from app.bootstrap import Services, open_dispatcher, open_engine
+from app.bootstrap import open_dispatcher, open_engine
 from app.db.engine import UNREACHABLE, Pool
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.messages.carrier import CarriedMessage, FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
 from tests.domain.webhooks.stages import Stage
 from tests.factories.billing import audit

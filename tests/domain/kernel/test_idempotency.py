@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.bootstrap import Services
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.idempotency import IdempotencyKeyReused, Once, OwnKey, fingerprint, once
 from app.domain.kernel.unit import Unit
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.events import IDEMPOTENCY_KEYS
 from tests.waiting import within

@@ -1,9 +1,9 @@
 """What a unit keeps while something slow is done."""
 
-from app.bootstrap import Services
 from app.domain.accounts import queries
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit import Unit
+from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.traps import open_transactions
 

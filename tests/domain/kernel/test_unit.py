@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
-from app.bootstrap import Services
 from app.domain.contacts.events import ANN, AT, ContactDndChanged, ContactTagAdded
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.numbers.models import PhoneNumber
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.events import EVENTS
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.waiting import within

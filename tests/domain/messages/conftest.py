@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services, open_handoff
 from app.db.engine import Pool
 from app.domain.kernel.unit import Actor, Unit, open_unit
 from app.domain.messages.acceptance import Acceptance
@@ -16,6 +15,7 @@ from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 
 TO = "+12025550143"
 
@@ -63,6 +63,6 @@ def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
 @pytest.fixture
 def handoff(services: Services, pool: Pool) -> Handoff:
     """Give what hands messages over, patient enough for a busy machine."""
-    handoff = open_handoff(services)
+    handoff = services.handoff
     carriers = {"sandbox": SandboxCarrier(pool, b"secret", delay=0, timeout=10)}
     return replace(handoff, carriers=carriers, pace=replace(handoff.pace, timeout=10, lease=30))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Connection, Pool, connect
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts import service as contacts
@@ -20,6 +19,7 @@ from app.domain.messages.desk import Desk
 from app.domain.messages.models import Attestation
 from app.domain.messages.requests import Acceptance, Condition
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from app.settings import Settings
 from tests.domain.messages.sends import OTHER, TO, hello, nothing_was_kept, verdicts
 from tests.factories.billing import audit, balance_of, entries

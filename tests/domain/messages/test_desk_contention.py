@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts.models import Account
 from app.domain.kernel import idempotency
@@ -17,6 +16,7 @@ from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit import Actor
 from app.domain.messages import acceptance
 from app.domain.messages.desk import Send
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.messages import states

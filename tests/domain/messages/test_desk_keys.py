@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts.consent import ContactOptedOut
 from app.domain.kernel.idempotency import IdempotencyKeyReused, OwnKey
 from app.domain.kernel.unit import Actor
 from app.domain.messages.desk import Desk
 from app.domain.messages.requests import Acceptance
+from app.services import Services
 from tests.domain.messages.sends import hello, verdicts
 from tests.factories.billing import audit, entries
 from tests.factories.messages import states

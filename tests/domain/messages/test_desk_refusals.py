@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.billing.service import InsufficientCredits
@@ -19,6 +18,7 @@ from app.domain.messages.desk import Desk, Send
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
 from app.domain.messages.models import Purpose
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.messages.sends import TO, hello, nothing_was_kept
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import service as people
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
@@ -19,6 +18,7 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.conftest import SetClock
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
 from tests.factories.accounts import ACCOUNTS

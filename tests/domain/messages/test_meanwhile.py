@@ -7,7 +7,6 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
@@ -17,6 +16,7 @@ from app.domain.messages import synchronous
 from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.domain.messages.handing import Absorbed, after, through
 from tests.domain.messages.sends import hello, nothing_was_kept
 from tests.factories.billing import audit, entries

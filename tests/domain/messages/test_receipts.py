@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.messages.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
 from app.jobs import retention
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
 from tests.factories.events import EVENTS, told

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import Services, open_dispatcher
+from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts import administration
 from app.domain.accounts.door import SignInRefused
@@ -17,6 +17,7 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit import Actor
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import WAITING_LETTERS
 from tests.factories.billing import audit, balance_of

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
@@ -23,6 +22,7 @@ from app.domain.messages.outcome import Report
 from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
 from tests.factories.events import told

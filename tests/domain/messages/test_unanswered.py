@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.erasure import service as erasure
 from app.domain.messages.carrier import (
@@ -23,6 +22,7 @@ from app.domain.messages.carrier import (
 )
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
 from tests.domain.conftest import SetClock
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.clocks import Later

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
 from app.domain.oauth.resources import REQUIRED, WORKING_SET, Resources
-from app.oauth.wording import WORDS
+from app.web.wording import WORDS
 
 RESOURCES = Resources("https://sms.example.com")
 

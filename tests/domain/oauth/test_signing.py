@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import Seal
 from app.domain.oauth import access_tokens
 from app.domain.oauth.access_tokens import AccessToken, BadToken
 from app.domain.oauth.signing import OUTLASTS, KeyRing
+from app.services import Services
 from tests.factories.oauth import OAUTH_SIGNING_KEYS
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import keys, passwords, queries
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.contacts import service as contacts
@@ -13,6 +12,7 @@ from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit import Actor, Unit
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES, balance_of

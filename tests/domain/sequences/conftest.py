@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services, open_dispatcher, open_drip
+from app.bootstrap import open_dispatcher, open_drip
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit import Actor, Unit
@@ -17,6 +17,7 @@ from app.domain.onboarding.service import Opened
 from app.domain.sequences import service
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
+from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.clocks import Later
 from tests.factories.messages import OUTBOUND

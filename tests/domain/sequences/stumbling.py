@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from app.bootstrap import Services
 from app.domain.messages.desk import Desk
 from app.domain.sequences.steps import Drip
+from app.services import Services
 
 HOUR = timedelta(hours=1)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.messages.acceptance import Acceptance
@@ -16,6 +15,7 @@ from app.domain.sequences import service
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
+from app.services import Services
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
 from tests.domain.sequences.stumbling import HOUR, at
 from tests.factories.billing import audit, balance_of

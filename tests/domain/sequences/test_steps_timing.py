@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
@@ -15,6 +14,7 @@ from app.domain.sequences import service
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
+from app.services import Services
 from tests.domain.sequences.conftest import after, bodies, standing, wait
 from tests.domain.sequences.stumbling import HOUR, at
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS

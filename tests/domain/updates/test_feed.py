@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.onboarding.service import Opened
 from app.domain.updates.feed import MAX_MISSED, PAGE, Feed, UpdateKind, UpdatesMissed
 from app.domain.webhooks.dispatcher import Dispatcher
+from app.services import Services
 from tests.factories.events import EVENTS, record, record_many
 
 pytestmark = pytest.mark.anyio

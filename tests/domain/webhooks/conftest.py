@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.bootstrap import Services, open_engine
+from app.bootstrap import open_engine
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks.dispatcher import Dispatcher
+from app.services import Services
 from app.settings import Settings
 from tests.domain.webhooks.receivers import Receiver, receiving
 from tests.domain.webhooks.stages import Stage

@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.bootstrap import Services
 from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
@@ -19,6 +18,7 @@ from app.domain.webhooks.models import Subscription
 from app.domain.webhooks.service import SubscriptionFields
 from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
+from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver
 from tests.factories.clocks import Moving

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.bootstrap import Services
 from app.domain.accounts import api_keys, door
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
@@ -22,10 +21,11 @@ from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
 from app.domain.webhooks.models import DeliveryStatus, Notice
-from app.graphql.documents import SCOPES, prepare
-from app.graphql.errors import refusal
-from app.graphql.execute import Executor
+from app.graphql.execution.documents import SCOPES, prepare
+from app.graphql.execution.errors import refusal
+from app.graphql.execution.execute import Executor
 from app.graphql.schema import CORE
+from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import MAKERS
 from tests.factories.oauth import OAUTH_GRANTS

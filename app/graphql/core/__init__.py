@@ -1,0 +1,1 @@
+"""Context, scalars, paging and directives that every area of the contract uses."""

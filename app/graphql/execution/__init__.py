@@ -1,0 +1,1 @@
+"""Validation, limits, compilation and execution of GraphQL operations."""

@@ -1,0 +1,234 @@
+"""Documents of clients: parse them, hold them to limits and contract, find the scopes they need, keep the latest."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    ArgumentNode,
+    DocumentNode,
+    FieldNode,
+    FloatValueNode,
+    GraphQLError,
+    GraphQLObjectType,
+    IntValueNode,
+    Node,
+    OperationDefinitionNode,
+    OperationType,
+    StringValueNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    VariableDefinitionNode,
+    Visitor,
+    get_directive_values,
+    get_operation_ast,
+    parse,
+    separate_operations,
+    validate,
+    visit,
+)
+from graphql.validation import validation_context
+from graphql.validation.rules import overlapping_fields_can_be_merged
+from graphql.validation.validate import ValidationAbortedError
+
+from app.domain.kernel.errors import InvalidInput
+from app.graphql.execution.errors import QueryTooComplex
+from app.graphql.execution.plans import Plan
+from app.graphql.execution.query_limits import INTROSPECTING, MAX_TOKENS, Scale, check_limits, fragments_of
+from app.graphql.schema import CORE, contract
+
+MAX_ERRORS = 5
+"""After so many errors a document is read no further: each names what may have been meant, which takes its time."""
+
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = 5_000
+validation_context.MAX_FRAGMENT_WORK = 5_000
+# Both bound what grows with the square of a document: its fields compared in pairs, its fragments in each operation.
+
+TOO_TANGLED = "The document selects the same fields too often. Select each once, and share fragments less."
+
+MAX_KEPT_TOKENS = 50_000
+"""How many tokens the documents have that are kept, together; a token takes some 600 bytes."""
+
+CHARACTERS_PER_TOKEN = 100
+"""How many characters of a document's text take as much room as a token does."""
+
+TOKENS_PER_UNIT = 20
+CHARACTERS_PER_UNIT = 1024
+BYTES_PER_UNIT = 4096
+COST_PER_UNIT = 100
+
+MAX_DIGITS = 40
+
+_LONG_NUMBER = re.compile(rf"[\d.]{{{MAX_DIGITS}}}")
+_TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\n\r])*)"?|\#[^\n\r]*|\w+|[^\s\w,]''')
+"""A token or part of one, or a comment. A string that never ends is one too, so that nothing is looked at twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document that was read once: what is wrong with it, or which scopes it needs. `plan` is for ours alone.
+
+    `units` is how much running it counts towards the limit of requests.
+    """
+
+    document: DocumentNode | None
+    errors: tuple[GraphQLError, ...]
+    kind: OperationType | None = None
+    scopes: frozenset[str] = frozenset()
+    plan: Plan | None = None
+    units: int = 1
+    is_introspective: bool = False
+
+
+@dataclass(slots=True)
+class Documents:
+    """The documents that were run last, by their text and the operation chosen; faulty ones are not kept."""
+
+    _kept: dict[tuple[str, str | None], Prepared] = field(default_factory=dict[tuple[str, str | None], Prepared])
+    _tokens: int = 0
+
+    def find(self, text: str, name: str | None) -> Prepared | None:
+        """Return a document that was read before."""
+        key = (text, name)
+        if (known := self._kept.pop(key, None)) is not None:
+            self._kept[key] = known
+        return known
+
+    def read(self, text: str, name: str | None = None) -> Prepared:
+        """Read a document and keep it."""
+        prepared = prepare(text, name)
+        if not prepared.errors and (text, name) not in self._kept:
+            self._kept[text, name] = prepared
+            self._tokens += _room(text, name)
+            while self._tokens > MAX_KEPT_TOKENS:
+                oldest = next(iter(self._kept))
+                del self._kept[oldest]
+                self._tokens -= _room(*oldest)
+        return prepared
+
+
+def _room(text: str, name: str | None) -> int:
+    """Return how many tokens' room a document takes."""
+    return count_tokens(text) + len(text + (name or "")) // CHARACTERS_PER_TOKEN
+
+
+def count_tokens(text: str) -> int:
+    """Return at least as many tokens as a document has; a comment counts as one."""
+    return len(_TOKEN.findall(text))
+
+
+def count_units(text: str) -> int:
+    """Return how much reading a document counts towards the limit of requests."""
+    return min(count_tokens(text), MAX_TOKENS) // TOKENS_PER_UNIT + len(text) // CHARACTERS_PER_UNIT
+
+
+def prepare(text: str, name: str | None = None) -> Prepared:
+    """Read a document: parse it, hold it to limits and contract, find out which scopes it needs."""
+    try:
+        document = parse(text, max_tokens=MAX_TOKENS)
+    except GraphQLError as error:
+        return Prepared(None, (error,))
+    if errors := check_limits(CORE, document) or _find_unusable(text, document) or _validate(document):
+        return Prepared(None, tuple(errors))
+    operation = get_operation_ast(document, name)
+    return _describe(document, operation) if operation else Prepared(document, ())
+
+
+def _validate(document: DocumentNode) -> Sequence[GraphQLError]:
+    errors = validate(CORE, document, max_errors=MAX_ERRORS)
+    if errors and isinstance(errors[-1], ValidationAbortedError):
+        del errors[-1]
+        return errors or [GraphQLError(TOO_TANGLED, original_error=QueryTooComplex(reason=TOO_TANGLED))]
+    return errors
+
+
+def _find_unusable(text: str, document: DocumentNode) -> Sequence[GraphQLError]:
+    """Return the arguments with a number that Python does not read, or the character that PostgreSQL cannot store."""
+    if "\\u" not in text and not _LONG_NUMBER.search(text):
+        return []
+    visitor = _ValueVisitor()
+    visit(document, visitor)
+    return visitor.errors
+
+
+class _ValueVisitor(Visitor):
+    """Looks at each number and text, and remembers the argument or variable that it stands in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[GraphQLError] = []
+        self._name = ""
+
+    def enter_argument(self, node: ArgumentNode, *_: Any) -> None:
+        self._name = node.name.value
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: Any) -> None:
+        self._name = node.variable.name.value
+
+    def enter_int_value(self, node: IntValueNode, *_: Any) -> None:
+        self._check_digits(node)
+
+    def enter_float_value(self, node: FloatValueNode, *_: Any) -> None:
+        self._check_digits(node)
+
+    def enter_string_value(self, node: StringValueNode, *_: Any) -> None:
+        if "\0" in node.value:
+            self._refuse(f"{self._name} must not hold the character U+0000.", node)
+
+    def _check_digits(self, node: IntValueNode | FloatValueNode) -> None:
+        if len(node.value) > MAX_DIGITS:
+            self._refuse(f"{self._name} must be a number of at most {MAX_DIGITS} digits.", node)
+
+    def _refuse(self, reason: str, node: Node) -> None:
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(GraphQLError(reason, node, original_error=InvalidInput(reason=reason)))
+
+
+def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Prepared:
+    alone = separate_operations(document)[operation.name.value if operation.name else ""]
+    visitor = _FieldVisitor(TypeInfo(CORE))
+    visit(alone, TypeInfoVisitor(visitor.types, visitor))
+    scale = Scale(CORE, fragments_of(document))
+    cost = scale.weigh(operation.selection_set, CORE.get_root_type(operation.operation)).cost
+    return Prepared(
+        document,
+        (),
+        operation.operation,
+        frozenset(visitor.scopes),
+        units=1 + cost // COST_PER_UNIT,
+        is_introspective=visitor.is_introspective,
+    )
+
+
+class _FieldVisitor(Visitor):
+    """Collects what the fields of an operation need."""
+
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self.types = types
+        self.scopes: set[str] = set()
+        self.is_introspective = False
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        parent = self.types.get_parent_type()
+        if parent and (scope := SCOPES.get((parent.name, node.name.value))):
+            self.scopes.add(scope)
+        self.is_introspective |= node.name.value in INTROSPECTING
+
+
+def _declared_scopes() -> dict[tuple[str, str], str]:
+    """Read off the contract which scope each field needs."""
+    known = contract()
+    needed = known.get_directive("scope")
+    assert needed
+    return {
+        (name, field_name): values["requires"]
+        for name, kind in known.type_map.items()
+        if isinstance(kind, GraphQLObjectType)
+        for field_name, field in kind.fields.items()
+        if field.ast_node and (values := get_directive_values(needed, field.ast_node))
+    }
+
+
+SCOPES = _declared_scopes()

@@ -1,0 +1,237 @@
+"""Run one operation as one transaction; all surfaces come through here."""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from inspect import isawaitable
+from typing import Any, cast
+
+from graphql import ExecutionResult, GraphQLError, OperationType, create_source_event_stream, execute
+from graphql.execution import Executor as PlainExecutor
+
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.errors import (
+    DomainError,
+    InsufficientScope,
+    InvalidInput,
+    MethodNotAllowed,
+    RateLimited,
+    Unauthenticated,
+)
+from app.domain.kernel.unit import Actor, Unit
+from app.domain.oauth.resources import join
+from app.graphql.core.context import Context, Pause
+from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, prepare
+from app.graphql.execution.errors import InvalidGraphql, refusal
+from app.graphql.execution.parameters import Parameters
+from app.graphql.execution.plans import Unplanned, compile_plan
+from app.graphql.execution.turns import PausingExecutor, Turns
+from app.graphql.schema import CORE
+from app.http.anonymous import count_stranger, stranger
+from app.http.errors import translate
+from app.operations.document import Operation
+from app.providers.rates import Policy
+from app.services import Services
+from app.telemetry.requests import add_headers
+
+NOBODY = Actor(0, frozenset(), "nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation gave. `replayed` says that its idempotency key had been answered before."""
+
+    value: Any
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Runs operations on behalf of actors."""
+
+    services: Services
+    _documents: Documents = field(default_factory=Documents)
+    _turns: Turns = field(default_factory=Turns)
+
+    async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
+        """Run the operation of a document of ours, once it is admitted; return its root field's value.
+
+        Raises the `DomainError` of the field.
+        """
+        result, replayed = await self._run(_read_own(operation.text), dict(variables), actor)
+        if result.errors:
+            raise _named(refusal(result.errors[0]), operation)
+        return Answer((result.data or {})[operation.root], replayed)
+
+    async def admit(self, scopes: frozenset[str], actor: Actor | None, units: int = 1) -> None:
+        """Count a request against the limit of what needs these scopes, and hold the actor to them.
+
+        What is refused counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
+        """
+        if actor:
+            limits = self.services.limits
+            await self._count(limits.sends if Scope.messages_send in scopes else limits.requests, actor, units)
+        allow(scopes, actor)
+
+    async def count_size(self, size: int, actor: Actor | None) -> None:
+        """Count a large request, of so many bytes, as several; raise `RateLimited`."""
+        if actor:
+            await self._count(self.services.limits.requests, actor, size // BYTES_PER_UNIT, is_told=False)
+
+    async def read(self, asked: Parameters, actor: Actor | None, address: str) -> Prepared:
+        """Return the document of a request, once reading it is counted; one that was read before costs nothing.
+
+        Running it is counted when it runs; without an actor, it is counted here, for the address. Raises `RateLimited`,
+        and `MethodNotAllowed` for a mutation by GET.
+        """
+        limits, caller = self.services.limits, actor or stranger(address)
+        await self.count_size(asked.size, caller)
+        known = self._documents.find(asked.query, asked.operation_name)
+        if known is None:
+            await self._count(limits.documents, caller, count_units(asked.query), is_told=False)
+            known = self._documents.read(asked.query, asked.operation_name)
+        if asked.is_safe and known.kind is OperationType.MUTATION:
+            raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
+        if actor is None:
+            await count_stranger(limits, address, known.units - 1)
+        return known
+
+    async def run(
+        self,
+        prepared: Prepared,
+        variables: dict[str, Any] | None,
+        actor: Actor | None,
+        name: str | None = None,
+        value: object = None,
+    ) -> tuple[ExecutionResult, bool]:
+        """Run a prepared document in one transaction, committed before the result is returned.
+
+        A subscription is run on each `value` that `subscribe` gave. An error rolls everything back. Raises
+        `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
+        """
+        if value is not None:
+            allow(prepared.scopes, actor)
+            return await self._run(prepared, variables, actor, name, value)
+        await self.admit(prepared.scopes, actor, prepared.units)
+        if prepared.kind is OperationType.SUBSCRIPTION:
+            raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
+        return await self._run(prepared, variables, actor, name)
+
+    async def _run(
+        self,
+        prepared: Prepared,
+        variables: dict[str, Any] | None,
+        actor: Actor | None,
+        name: str | None = None,
+        value: object = None,
+    ) -> tuple[ExecutionResult, bool]:
+        async with self._turns.take(prepared.kind, prepared.units, actor.account_id if actor else 0) as pause:
+            context = self._context(actor, pause=pause)
+            return await self._run_in(context, prepared, variables, name, value), context.replayed
+
+    async def _run_in(
+        self, context: Context, prepared: Prepared, variables: dict[str, Any] | None, name: str | None, value: object
+    ) -> ExecutionResult:
+        unit = context.unit
+        try:
+            result = await _execute(prepared, variables, context, name, value)
+        except BaseException:
+            await unit.close(commit=False)
+            raise
+        return await self._finish(unit, result)
+
+    async def subscribe(
+        self,
+        prepared: Prepared,
+        variables: dict[str, Any] | None,
+        actor: Actor | None,
+        name: str | None = None,
+        last_event_id: int | None = None,
+    ) -> AsyncGenerator[Any, None] | ExecutionResult:
+        """Open the stream of values that a subscription is to be run on, or return what is wrong with the document.
+
+        The stream yields None now and then, where there is no value. Raises `Unauthenticated`, `InsufficientScope`,
+        `RateLimited`, and the `DomainError` of the field.
+        """
+        await self.admit(prepared.scopes, actor, prepared.units)
+        if prepared.errors or prepared.document is None:
+            return ExecutionResult(None, list(prepared.errors))
+        context = self._context(actor, last_event_id)
+        executor = PlainExecutor.build(CORE, prepared.document, None, context, variables, name)
+        if isinstance(executor, list):
+            return ExecutionResult(None, executor)
+        pending = create_source_event_stream(executor)
+        stream = await pending if isawaitable(pending) else pending
+        if isinstance(stream, ExecutionResult):
+            raise refusal((stream.errors or [])[0])
+        return cast("AsyncGenerator[Any, None]", stream)
+
+    async def _count(self, policy: Policy, actor: Actor, units: int, *, is_told: bool = True) -> None:
+        """Count a request against its limit, and say in the answer what is left; raise `RateLimited`."""
+        if not units:
+            return
+        standing = await self.services.limits.rates.take(policy, actor, units)
+        if standing and (is_told or standing.wait):
+            add_headers({"ratelimit-policy": policy.header, "ratelimit": standing.header})
+            if standing.wait:
+                raise RateLimited(seconds=standing.wait)
+
+    def _context(self, actor: Actor | None, last_event_id: int | None = None, pause: Pause | None = None) -> Context:
+        unit = Unit(self.services.database.sessions, actor or NOBODY, self.services.clock)
+        return Context(unit, self.services, last_event_id=last_event_id, pause=pause)
+
+    async def _finish(self, unit: Unit, result: ExecutionResult) -> ExecutionResult:
+        try:
+            await unit.close(commit=not result.errors)
+        except Exception as cause:
+            return ExecutionResult(None, [GraphQLError("", original_error=translate(cause))])
+        if not result.errors:
+            for bell in unit.bells:
+                self.services.ring(bell)
+        return result
+
+
+def _named(error: DomainError, operation: Operation) -> DomainError:
+    """Return an error that names an argument of the contract by the parameter of the surface that fills it."""
+    argument = str(error.facts.get("argument"))
+    name = operation.arguments.get(argument, argument)
+    return error if name == argument else InvalidInput(reason=str(error).replace(argument, name, 1))
+
+
+def allow(scopes: frozenset[str], actor: Actor | None) -> None:
+    """Raise `Unauthenticated` or `InsufficientScope` where an actor lacks what a document needs."""
+    if not scopes:
+        return
+    if actor is None:
+        raise Unauthenticated(reason="A key is needed.")
+    if missing := sorted(scopes - actor.scopes):
+        raise InsufficientScope(scope=missing[0], needed=join(scopes))
+
+
+@cache  # what strangers send never pushes our own documents out
+def _read_own(text: str) -> Prepared:
+    prepared = prepare(text)
+    assert prepared.document
+    try:
+        return replace(prepared, plan=compile_plan(prepared.document))
+    except Unplanned:
+        return prepared
+
+
+async def _execute(
+    prepared: Prepared, variables: dict[str, Any] | None, context: Context, name: str | None, value: object
+) -> ExecutionResult:
+    if prepared.errors or prepared.document is None:
+        return ExecutionResult(None, list(prepared.errors))
+    if prepared.plan and (arguments := prepared.plan.bind(variables or {})) is not None:
+        return await prepared.plan.run(arguments, context)
+    pending = execute(
+        CORE,
+        prepared.document,
+        root_value=value,
+        context_value=context,
+        variable_values=variables,
+        operation_name=name,
+        executor_class=PausingExecutor if context.pause else PlainExecutor,
+    )
+    return cast("ExecutionResult", pending if isinstance(pending, ExecutionResult) else await pending)

@@ -1,0 +1,20 @@
+"""The operation that a request asks to run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What a request asks to run. `extensions` are read and not used: there are none.
+
+    `size` is that of its JSON, in bytes. What came by GET `is_safe`: it changes nothing. `last_event_id` is what an
+    `EventSource` that connects again had seen last.
+    """
+
+    query: str
+    operation_name: str | None
+    variables: dict[str, Any] | None
+    size: int = 0
+    is_safe: bool = False
+    last_event_id: int | None = None

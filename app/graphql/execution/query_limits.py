@@ -1,0 +1,237 @@
+"""What a document may ask for at most."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLArgument,
+    GraphQLError,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    NamedTypeNode,
+    Node,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionNode,
+    SelectionSetNode,
+    get_named_type,
+    get_nullable_type,
+    is_list_type,
+)
+
+from app.domain.kernel.paging import MAX_FIRST
+from app.graphql.execution.errors import QueryTooComplex
+
+MAX_CHARACTERS = 32_768
+MAX_TOKENS = 1000
+MAX_ALIASES = 30
+MAX_BLOCKS = 60
+MAX_DEPTH = 10
+MAX_NESTING = 60
+MAX_ROOT_FIELDS = 10
+MAX_COST = 10_000
+
+LIST_SIZE = 5
+"""How long a list without pages is taken to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How deep a selection is, and how many values it may answer with."""
+
+    depth: int = 0
+    cost: int = 0
+
+
+INTROSPECTION = Weight(1, 9_000)
+"""Introspection has a flat weight, and no aliases; how deep it goes is limited by graphql-core."""
+
+INTROSPECTING = ("__schema", "__type")
+
+
+def check_limits(schema: GraphQLSchema, document: DocumentNode) -> list[GraphQLError]:
+    """Return the limits that a document exceeds. It takes one walk, so it comes before the rules of GraphQL."""
+    return [
+        GraphQLError(reason, node, original_error=QueryTooComplex(reason=reason))
+        for reason, node in _excesses(schema, document)
+    ]
+
+
+def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
+    """Return the fragments of a document by their name."""
+    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+
+
+def _excesses(schema: GraphQLSchema, document: DocumentNode) -> Iterator[tuple[str, Node]]:
+    """Yield what is too much, and where. What nests too deep ends the walk, which is recursive."""
+    yield from _count(document)
+    scale = Scale(schema, fragments_of(document))
+    try:
+        for node in document.definitions:
+            if isinstance(node, OperationDefinitionNode):
+                yield from _weigh(scale, node)
+    except _TooNested as fault:
+        yield f"The document nests selections more than {MAX_NESTING} levels deep.", fault.node
+
+
+def _count(document: DocumentNode) -> Iterator[tuple[str, Node]]:
+    """Count the aliases and the blocks of a document."""
+    aliases = [node for node in _fields(document) if node.alias]
+    blocks = [node for node in _fields(document) if node.selection_set]
+    if len(aliases) > MAX_ALIASES:
+        yield f"A document may have {MAX_ALIASES} aliases at most.", aliases[MAX_ALIASES]
+    if len(blocks) > MAX_BLOCKS:
+        yield f"A document may have {MAX_BLOCKS} fields with a selection of their own at most.", blocks[MAX_BLOCKS]
+
+
+def _fields(document: DocumentNode) -> Iterator[FieldNode]:
+    """Yield every field of a document once, however deep it stands."""
+    definitions = reversed(document.definitions)
+    waiting: list[Any] = [node for node in definitions if getattr(node, "selection_set", None)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, FieldNode):
+            yield node
+        if node.selection_set:
+            waiting += [each for each in reversed(node.selection_set.selections) if hasattr(each, "selection_set")]
+
+
+def _weigh(scale: "Scale", node: OperationDefinitionNode) -> Iterator[tuple[str, Node]]:
+    weight = scale.weigh(node.selection_set, scale.schema.get_root_type(node.operation))
+    if weight.depth > MAX_DEPTH:
+        yield f"The document is {weight.depth} levels deep; {MAX_DEPTH} is the most.", node
+    if weight.cost > MAX_COST:
+        yield (
+            f"The document costs {weight.cost:,}; {MAX_COST:,} is the most. Ask for fewer fields or smaller pages. "
+            f"A page whose `first` is a variable counts as {MAX_FIRST}.",
+            node,
+        )
+    yield from _check_roots(scale, node)
+
+
+def _check_roots(scale: "Scale", node: OperationDefinitionNode) -> Iterator[tuple[str, Node]]:
+    roots = list(_reach(scale, node.selection_set, set()))
+    keys = {(field.alias or field.name).value for field in roots if field.name.value != "__typename"}
+    if node.operation is OperationType.MUTATION and len(keys) > 1:
+        yield "A mutation has one root field, since an operation is one transaction. Send each alone.", node
+    if len(keys) > MAX_ROOT_FIELDS:
+        yield f"An operation may have {MAX_ROOT_FIELDS} root fields at most; this one has {len(keys)}.", node
+    for root in roots:
+        if root.name.value in INTROSPECTING and root.selection_set and scale.has_aliases(root.selection_set):
+            yield "Introspection takes no aliases.", root
+
+
+def _reach(scale: "Scale", selections: SelectionSetNode, seen: set[str]) -> Iterator[FieldNode]:
+    """Yield the fields of one level, those in fragments included."""
+    for node in selections.selections:
+        match node:
+            case FieldNode():
+                yield node
+            case InlineFragmentNode():
+                yield from _reach(scale, node.selection_set, seen)
+            case FragmentSpreadNode(name=name) if name.value not in seen:
+                seen.add(name.value)
+                if fragment := scale.fragments.get(name.value):
+                    yield from _reach(scale, fragment.selection_set, seen)
+
+
+class _TooNested(Exception):
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.node = node
+
+
+class Scale:
+    """Weighs the selections of one document; a fragment is weighed once, however often it is spread."""
+
+    def __init__(self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode]) -> None:
+        self.schema = schema
+        self.fragments = fragments
+        self._weights: dict[str, Weight] = {}
+        self._nesting = 0
+
+    def weigh(self, selections: SelectionSetNode | None, parent: Any) -> Weight:
+        """Return the weight of what is selected of a type."""
+        if selections is None:
+            return Weight()
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise _TooNested(selections)
+        parts = [self._weigh(node, parent) for node in selections.selections]
+        self._nesting -= 1
+        return Weight(max((part.depth for part in parts), default=0), sum(part.cost for part in parts))
+
+    def has_aliases(self, selections: SelectionSetNode) -> bool:
+        """Tell whether anything beneath is renamed."""
+        waiting, seen = [selections], set[str]()
+        while waiting:
+            for node in waiting.pop().selections:
+                if isinstance(node, FieldNode) and node.alias:
+                    return True
+                if isinstance(node, FragmentSpreadNode):
+                    name = node.name.value
+                    if name in self.fragments and name not in seen:
+                        waiting.append(self.fragments[name].selection_set)
+                    seen.add(name)
+                elif inner := getattr(node, "selection_set", None):
+                    waiting.append(inner)
+        return False
+
+    def _weigh(self, node: SelectionNode, parent: Any) -> Weight:
+        match node:
+            case FieldNode():
+                return self._weigh_field(node, parent)
+            case FragmentSpreadNode():
+                return self._weigh_fragment(node.name.value)
+            case InlineFragmentNode():
+                return self.weigh(node.selection_set, self._type(node.type_condition) or parent)
+            case _:
+                return Weight()
+
+    def _weigh_field(self, node: FieldNode, parent: Any) -> Weight:
+        if node.name.value in INTROSPECTING:
+            return INTROSPECTION
+        has_fields = isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
+        field = parent.fields.get(node.name.value) if has_fields else None
+        if field is None:
+            return Weight(1, 1)
+        inner = self.weigh(node.selection_set, get_named_type(field.type))
+        return Weight(1 + inner.depth, 1 + _size(node, field) * inner.cost)
+
+    def _weigh_fragment(self, name: str) -> Weight:
+        if name not in self._weights:
+            self._weights[name] = Weight()  # within itself, which another rule refuses, a fragment adds nothing
+            if fragment := self.fragments.get(name):
+                self._weights[name] = self.weigh(fragment.selection_set, self._type(fragment.type_condition))
+        return self._weights[name]
+
+    def _type(self, condition: NamedTypeNode | None) -> Any:
+        return self.schema.get_type(condition.name.value) if condition else None
+
+
+def _size(node: FieldNode, field: GraphQLField) -> int:
+    """Return how many times what is selected under a field may be answered."""
+    if "first" in field.args:
+        return _page_size(node, field.args["first"])
+    is_list = is_list_type(get_nullable_type(field.type))
+    return LIST_SIZE if is_list and node.name.value != "nodes" else 1  # the page's size is counted above its nodes
+
+
+def _page_size(node: FieldNode, argument: GraphQLArgument) -> int:
+    """Return the size of a page; a variable may turn out to be the largest there is, whatever its default."""
+    given = [each.value for each in node.arguments or () if each.name.value == "first"]
+    if not given:
+        return argument.default_value if isinstance(argument.default_value, int) else MAX_FIRST
+    if not isinstance(given[0], IntValueNode):
+        return MAX_FIRST
+    digits = given[0].value[: len(str(MAX_FIRST)) + 1]  # the rest can only make it larger
+    return 1 if digits.startswith("-") else min(max(int(digits), 1), MAX_FIRST)

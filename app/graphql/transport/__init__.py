@@ -1,0 +1,1 @@
+"""The contract over HTTP, server-sent events and WebSockets."""

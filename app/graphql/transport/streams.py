@@ -1,0 +1,116 @@
+"""Operations whose answers are streams, whatever carries them: a WebSocket or server-sent events."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import ExecutionResult, OperationType
+
+from app.domain.kernel.errors import DomainError, Unauthenticated
+from app.domain.kernel.unit import Actor
+from app.graphql.execution.documents import Prepared
+from app.graphql.execution.errors import extensions, find_cause
+from app.graphql.execution.execute import Executor
+from app.graphql.execution.parameters import Parameters
+from app.http.errors import translate
+from app.http.identity import request_id
+from app.jobs.live import Stopping
+
+Renew = Callable[[], Awaitable[Actor | None]]
+"""Tells who asks, as it is now; raises `Unauthenticated` once the key is not good any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One result of an operation, as GraphQL writes it; `id` is where a client that loses the stream can go on."""
+
+    result: dict[str, Any]
+    id: int | None = None
+
+
+class Refused(Exception):
+    """The operation ends with errors; `cause` is the first. `must_leave` says that the client's key is not good."""
+
+    def __init__(self, errors: list[dict[str, Any]], cause: DomainError, *, must_leave: bool = False) -> None:
+        super().__init__(errors)
+        self.errors = errors
+        self.cause = cause
+        self.must_leave = must_leave
+
+
+class Streams:
+    """Runs operations piece by piece."""
+
+    def __init__(self, executor: Executor, docs_url: str) -> None:
+        self._executor = executor
+        self._docs_url = docs_url
+
+    async def open(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
+        """Begin an operation and return its results: one, or those of a subscription; None says that all is quiet.
+
+        The client's key is looked at again before each. Raises `Refused` where nothing begins; so do the results, and
+        `Stopping` when the process stops.
+        """
+        pieces = self._run(asked, renew, address)
+        await anext(pieces)
+        return pieces
+
+    async def _run(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
+        """Yield None once the operation has begun, then what `open` says."""
+        try:
+            actor = await renew()
+            prepared = await self._executor.read(asked, actor, address)
+            is_subscription = prepared.kind is OperationType.SUBSCRIPTION
+            pieces = (self._follow if is_subscription else self._answer)(prepared, asked, actor, renew)
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
+        except (Refused, Stopping):
+            raise
+        except Exception as cause:
+            error = translate(cause)
+            raise Refused([self.tell(error)], error, must_leave=isinstance(error, Unauthenticated)) from cause
+
+    async def _answer(
+        self, prepared: Prepared, asked: Parameters, actor: Actor | None, _: Renew
+    ) -> AsyncGenerator[Piece | None, None]:
+        result, _replayed = await self._executor.run(prepared, asked.variables, actor, asked.operation_name)
+        written = self._write(result)
+        yield None
+        yield Piece(written)
+
+    async def _follow(
+        self, prepared: Prepared, asked: Parameters, actor: Actor | None, renew: Renew
+    ) -> AsyncGenerator[Piece | None, None]:
+        name, variables = asked.operation_name, asked.variables
+        values = await self._executor.subscribe(prepared, variables, actor, name, asked.last_event_id)
+        if isinstance(values, ExecutionResult):
+            raise self._refused(values)
+        async with aclosing(values):
+            yield None
+            async for value in values:
+                actor = await renew()
+                if value is None:
+                    yield None
+                    continue
+                result, _ = await self._executor.run(prepared, variables, actor, name, value)
+                yield Piece(self._write(result), value.id)
+
+    def _write(self, result: ExecutionResult) -> dict[str, Any]:
+        """Return a result as GraphQL writes it; raise `Refused` where the operation did not begin, or not commit."""
+        if not result.errors:
+            return {"data": result.data}
+        refused = self._refused(result)
+        if result.data is None and not any(error.path for error in result.errors):
+            raise refused
+        return {"errors": refused.errors, "data": result.data}
+
+    def _refused(self, result: ExecutionResult) -> Refused:
+        causes = [find_cause(error) for error in result.errors or ()]
+        told = zip(result.errors or (), causes, strict=True)
+        return Refused([{**error.formatted, **self.tell(cause)} for error, cause in told], causes[0])
+
+    def tell(self, error: DomainError) -> dict[str, Any]:
+        """Return an error as the client is told it."""
+        return {"message": str(error), "extensions": extensions(error, self._docs_url, request_id())}

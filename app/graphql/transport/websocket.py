@@ -1,0 +1,215 @@
+"""Operations over a WebSocket: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from typing import Any, NoReturn
+
+import orjson
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.domain.kernel.errors import DomainError, InvalidJson, Unauthenticated
+from app.domain.kernel.unit import Actor
+from app.graphql.execution.errors import QueryTooComplex
+from app.graphql.execution.parameters import Parameters
+from app.graphql.transport.requests import parse
+from app.graphql.transport.streams import Refused, Streams
+from app.http.client_address import address_of
+from app.http.errors import translate
+from app.http.identity import Identify
+from app.http.sessions import Origin
+from app.jobs.live import Stopping
+
+PROTOCOL = "graphql-transport-ws"
+INIT_SECONDS = 10.0
+MAX_OPERATIONS = 30
+EXCESS_SECONDS = 0.1
+"""How long a connection is not read after it asked for more operations than it may run."""
+
+MAX_SIGNAL = 4096
+"""How many characters any message may have but `subscribe`."""
+
+KEY_HEADERS = frozenset({"authorization", "x-api-key"})
+"""Where a key stands; browsers cannot set headers of a WebSocket, so the payload of `connection_init` may hold them."""
+
+
+Payload = dict[str, Any] | InvalidJson
+"""What an operation asks for, or what is wrong with its JSON."""
+
+
+class Close(Exception):
+    """The connection is to be closed."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(code, reason)
+        self.code = code
+        self.reason = reason
+
+
+class Connection:
+    """One connection: operations side by side, each in a task of its own, under one key."""
+
+    def __init__(self, socket: WebSocket, streams: Streams, identify: Identify, origin: Origin) -> None:
+        self._socket = socket
+        self._address = address_of(socket)
+        self._streams = streams
+        self._identify = identify
+        self._origin = origin
+        self._headers: Mapping[str, str] = {}
+        self._is_ready = False
+        self._operations: dict[str, asyncio.Task[None]] = {}
+
+    async def serve(self) -> None:
+        """Serve until either side closes."""
+        if self._origin.sent(self._socket.headers) is False:
+            await self._socket.close()
+            return
+        offered = PROTOCOL in self._socket.scope["subprotocols"]
+        await self._socket.accept(PROTOCOL if offered else None)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                await self._converse(tasks, offered)
+        except* WebSocketDisconnect:
+            pass
+        except* Close as closes:
+            await self._close(closes)
+
+    async def _converse(self, tasks: asyncio.TaskGroup, offered: bool) -> NoReturn:
+        if not offered:
+            raise Close(4406, "Subprotocol not acceptable")
+        impatience = tasks.create_task(_expect_init())
+        while True:
+            message, size = await self._receive()
+            await self._heed(message, size, tasks)
+            if self._is_ready:
+                impatience.cancel()
+
+    async def _receive(self) -> tuple[dict[str, Any], int]:
+        """Return the next message and its size; what is larger than its kind may be is not even read as JSON."""
+        received = await self._socket.receive()
+        if received["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(received["code"])
+        text = received.get("text") or ""
+        if not self._is_ready:
+            _check_size(len(text))
+        try:
+            message = orjson.loads(text)
+        except orjson.JSONDecodeError as fault:
+            message = _salvage(text, InvalidJson(reason=str(fault)))
+        if not isinstance(message, dict):
+            raise Close(4400, "Messages are JSON objects")
+        if message.get("type") != "subscribe":
+            _check_size(len(text))
+        return message, len(text)
+
+    async def _heed(self, message: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
+        match message:
+            case {"type": "connection_init"}:
+                await self._init(message.get("payload"))
+            case {"type": "ping"}:
+                await self._send(type="pong")
+            case {"type": "pong"}:
+                pass
+            case {"type": "subscribe", "id": str(id), "payload": dict() | InvalidJson() as payload} if id:
+                await self._subscribe(id, payload, size, tasks)
+            case {"type": "complete", "id": str(id)}:
+                if operation := self._operations.pop(id, None):
+                    operation.cancel()
+            case _:
+                raise Close(4400, "The message is of no known type, or lacks a member")
+
+    async def _init(self, payload: Any) -> None:
+        if self._is_ready:
+            raise Close(4429, "Too many initialisation requests")
+        given = payload if isinstance(payload, dict) else {}
+        keys = {name.lower(): text for name, text in given.items() if isinstance(text, str)}
+        self._headers = keys if keys.keys() & KEY_HEADERS else self._socket.headers
+        try:
+            await self._renew()
+        except Unauthenticated:
+            raise Close(4403, "Forbidden") from None
+        except Exception as cause:
+            raise Close(4500, str(translate(cause))) from cause
+        self._is_ready = True
+        await self._send(type="connection_ack")
+
+    async def _renew(self) -> Actor:
+        actor = await self._identify(self._headers)
+        if actor is None:
+            raise Unauthenticated(reason="A key is needed.")
+        return actor
+
+    async def _subscribe(self, id: str, payload: Payload, size: int, tasks: asyncio.TaskGroup) -> None:
+        if not self._is_ready:
+            raise Close(4401, "Unauthorized")
+        if id in self._operations:
+            raise Close(4409, f"Subscriber for {id[:64]} already exists")
+        if len(self._operations) < MAX_OPERATIONS:
+            self._operations[id] = tasks.create_task(self._operate(id, payload, size))
+        else:  # said here, not in a task: a client that takes no answers must not make us pile them up
+            error = QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
+            await self._send(id=id, type="error", payload=[self._streams.tell(error)])
+            await asyncio.sleep(EXCESS_SECONDS)
+
+    async def _operate(self, id: str, payload: Payload, size: int) -> None:
+        try:
+            if isinstance(payload, InvalidJson):
+                raise payload
+            await self._run(id, parse(payload, size))
+            end = {"type": "complete"}
+        except Stopping:
+            raise Close(1012, "Service restart") from None
+        except Refused as refused:
+            if refused.must_leave:
+                raise Close(4403, "Forbidden") from None
+            end = {"type": "error", "payload": refused.errors}
+        except DomainError as error:
+            end = {"type": "error", "payload": [self._streams.tell(error)]}
+        await self._send(id=id, **end)
+        del self._operations[id]
+
+    async def _run(self, id: str, asked: Parameters) -> None:
+        async with aclosing(await self._streams.open(asked, self._renew, self._address)) as pieces:
+            async for piece in pieces:
+                if piece:
+                    await self._send(id=id, type="next", payload=piece.result)
+
+    async def _send(self, **message: Any) -> None:
+        try:
+            await self._socket.send_text(orjson.dumps(message).decode())
+        except RuntimeError:  # the server has given the connection up, and has not said so yet
+            raise WebSocketDisconnect(1006) from None
+
+    async def _close(self, closes: BaseExceptionGroup[Close]) -> None:
+        first: Any = closes
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        with suppress(WebSocketDisconnect):
+            await self._socket.close(first.code, first.reason)
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_SIGNAL:
+        raise Close(4400, f"Only subscribe may have more than {MAX_SIGNAL} characters")
+
+
+def _salvage(text: str, fault: InvalidJson) -> dict[str, Any]:
+    """Return what is wrong with the JSON of a `subscribe` as its payload; raise `Close` for any other message.
+
+    Browsers write half an emoji as JSON, which nothing here can read. It is no reason to end the other operations.
+    """
+    try:
+        message = json.loads(text, parse_int=str, parse_float=str)
+        id = message["id"].encode().decode()
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        id = ""
+        message = {}
+    if not id or message.get("type") != "subscribe":
+        raise Close(4400, "Messages are JSON in text frames")
+    return {"type": "subscribe", "id": id, "payload": fault}
+
+
+async def _expect_init() -> NoReturn:
+    await asyncio.sleep(INIT_SECONDS)
+    raise Close(4408, "Connection initialisation timeout")

@@ -1,0 +1,47 @@
+"""Endpoints that pages of every site may call: no cookie opens them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from app.http.routing import CountedRoute
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",
+}
+PREFLIGHT = {
+    "Access-Control-Allow-Headers": "*, Authorization",
+    "Access-Control-Max-Age": "86400",
+}
+
+
+class SharedRoute(CountedRoute):
+    """A route whose every answer pages of other sites may read, refusals included."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and say so."""
+
+        async def send_shared(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await super().handle(scope, receive, send_shared)
+
+
+def shared(path: str, methods: Sequence[str], endpoint: Endpoint) -> SharedRoute:
+    """Return a route that every site may call, without credentials of its user."""
+    preflight = {**PREFLIGHT, "Access-Control-Allow-Methods": ", ".join(methods)}
+
+    async def answer(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=preflight)
+        return await endpoint(request)
+
+    return SharedRoute(path, answer, methods=[*methods, "OPTIONS"])

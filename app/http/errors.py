@@ -1,0 +1,42 @@
+"""Translation of exceptions into the errors of the catalogue, for every HTTP surface."""
+
+import structlog
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.db.engine import is_broken_off, is_unwritable
+from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
+
+log = structlog.get_logger(__name__)
+
+UNSTORABLE = "22021"
+CONTENTION = ("40001", "40P01")
+LOST = ("08", "28", "3D", "53", "55", "57")
+"""Classes of SQLSTATE: the database is away, is full or busy, or lets nobody in."""
+
+
+def translate(cause: BaseException) -> DomainError:
+    """Return the error that stands for a cause outside; log one that is not a refusal."""
+    if isinstance(cause, DomainError):
+        return cause
+    state = _state(cause)
+    if state == UNSTORABLE:
+        return InvalidInput(reason="A text must not hold the character U+0000.")
+    if is_unwritable(cause):
+        log.warning("value_not_writable", cause=type(cause).__name__)
+        return InvalidInput(reason="A value is larger or smaller than what can be kept.")
+    if is_away(cause):
+        log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
+        return Unavailable()
+    log.error("internal_error", exc_info=cause)
+    return DomainError()
+
+
+def is_away(cause: BaseException) -> bool:
+    """Tell whether something failed for want of a database, or of its attention, and may be tried again."""
+    state = _state(cause)
+    is_lost = state in CONTENTION or state[:2] in LOST or is_broken_off(cause)
+    return is_lost or isinstance(cause, OSError | TimeoutError | PoolTimeout)
+
+
+def _state(cause: BaseException) -> str:
+    return str(getattr(getattr(cause, "orig", cause), "sqlstate", ""))

@@ -1,0 +1,113 @@
+"""WebSockets of the server, within limits."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from app.server.connection_limits import BoundedConfig
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """One connection. Until the application has sent its first message, it gives way to new ones as an idle one does,
+    and has `handshake_seconds`.
+
+    What it takes in is bounded while the client does not read what it is sent, pongs included.
+    """
+
+    config: BoundedConfig
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._limits = self.config.limits
+        self._stall: asyncio.TimerHandle | None = None
+        self._end: asyncio.TimerHandle | None = None
+        self._begin: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take a connection over from HTTP."""
+        super().connection_made(transport)
+        self.config.idle[self] = None
+        self._begin = self.loop.call_later(self._limits.handshake_seconds, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.config.idle.pop(self, None)
+        self.config.release(self.transport)
+        for timer in (self._stall, self._end, self._begin):
+            if timer is not None:
+                timer.cancel()
+        self.connections.add(self)  # the base class removes it; an evicted one is gone already
+        super().connection_lost(exc)
+
+    def evict(self) -> None:
+        """Close a connection that was not answered yet."""
+        self.connections.discard(self)
+        self.transport.abort()
+
+    async def send(self, message: Any) -> None:
+        """Send what the application says."""
+        if message["type"] == "websocket.send":
+            self.config.idle.pop(self, None)
+            if self._begin is not None:
+                self._begin.cancel()
+        await super().send(message)
+
+    def pause_writing(self) -> None:
+        """Read nothing while the client does not, and wait for it, but not for ever."""
+        super().pause_writing()
+        if self._stall is None:
+            self.transport.pause_reading()
+            self._stall = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        super().resume_writing()
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
+            if not self.read_paused:
+                self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        """Return the next message; the client is read from while it reads as well."""
+        message = await super().receive()
+        if self._stall is not None and not self.transport.is_closing():
+            self.transport.pause_reading()
+        return message
+
+    def handle_cont(self, event: Frame) -> None:
+        """Take a part of a message."""
+        if len(self.frames) >= self._limits.fragments:
+            self._fail(CloseCode.MESSAGE_TOO_BIG, "The message has too many parts")
+        else:
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Queue a message for the application."""
+        if self.queue.qsize() >= self._limits.waiting_messages:
+            self._fail(CloseCode.POLICY_VIOLATION, "Too many messages wait")
+        else:
+            super().send_receive_event_to_app()
+
+    def keepalive_timeout(self) -> None:
+        """Close a connection whose client answers no ping, whether or not it reads the reason."""
+        super().keepalive_timeout()
+        self._abort_later()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Have the connection end soon after the application did."""
+        super().on_task_complete(task)
+        if not self.disconnected:
+            self._abort_later()
+
+    def _fail(self, code: CloseCode, reason: str) -> None:
+        if not self.close_sent:
+            self.frames = []
+            self.conn.fail(code, reason)
+            self.handle_parser_exception()
+
+    def _abort_later(self) -> None:
+        if self._end is None:
+            self._end = self.loop.call_later(self._limits.linger_seconds + self.close_timeout, self.transport.abort)

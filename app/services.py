@@ -1,0 +1,53 @@
+"""The services that every surface is given; `app.bootstrap` opens them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.db.engine import Database
+from app.domain.accounts.door import Door
+from app.domain.agents.writer import Writer
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.sealing import CursorSeal, Seal
+from app.domain.kernel.unit import Ring
+from app.domain.messages.carrier import Carrier
+from app.domain.messages.desk import Desk
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.inbound import Inbox
+from app.domain.messages.receipts import Receipts
+from app.domain.oauth.authority import Authority
+from app.domain.updates.feed import Feed
+from app.domain.webhooks.service import Ports as WebhookPorts
+from app.jobs.live import Listener
+from app.providers.limits import Limits
+from app.providers.places import Places
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that a surface uses.
+
+    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports;
+    `places` bounds the downloads of exports.
+    """
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    ring: Ring
+    desk: Desk
+    inbox: Inbox
+    receipts: Receipts
+    webhooks: WebhookPorts
+    writer: Writer
+    carriers: Mapping[str, Carrier]
+    handoff: Handoff
+    feed: Feed
+    live: Listener
+    limits: Limits
+    door: Door
+    oauth: Authority
+    secret: bytes
+    cursors: CursorSeal
+    exports: Seal
+    places: Places

@@ -1,0 +1,1 @@
+"""Pages for browsers: sign-in, the account, and the OAuth authorization server."""

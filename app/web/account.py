@@ -1,0 +1,161 @@
+"""The page of who is signed in: who they are, where they are signed in, what acts for them, their password."""
+
+import re
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.domain.accounts import sessions
+from app.domain.accounts.door import SignInRefused, WrongPassword, actor_of
+from app.domain.accounts.models import Role, Session
+from app.domain.accounts.passwords import MIN_LENGTH
+from app.domain.accounts.sessions import Entry
+from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
+from app.domain.kernel.unit import Unit, open_unit
+from app.domain.oauth import grants, queries
+from app.domain.oauth.queries import ConnectedApplication
+from app.http.identity import request_id
+from app.http.routing import CountedRoute
+from app.services import Services
+from app.web.browser import Browser, SignedIn
+from app.web.sign_in import LANDING, login_path
+from app.web.user_agents import describe
+from app.web.wording import seconds_of, wait
+
+NOTICES = {
+    "password_changed": "Your password is changed. You are signed out everywhere else.",
+    "session_ended": "The session is ended.",
+    "disconnected": "The application is disconnected.",
+}
+MEANWHILE = "Your password was changed meanwhile. Sign out, and sign in with the new one."
+KEY = re.compile(r"[0-9]{1,18}")
+"""The ids that a row can have: the database counts in 64 bits."""
+
+
+def routes(services: Services, browser: Browser) -> list[Route]:
+    """Return the routes of the page and its forms."""
+    page = AccountPage(services, browser)
+    found = [
+        (LANDING, "GET", page.show),
+        (f"{LANDING}/password", "POST", page.change_password),
+        (f"{LANDING}/sessions/{{id}}/end", "POST", page.end_session),
+        (f"{LANDING}/applications/{{id}}/disconnect", "POST", page.disconnect),
+    ]
+    return [CountedRoute(path, browser.shown(endpoint), methods=[method]) for path, method, endpoint in found]
+
+
+class AccountPage:
+    """What the page shows and does."""
+
+    def __init__(self, services: Services, browser: Browser) -> None:
+        self._services = services
+        self._browser = browser
+
+    async def show(self, request: Request) -> Response:
+        """Show the page, or lead to where one signs in."""
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        return await self._page(request, signed_in)
+
+    async def change_password(self, request: Request) -> Response:
+        """Change the password, and sign out everywhere else."""
+        form = await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        entry = Entry(signed_in.session, signed_in.user, signed_in.account)
+        old, new = form.get("old_password", ""), form.get("password", "")
+        try:
+            await self._services.door.change_password(entry, old, new, self._browser.visitor(request))
+        except InvalidInput as refused:
+            field = "old_password" if isinstance(refused, WrongPassword) else "password"
+            return await self._page(request, signed_in, refused.status, str(refused), field)
+        except SignInRefused as refused:
+            return await self._page(request, signed_in, refused.status, MEANWHILE)
+        except RateLimited as refused:
+            response = await self._page(request, signed_in, refused.status, wait(refused))
+            response.headers["Retry-After"] = str(seconds_of(refused))
+            return response
+        return self._browser.redirect(f"{LANDING}?notice=password_changed")
+
+    async def end_session(self, request: Request) -> Response:
+        """End one of the user's own sessions."""
+        await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        async with self._unit(signed_in) as unit:
+            await sessions.end(unit, _key_in(request, "session"), signed_in.user.id)
+        return self._browser.redirect(f"{LANDING}?notice=session_ended")
+
+    async def disconnect(self, request: Request) -> Response:
+        """End what the user allowed an application."""
+        await self._browser.read_form(request)
+        signed_in = await self._browser.find(request)
+        if signed_in is None:
+            return self._browser.redirect(login_path(LANDING))
+        async with self._unit(signed_in) as unit:
+            await grants.revoke(unit, _key_in(request, "connected application"), signed_in.user.id)
+        return self._browser.redirect(f"{LANDING}?notice=disconnected")
+
+    async def _page(
+        self, request: Request, signed_in: SignedIn, status: int = 200, error: str | None = None, field: str = ""
+    ) -> Response:
+        async with self._unit(signed_in) as unit:
+            found = await sessions.find_all(unit, signed_in.user.id)
+            applications = await queries.list_applications(unit, signed_in.user.id)
+        notice = None if error else NOTICES.get(request.query_params.get("notice", ""))
+        return self._browser.page(
+            request,
+            "account.html",
+            status,
+            user=signed_in.user,
+            is_owner=signed_in.user.role == Role.owner,
+            account=signed_in.account,
+            sessions=[_shown(session, signed_in) for session in found],
+            applications=[_shown_application(application) for application in applications],
+            min_length=MIN_LENGTH,
+            notice=notice,
+            error=error,
+            wrong_field=field,
+        )
+
+    def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[Unit]:
+        services = self._services
+        actor = actor_of(signed_in.user, request_id())
+        return open_unit(services.database.sessions, actor, services.clock, services.ring)
+
+
+def _shown(session: Session, signed_in: SignedIn) -> dict[str, object]:
+    return {
+        "id": session.id,
+        "device": describe(session.user_agent),
+        "address": session.address,
+        "used": _instant(session.last_used_at),
+        "is_current": session.id == signed_in.session.id,
+    }
+
+
+def _shown_application(application: ConnectedApplication) -> dict[str, object]:
+    return {
+        "id": application.id,
+        "name": application.client_name,
+        "since": f"{application.created_at:%-d %B %Y}",
+        "used": _instant(application.last_used_at or application.created_at),
+    }
+
+
+def _instant(at: datetime) -> str:
+    return f"{at:%-d %B %Y, %H:%M} UTC"
+
+
+def _key_in(request: Request, kind: str) -> int:
+    """Return the id in the path; raise `NotFound` for one that no row can have."""
+    text = request.path_params["id"]
+    if not KEY.fullmatch(text):
+        raise NotFound(kind=kind, id=text[:40])
+    return int(text)

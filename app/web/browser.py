@@ -1,0 +1,214 @@
+"""Browsers: who is signed in there, which forms are ours, and how a page leaves."""
+
+import hmac
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.models import Account, Session, User
+from app.domain.accounts.sessions import LONGEST, Entry, Visitor
+from app.domain.kernel.errors import BodyTooLarge, DomainError, RateLimited, UnsupportedMediaType
+from app.http.anonymous import count_stranger
+from app.http.client_address import address_of
+from app.http.errors import translate
+from app.http.identity import request_id
+from app.http.pace import recognise
+from app.http.sessions import Origin, cookie_in
+from app.services import Services
+from app.telemetry.metrics import SIGN_INS
+
+PAGES = Path(__file__).parent / "pages"
+STYLE = (PAGES / "style.css").read_bytes()
+STYLE_PATH = f"/assets/sign-in-{sha256(STYLE).hexdigest()[:12]}.css"
+
+SESSION, FORM, BROWSER = "session", "form", "browser"
+TOKEN_FIELD = "form_token"
+FORM_SECONDS = 3600
+KNOWN_SECONDS = 365 * 24 * 3600
+RETRY_SECONDS = 5
+MAX_FORM = 64 * 1024
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+# No `form-action`: Chromium holds redirects after a form to it too, and would stop the one to an application.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+    "frame-ancestors 'none'; base-uri 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class FormRefused(DomainError):
+    """The form came from another site, or from a page that is out of date. Load the page again and send it anew."""
+
+    code = "form_refused"
+    status = 403
+    message = "This form is out of date. Load the page again, then send it once more."
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who is signed in, in which account and session. `csrf` is what forms of the session must send.
+
+    `browser` is the cookie by which the browser is known from now on, where the user has just signed in.
+    """
+
+    user: User
+    account: Account
+    session: Session
+    csrf: str
+    token: str = field(repr=False)
+    browser: str = field(default="", repr=False)
+
+
+class Browser:
+    """What the pages share: sessions, forms and templates."""
+
+    def __init__(self, services: Services) -> None:
+        self._door = services.door
+        self._limits = services.limits
+        self._origin = Origin.of(services.settings)
+        self._templates = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)
+
+    async def find(self, request: Request) -> SignedIn | None:
+        """Return who is signed in; a request looks it up once."""
+        if not hasattr(request.state, "signed_in"):
+            token = self._cookie(request, SESSION)
+            entry = await self._door.find(token) if token else None
+            request.state.signed_in = self._signed_in(entry, token) if entry and token else None
+        return request.state.signed_in
+
+    async def admit(self, request: Request, units: int = 1) -> None:
+        """Count a request of who is not signed in for its network; raise `RateLimited`."""
+        if await self.find(request) is None:
+            await count_stranger(self._limits, address_of(request), units)
+        else:
+            recognise()
+
+    async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
+        """Sign a user in, under a new session; `attach` it to the response.
+
+        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        """
+        old_token, visiting = self._cookie(request, SESSION) or "", self.visitor(request)
+        try:
+            entry, token = await self._door.enter(email, password, visiting, old_token)
+        except (SignInRefused, RateLimited) as refused:
+            SIGN_INS.labels("refused" if isinstance(refused, SignInRefused) else "held_back").inc()
+            raise
+        SIGN_INS.labels("signed_in").inc()
+        await self._limits.shares.note_known(visiting.address)
+        return replace(self._signed_in(entry, token), browser=self._door.remember_browser(email, visiting))
+
+    def attach(self, response: Response, signed_in: SignedIn) -> None:
+        """Give the browser the cookie of its session, and take the one of forms sent before."""
+        self._set_cookie(response, SESSION, signed_in.token, int(LONGEST.total_seconds()))
+        self._set_cookie(response, BROWSER, signed_in.browser, KNOWN_SECONDS)
+        self._set_cookie(response, FORM, "", 0)
+
+    def recognise(self, request: Request, response: Response, email: str) -> None:
+        """Give a browser the cookie by which it is known, once its user has opened a link that was mailed."""
+        self._set_cookie(response, BROWSER, self._door.remember_browser(email, self.visitor(request)), KNOWN_SECONDS)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Return where a request comes from."""
+        known_as = self._cookie(request, BROWSER) or ""
+        return Visitor(address_of(request), request.headers.get("user-agent", ""), request_id(), known_as)
+
+    async def sign_out(self, request: Request, response: Response) -> None:
+        """End the session, and take its cookie."""
+        token = self._cookie(request, SESSION)
+        if token and (entry := await self._door.find(token)):
+            await self._door.leave(entry, self.visitor(request))
+        self._set_cookie(response, SESSION, "", 0)
+
+    async def read_form(self, request: Request) -> dict[str, str]:
+        """Return the fields of a form that `check_form` has nothing against."""
+        form = await _read_form(request)
+        self.check_form(request, form)
+        return form
+
+    def check_form(self, request: Request, form: Mapping[str, str]) -> None:
+        """Raise `FormRefused` for a form that another site sent, or that lacks the token of this browser's pages."""
+        cookie = self._cookie(request, SESSION) or self._cookie(request, FORM)
+        given = form.get(TOKEN_FIELD, "").encode()
+        if self._origin.sent(request.headers) is False or cookie is None:
+            raise FormRefused()
+        if not hmac.compare_digest(self._door.tokens.of_form(cookie).encode(), given):
+            raise FormRefused()
+
+    def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
+        """Return a page. Its template is given `form_token`, which each of its forms must send, and `style`."""
+        session = self._cookie(request, SESSION)
+        cookie = session or self._cookie(request, FORM) or self._door.tokens.make()
+        values = {"form_token": self._door.tokens.of_form(cookie), "style": STYLE_PATH, **context}
+        text = self._templates.get_template(template).render(values)
+        response = Response(text, status, HEADERS, "text/html")
+        if not session:
+            self._set_cookie(response, FORM, cookie, FORM_SECONDS)
+        return response
+
+    def redirect(self, path: str) -> Response:
+        """Return the answer that leads a browser on, after a form too."""
+        return Response(status_code=303, headers={**HEADERS, "Location": path})
+
+    def shown(self, endpoint: Endpoint) -> Endpoint:
+        """Return an endpoint whose refusals are pages; it counts who is not signed in."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                await self.admit(request)
+                return await endpoint(request)
+            except Exception as cause:
+                return self.refuse(request, translate(cause))
+
+        return answer
+
+    def refuse(self, request: Request, error: DomainError) -> Response:
+        """Return a page that tells of an error."""
+        shown = {"error": error, "request_id": request_id(), "has_session": self._cookie(request, SESSION) is not None}
+        response = self.page(request, "refused.html", error.status, **shown)
+        if error.status in (429, 503):
+            response.headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
+        return response
+
+    def _signed_in(self, entry: Entry, token: str) -> SignedIn:
+        return SignedIn(entry.user, entry.account, entry.session, self._door.tokens.of_form(token), token)
+
+    def _cookie(self, request: Request, name: str) -> str | None:
+        return cookie_in(request.headers, self._origin.cookie(name))
+
+    def _set_cookie(self, response: Response, name: str, value: str, seconds: int) -> None:
+        response.set_cookie(
+            self._origin.cookie(name),
+            value,
+            max_age=seconds,
+            secure=self._origin.is_secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    given = request.headers.get("content-type", "nothing")
+    if given.partition(";")[0].strip().lower() != FORM_TYPE:
+        raise UnsupportedMediaType(expected=FORM_TYPE, given=given)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_FORM:
+            raise BodyTooLarge(limit=MAX_FORM)
+    fields = parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
+    return {name: value.replace("\x00", "\ufffd") for name, value in fields}

@@ -1,0 +1,178 @@
+"""The endpoints that applications call themselves: tokens, revocation, registration."""
+
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any, cast
+
+import orjson
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
+from sqlalchemy.util import greenlet_spawn
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.domain.accounts.errors import AccountSuspended
+from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited, Unavailable
+from app.domain.kernel.unit import Actor
+from app.domain.oauth import access_tokens, clients
+from app.domain.oauth.access_tokens import AccessToken, BadToken
+from app.domain.oauth.models import Client
+from app.domain.oauth.redirects import InvalidRedirectUri
+from app.domain.oauth.resources import join
+from app.http.anonymous import count_stranger
+from app.http.client_address import address_of
+from app.http.cors import Endpoint, shared
+from app.http.errors import translate
+from app.http.identity import request_id
+from app.http.pace import recognise
+from app.services import Services
+from app.web.oauth.authorization_request import read_body, read_form
+from app.web.oauth.metadata import REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
+from app.web.oauth.registration_limit import check_rate
+from app.web.oauth.server import NO_STORE, Server, described
+from app.web.oauth.units import open_unit_of
+
+FALLBACK_PATH = "/token"
+"""Where the Python SDK of the tool protocol (2.3) refreshes after a restart: it forgets what it discovered."""
+
+RETRY_SECONDS = 5
+REFUSED = (400, 401)
+JSON = "application/json"
+
+
+def routes(services: Services) -> list[Route]:
+    """Return the routes of the endpoints."""
+    endpoints = Endpoints(services)
+    return [
+        *(shared(path, ["POST"], endpoints.plain(endpoints.give_tokens)) for path in (TOKEN_PATH, FALLBACK_PATH)),
+        shared(REVOKE_PATH, ["POST"], endpoints.plain(endpoints.revoke, counted=(200, *REFUSED))),
+        shared(REGISTER_PATH, ["POST"], endpoints.plain(endpoints.register)),
+    ]
+
+
+class Endpoints:
+    """What applications ask for without a browser. A transaction is committed before its answer is given."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._authority = services.oauth
+
+    async def give_tokens(self, request: Request) -> Response:
+        """Exchange a code or a refresh token."""
+        asked = await read_form(request, f"{self._authority.issuer}{TOKEN_PATH}")
+        # Before the transaction: looking for a key takes a connection of its own.
+        signer = await self._authority.ring.current()
+        async with open_unit_of(self._services, _nobody()) as unit:
+            server = Server(unit, self._authority, signer)
+            answer = await greenlet_spawn(server.create_token_response, asked)
+        if answer.status_code == 200:
+            recognise()
+            await self._services.limits.shares.note_known(address_of(request))
+        return answer
+
+    async def revoke(self, request: Request) -> Response:
+        """Take back a token, and the grant with it (RFC 7009). A token that is unknown is revoked already."""
+        asked = await read_form(request, f"{self._authority.issuer}{REVOKE_PATH}")
+        access_token = await self._read(asked.form.get("token", ""))
+        async with open_unit_of(self._services, _nobody()) as unit:
+            server = Server(unit, self._authority, access_token=access_token)
+            answer = await greenlet_spawn(server.create_endpoint_response, "revocation", asked)
+        return cast(Response, answer)
+
+    async def register(self, request: Request) -> Response:
+        """Take a client that registers itself (RFC 7591)."""
+        metadata = await _read_json(request)
+        await check_rate(self._services, request)
+        async with open_unit_of(self._services, _nobody()) as unit:
+            client, secret = await clients.register(unit, self._authority.tokens, metadata)
+        return Response(orjson.dumps(_registered(client, secret)), 201, NO_STORE, JSON)
+
+    def plain(self, endpoint: Endpoint, counted: Collection[int] = REFUSED) -> Endpoint:
+        """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2.
+
+        Answers of some statuses count for the network. Beyond its limit they come a moment later, and are the same:
+        a client that asks with a token that has ended must hear that, however much others in its network ask.
+        """
+
+        async def answer(request: Request) -> Response:
+            response = await _answer(endpoint, request)
+            if response.status_code in counted:
+                with suppress(RateLimited):
+                    await count_stranger(self._services.limits, address_of(request))
+            return response
+
+        return answer
+
+    async def _read(self, text: str) -> AccessToken | None:
+        if not access_tokens.has_form(text):
+            return None
+        authority, resources = self._authority, self._authority.resources
+        now = self._services.clock.now()
+        try:
+            return await access_tokens.verify(
+                authority.ring, authority.issuer, text, now, [resources.api, resources.tools]
+            )
+        except BadToken:
+            return None
+
+
+def _registered(client: Client, secret: str | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "client_id": client.client_id,
+        "client_id_issued_at": int(client.created_at.timestamp()),
+        "client_name": client.name,
+        "redirect_uris": client.redirect_uris,
+        "token_endpoint_auth_method": client.auth_method,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "scope": join(client.scopes),
+    }
+    if client.client_uri:
+        told["client_uri"] = client.client_uri
+    return told | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {})
+
+
+async def _read_json(request: Request) -> dict[str, Any]:
+    try:
+        metadata = orjson.loads(await read_body(request))
+    except orjson.JSONDecodeError:
+        metadata = None
+    if not isinstance(metadata, dict):
+        raise InvalidRequestError("The body must be a JSON object.")
+    return metadata
+
+
+async def _answer(endpoint: Endpoint, request: Request) -> Response:
+    try:
+        return await endpoint(request)
+    except ClientDisconnect:
+        raise
+    except OAuth2Error as error:
+        status, body, headers = error()
+        return Response(orjson.dumps(described(body)), status, NO_STORE | dict(headers))
+    except Exception as cause:
+        return _refuse(translate(cause))
+
+
+def _refuse(error: DomainError) -> Response:
+    """Tell of an error of ours. A client asks again after 503; a 400 would have it give the connection up."""
+    code, status = _NAMES.get(type(error), ("server_error", 500))
+    if isinstance(error, InvalidInput) and code == "server_error":
+        code, status = "invalid_request", 400
+    headers = {**NO_STORE}
+    if status in (429, 503):
+        headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
+    return Response(orjson.dumps({"error": code, "error_description": str(error)}), status, headers, JSON)
+
+
+_NAMES: dict[type[DomainError], tuple[str, int]] = {
+    InvalidRedirectUri: ("invalid_redirect_uri", 400),
+    clients.InvalidClientMetadata: ("invalid_client_metadata", 400),
+    RateLimited: ("temporarily_unavailable", 429),
+    Unavailable: ("temporarily_unavailable", 503),
+    AccountSuspended: ("temporarily_unavailable", 503),
+}
+
+
+def _nobody() -> Actor:
+    return Actor(0, frozenset(), "nobody", request_id())

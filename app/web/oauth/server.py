@@ -1,0 +1,327 @@
+# pyright: reportIncompatibleMethodOverride=false
+"""Authlib's authorization server, which asks our domain.
+
+Authlib is synchronous. It runs in a greenlet of the event loop (`sqlalchemy.util.greenlet_spawn`), and where it asks
+for a client, a code or a token, `wait` has the loop run our own coroutine: one engine, one transaction, no thread.
+"""
+
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlencode
+
+import orjson
+from authlib.oauth2.rfc6749 import (
+    AuthorizationServer,
+    InvalidClientError,
+    InvalidGrantError,
+    InvalidRequestError,
+    InvalidScopeError,
+    OAuth2Error,
+)
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
+from sqlalchemy.util import await_only as wait
+from starlette.responses import Response
+
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.unit import Unit
+from app.domain.oauth import access_tokens, clients, grants, queries
+from app.domain.oauth.access_tokens import LIFETIME, AccessToken
+from app.domain.oauth.authority import Authority
+from app.domain.oauth.grants import Found
+from app.domain.oauth.models import Client
+from app.domain.oauth.queries import LiveGrant
+from app.domain.oauth.resources import join
+from app.domain.oauth.signing import KnownKey
+from app.urls import split
+from app.web.oauth.authorization_request import Asked
+from app.web.oauth.views import ClientView, FoundView, GrantView
+
+AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+S256 = "S256"
+NO_STORE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+
+DESCRIPTIONS = {
+    "invalid_grant": "The code or token is unknown, used, expired or revoked, or was given to another client.",
+    "unauthorized_client": "The client may not ask for this.",
+}
+"""What is told of the errors that Authlib gives no words to."""
+
+
+class UnsupportedResponseTypeError(OAuth2Error):
+    """The response type is not one of this service's. Authlib's own error repeats what was sent."""
+
+    error = "unsupported_response_type"
+    description = "The only response_type is code."
+
+
+class UnsupportedGrantTypeError(OAuth2Error):
+    """The grant type is not one of this service's. Authlib's own error has no words for it."""
+
+    error = "unsupported_grant_type"
+    description = "The grant_type must be authorization_code or refresh_token."
+
+
+class InvalidTargetError(OAuth2Error):
+    """The resource is not one of this service's, or not the one that was asked for before (RFC 8707, 2)."""
+
+    error = "invalid_target"
+    description = "The resource is unknown, or not the one of the grant."
+
+
+class Policy(CodeChallenge):
+    """What is asked of an authorization request beyond RFC 6749: PKCE with S256, a known resource, allowed scopes."""
+
+    DEFAULT_CODE_CHALLENGE_METHOD = S256
+    SUPPORTED_CODE_CHALLENGE_METHOD = [S256]  # noqa: RUF012 - Authlib's
+    CODE_CHALLENGE_METHODS = {S256: CodeChallenge.CODE_CHALLENGE_METHODS[S256]}  # noqa: RUF012
+
+    def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
+        """Settle resource and scopes; refuse a public client without PKCE here, not when it has a code."""
+        super().validate_code_challenge(grant, redirect_uri)
+        asked: Asked = grant.request
+        client, resources = asked.client.row, grant.server.authority.resources
+        resource = resources.find(asked.resources)
+        if resource is None:
+            raise InvalidTargetError()
+        if "code_challenge" not in asked.payload.data and (asked.resources or client.auth_method == "none"):
+            raise InvalidRequestError("A code_challenge with the method S256 is needed.")
+        wanted = frozenset((asked.payload.scope or "").split()) or resources.usual(resource)
+        asked.scopes = wanted & frozenset(client.scopes) & resources.limit(resource)
+        asked.resource = resource
+        if not asked.scopes:
+            raise InvalidScopeError()
+
+
+class CodeGrant(AuthorizationCodeGrant):
+    """Codes: made when a user consents, exchanged once."""
+
+    request: Any
+    server: Any
+
+    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+
+    def generate_authorization_code(self) -> str:
+        """Grant what the user, who stands for the consent here, allows."""
+        server: Server = self.server
+        return wait(grants.allow(server.unit, server.authority.tokens, self.request.client.row, self.request.user))
+
+    def save_authorization_code(self, code: str, request: Any) -> None:
+        """Do nothing: the code was kept when it was made."""
+
+    def query_authorization_code(self, code: str, client: ClientView) -> FoundView | None:
+        """Return the code, unless it is used, too old or another client's."""
+        server: Server = self.server
+        found = wait(grants.find_code(server.unit, server.authority.tokens, client.row, code))
+        return FoundView(found) if found else None
+
+    def validate_token_request(self) -> None:
+        """Check the resource after everything else."""
+        super().validate_token_request()
+        self.server.check_resource(self.request, self.request.authorization_code.found)
+
+    def authenticate_user(self, authorization_code: FoundView) -> Found:
+        """Return what new tokens are made from."""
+        return authorization_code.found
+
+    def delete_authorization_code(self, authorization_code: Any) -> None:
+        """Do nothing: the code was used up when the tokens were made."""
+
+
+class RefreshGrant(RefreshTokenGrant):
+    """Refresh tokens: rotated at every use."""
+
+    request: Any
+    server: Any
+
+    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+    INCLUDE_NEW_REFRESH_TOKEN = True
+
+    def authenticate_refresh_token(self, refresh_token: str) -> FoundView | None:
+        """Return the token, unless it is over, another client's, or rotated too long ago."""
+        server: Server = self.server
+        tokens, client = server.authority.tokens, self.request.client.row
+        found = wait(grants.find_refresh_token(server.unit, tokens, client, refresh_token))
+        return FoundView(found) if found else None
+
+    def validate_token_request(self) -> None:
+        """Check the resource after everything else."""
+        super().validate_token_request()
+        self.server.check_resource(self.request, self.request.refresh_token.found)
+
+    def authenticate_user(self, refresh_token: FoundView) -> Found:
+        """Return what new tokens are made from."""
+        return refresh_token.found
+
+    def revoke_old_credential(self, refresh_token: Any) -> None:
+        """Do nothing: the token was rotated when the new ones were made."""
+
+
+class Revocation(RevocationEndpoint):
+    """Tokens that a client hands back. Any of them ends the grant: an access token cannot be taken back by itself."""
+
+    CLIENT_AUTH_METHODS = AUTH_METHODS
+
+    def check_params(self, request: Asked, client: ClientView) -> None:
+        """Ask for a token only; a hint that is wrong is no error (RFC 7009, 2.1)."""
+        if "token" not in request.form:
+            raise InvalidRequestError("Missing 'token' in request.")
+
+    def query_token(self, token_string: str, token_type_hint: str | None) -> GrantView | None:
+        """Return the grant of a token; an access token was read before."""
+        server: Server = self.server  # pyright: ignore[reportAssignmentType]
+        if server.access_token:
+            grant = wait(queries.find_live(server.unit, server.access_token.grant_id))
+        else:
+            grant = wait(grants.find_grant_of(server.unit, server.authority.tokens, token_string))
+        return GrantView(grant) if grant else None
+
+    def revoke_token(self, token: GrantView, request: Asked) -> None:
+        """End the grant."""
+        server: Server = self.server  # pyright: ignore[reportAssignmentType]
+        wait(grants.revoke_by_client(server.unit, request.client.row, token.grant))
+
+
+class Server(AuthorizationServer):
+    """The authorization server for one request. `signer` is needed for tokens, `access_token` to revoke one.
+
+    `client` is one that is known already, stored or not.
+    """
+
+    def __init__(
+        self,
+        unit: Unit,
+        authority: Authority,
+        signer: KnownKey | None = None,
+        access_token: AccessToken | None = None,
+        client: Client | None = None,
+    ) -> None:
+        super().__init__(scopes_supported=sorted(Scope))
+        self.unit = unit
+        self.authority = authority
+        self.signer = signer
+        self.access_token = access_token
+        self._clients: dict[str, ClientView | None] = {}
+        if client:
+            self._clients[client.client_id] = ClientView(client, authority.tokens)
+        self._redirect_uri = ""
+        self.register_grant(CodeGrant, [Policy(required=True)])
+        self.register_grant(RefreshGrant)
+        self.register_endpoint(Revocation)
+
+    def query_client(self, client_id: str) -> ClientView | None:
+        """Return a client, unless it is revoked."""
+        if client_id not in self._clients:
+            row = wait(queries.find_client(self.unit, client_id))
+            self._clients[client_id] = wait(self._view(row)) if row else None
+        return self._clients[client_id]
+
+    async def _view(self, row: Client) -> ClientView:
+        return ClientView(row, self.authority.tokens, await queries.has_live_secret(self.unit, row))
+
+    def authenticate_client(self, request: Asked, methods: list[str], endpoint: str = "token") -> ClientView:
+        """Authenticate a client; whoever fails is answered 401, however they tried (RFC 6749, 5.2)."""
+        try:
+            return cast(ClientView, super().authenticate_client(request, methods, endpoint))
+        except (InvalidClientError, ValueError):  # Authlib lets what is not Base64 or UTF-8 pass as a ValueError
+            raise InvalidClientError("Unknown client, or wrong credentials.", status_code=401) from None
+
+    def validate_consent(self, asked: Asked) -> CodeGrant:
+        """Return the grant that a client asks for, once client and redirect URI are known to be good.
+
+        Raises `OAuth2Error`, which leaves to the redirect URI.
+        """
+        state, redirect_uri = asked.payload.state, asked.payload.redirect_uri
+        self._redirect_uri = redirect_uri or ""
+        if asked.find_repeated():
+            raise InvalidRequestError("A parameter was sent more than once.", state=state, redirect_uri=redirect_uri)
+        if not asked.payload.response_type:
+            raise InvalidRequestError("Missing 'response_type' in request.", state=state, redirect_uri=redirect_uri)
+        if asked.payload.response_type != "code":
+            raise UnsupportedResponseTypeError(state=state, redirect_uri=redirect_uri)
+        return self.get_consent_grant(asked)  # pyright: ignore[reportReturnType]
+
+    def check_resource(self, asked: Asked, found: Found) -> None:
+        """Raise `InvalidTargetError` where a client names another resource than it was granted (RFC 8707, 2.2)."""
+        if asked.resources and self.authority.resources.find(asked.resources) != found.grant.resource:
+            raise InvalidTargetError()
+
+    def create_token_response(self, request: Any = None) -> Response:
+        """Answer a token request; a grant type that is missing is no unsupported one."""
+        given = request.payload.grant_type
+        if given not in (CodeGrant.GRANT_TYPE, RefreshGrant.GRANT_TYPE):
+            error = UnsupportedGrantTypeError() if given else InvalidRequestError("Missing 'grant_type'.")
+            return cast(Response, self.handle_error_response(request, error))
+        return cast(Response, super().create_token_response(request))
+
+    def generate_token(
+        self,
+        grant_type: str,
+        client: ClientView,
+        user: Any = None,
+        scope: str | None = None,
+        expires_in: int | None = None,
+        include_refresh_token: bool = True,
+    ) -> dict[str, Any]:
+        """Use up a code or refresh token, and make what comes after it."""
+        found: Found = user
+        scopes = found.scopes & frozenset((scope or "").split())
+        if not scopes:
+            raise InvalidGrantError("The grant allows nothing any more.")
+        refresh_token = wait(grants.use(self.unit, self.authority.tokens, found))
+        wait(clients.note_use(self.unit, found.client.id))
+        text, seconds = self._sign(found.grant, scopes)
+        return {
+            "access_token": text,
+            "token_type": "Bearer",
+            "expires_in": seconds,
+            "refresh_token": refresh_token,
+            "scope": join(scopes),
+        }
+
+    def save_token(self, token: Any, request: Any) -> None:
+        """Do nothing: access tokens are not kept, and the refresh token was kept when it was made."""
+
+    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: nobody listens."""
+
+    def create_oauth2_request(self, request: Asked) -> Asked:
+        """Return a request, which is Authlib's already."""
+        return request
+
+    def handle_response(self, status: int, body: Any, headers: Any) -> Response:
+        """Return an answer; one that redirects names who sends it, errors included (RFC 9207)."""
+        named = NO_STORE | dict(headers)
+        if "Location" in named:
+            named["Location"] = self._locate(named["Location"])
+            return Response(status_code=status, headers=named)
+        return Response(orjson.dumps(described(body)), status, named)
+
+    def _locate(self, location: str) -> str:
+        """Return where to redirect to: the registered address, letter for letter (RFC 6749, 3.1.2), and what is told.
+
+        Authlib writes the query of the address anew, with other spellings of the same.
+        """
+        own = _query(self._redirect_uri)
+        told = [*_query(location)[len(own) :], ("iss", self.authority.issuer)]
+        return f"{self._redirect_uri}{'&' if own else '' if self._redirect_uri.endswith('?') else '?'}{urlencode(told)}"
+
+    def _sign(self, grant: LiveGrant, scopes: frozenset[str]) -> tuple[str, int]:
+        assert self.signer
+        now = self.unit.clock.now()
+        until = min(now + LIFETIME, grant.expires_at)
+        token = AccessToken(grant.id, grant.user_id, grant.client_id, grant.resource, scopes)
+        text = access_tokens.sign(self.signer, self.authority.issuer, token, now, until)
+        return text, int((until - now).total_seconds())
+
+
+def _query(uri: str) -> list[tuple[str, str]]:
+    return parse_qsl(split(uri).query, keep_blank_values=True)
+
+
+def described(body: Any) -> Any:
+    """Return the body of an answer; one that is an error without words is given them (RFC 6749, 5.2)."""
+    if not isinstance(body, dict) or "error" not in body:
+        return body
+    told = cast("dict[str, Any]", body)
+    return {"error_description": DESCRIPTIONS.get(told["error"], "The request was refused."), **told}

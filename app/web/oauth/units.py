@@ -1,0 +1,11 @@
+"""Units of work of the authorization server."""
+
+from contextlib import AbstractAsyncContextManager
+
+from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.services import Services
+
+
+def open_unit_of(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]:
+    """Open a unit on behalf of an actor; of nobody, until a code or token tells who asks."""
+    return open_unit(services.database.sessions, actor, services.clock, services.ring)
