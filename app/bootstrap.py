@@ -10,8 +10,8 @@ from importlib.metadata import version
 from app.db import schema
 from app.db.base import Base
 from app.db.engine import Database, connect
-from app.domain.accounts.door import Door
-from app.domain.accounts.mailroom import Mailroom
+from app.domain.accounts.authentication import Authentication
+from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.tokens import Tokens
 from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.domain.automations.reactions import tell_keywords
@@ -19,9 +19,10 @@ from app.domain.erasure.accounts import AccountDeletions
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
-from app.domain.kernel.unit import Ring
+from app.domain.kernel.unit_of_work import Notify
+from app.domain.live.feed import Feed
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.carrier import Carrier
-from app.domain.messages.desk import Desk
 from app.domain.messages.handoff import Handoff, Pace
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts
@@ -32,16 +33,15 @@ from app.domain.oauth.signing import KeyRing
 from app.domain.sequences import models as _sequence_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.domain.sequences.exits import exit_enrollments
 from app.domain.sequences.steps import Drip
-from app.domain.updates.feed import Feed
+from app.domain.webhooks.delivery_worker import Dependencies
+from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.domain.webhooks.dispatcher import Dispatcher, Watcher
-from app.domain.webhooks.engine import Engine
-from app.domain.webhooks.pump import Means
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.service import Ports as WebhookPorts
 from app.jobs import accounts, contacts, mail, oauth, retention
-from app.jobs.doorbell import Doorbell
 from app.jobs.job import Job
 from app.jobs.live import Announcer, Listener
+from app.jobs.notifier import Notifier
 from app.providers.attempts import RedisAttempts
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401 - METADATA lacks them otherwise
 from app.providers.carriers.sandbox.playback import Playback
@@ -52,7 +52,7 @@ from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from app.providers.outbound.documents import DocumentReader
 from app.providers.places import Places
-from app.providers.rates import Policy, Rates
+from app.providers.rate_limits import Policy, Rates
 from app.providers.registry import open_carrier
 from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
@@ -81,8 +81,8 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         stack.push_async_callback(poster.close)
         lines = _open_lines(settings.redis_url, stack)
         services = _join(settings, database, poster, lines)
-        stack.push_async_callback(services.desk.close)
-        stack.push_async_callback(services.door.close)
+        stack.push_async_callback(services.acceptor.close)
+        stack.push_async_callback(services.authentication.close)
         yield services
 
 
@@ -90,7 +90,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 class _Lines:
     """What speaks with Redis."""
 
-    doorbell: Doorbell
+    notifier: Notifier
     live: Listener
     rates: Rates
     shares: Shares
@@ -101,32 +101,32 @@ class _Lines:
 def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
     rates, shares, attempts = Rates(redis_url), Shares(redis_url), RedisAttempts(redis_url, Clock())
     places = Places(redis_url)
-    lines = _Lines(Doorbell(redis_url), Listener(redis_url), rates, shares, attempts, places)
-    for line in (lines.doorbell, lines.live, lines.rates, lines.shares, lines.attempts, lines.places):
+    lines = _Lines(Notifier(redis_url), Listener(redis_url), rates, shares, attempts, places)
+    for line in (lines.notifier, lines.live, lines.rates, lines.shares, lines.attempts, lines.places):
         stack.push_async_callback(line.close)
     return lines
 
 
 def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
-    clock, sessions, pool, ring = Clock(), database.sessions, database.pool, lines.doorbell.ring
+    clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
     carrier = open_carrier(settings, pool, derive(settings, "sandbox"))
     carriers = {carrier.name: carrier}
     return Services(
         settings=settings,
         database=database,
         clock=clock,
-        ring=ring,
-        desk=Desk(pool, clock, ring, carrier.capabilities.max_segments, settings.database_pool // 2),
-        inbox=Inbox(sessions, pool, clock, ring, carriers),
-        receipts=Receipts(sessions, pool, clock, ring),
+        notify=notify,
+        acceptor=SendAcceptor(pool, clock, notify, carrier.capabilities.max_segments, settings.database_pool // 2),
+        inbox=Inbox(sessions, pool, clock, notify, carriers),
+        receipts=Receipts(sessions, pool, clock, notify),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writer=TemplateWriter(),
         carriers=carriers,
-        handoff=_open_handoff(settings, database, carriers, clock, ring),
+        handoff=_open_handoff(settings, database, carriers, clock, notify),
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines),
-        door=Door(sessions, clock, ring, lines.attempts, sign_in_tokens(settings)),
+        authentication=Authentication(sessions, clock, notify, lines.attempts, sign_in_tokens(settings)),
         oauth=_open_oauth(settings, database, clock, poster),
         secret=derive(settings, "api keys"),
         cursors=CursorSeal(derive(settings, "cursors")),
@@ -153,7 +153,7 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: We
         resources=Resources(settings.public_url),
         tokens=oauth_tokens(settings),
         seal=Seal(derive(settings, "oauth requests")),
-        ring=KeyRing(database.sessions, clock, seal, timedelta(days=settings.oauth_key_days)),
+        key_ring=KeyRing(database.sessions, clock, seal, timedelta(days=settings.oauth_key_days)),
         fetch=DocumentReader(poster, DOCUMENT_AGENT).fetch,
         allow_http=settings.in_development,
     )
@@ -171,9 +171,9 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.carriers, services.clock)
-        deletions = AccountDeletions(services.database, services.clock, services.ring)
-        engine = open_engine(services)
-        await engine.warm()
+        deletions = AccountDeletions(services.database, services.clock, services.notify)
+        workers = open_delivery_workers(services)
+        await workers.warm()
         yield [
             Job("messages", services.handoff.run, services.handoff.due),
             Job("reconcile", services.handoff.reconcile, services.handoff.lapsed),
@@ -183,10 +183,10 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("events", dispatcher.run, dispatcher.due),
             Job("erasures", erasures.run, erasures.due),
             Job("deletions", deletions.run, deletions.due),
-            Job("webhooks", engine.run, engine.due, finish=engine.finish),
-            mail.send(open_mailroom(services)),
-            accounts.remind(services.database, services.clock, services.ring),
-            contacts.expire_holds(services.database, services.clock, services.ring),
+            Job("webhooks", workers.run, workers.due, finish=workers.finish),
+            mail.send(open_mail_sender(services)),
+            accounts.remind(services.database, services.clock, services.notify),
+            contacts.expire_holds(services.database, services.clock, services.notify),
             oauth.purge(services.database, services.clock),
             retention.purge(
                 services.database,
@@ -198,7 +198,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
 
 
 def _open_handoff(
-    settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, ring: Ring
+    settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, notify: Notify
 ) -> Handoff:
     pace = Pace(
         batch=settings.handoff_batch,
@@ -207,29 +207,29 @@ def _open_handoff(
         ambiguous_wait=settings.ambiguous_wait_seconds,
         unconfirmed_after=settings.unconfirmed_after_seconds,
     )
-    return Handoff(database, carriers, clock, ring, pace, _count_send)
+    return Handoff(database, carriers, clock, notify, pace, _count_send)
 
 
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
     """Return what dispatches events, with the reactions of every area."""
     reactions = (tell_keywords, exit_enrollments)
-    return Dispatcher(services.database, services.clock, services.ring, reactions, watchers)
+    return Dispatcher(services.database, services.clock, services.notify, reactions, watchers)
 
 
-def open_mailroom(services: Services) -> Mailroom:
+def open_mail_sender(services: Services) -> MailSender:
     """Return what sends mail, by the server that the settings name."""
-    settings, tokens = services.settings, services.door.tokens
-    return Mailroom(
+    settings, tokens = services.settings, services.authentication.tokens
+    return MailSender(
         services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, mail.count
     )
 
 
 def open_drip(services: Services) -> Drip:
     """Return what sends the steps of drip sequences."""
-    return Drip(services.database, services.desk, services.clock, services.ring)
+    return Drip(services.database, services.acceptor, services.clock, services.notify)
 
 
-def open_engine(services: Services) -> Engine:
+def open_delivery_workers(services: Services) -> DeliveryWorkers:
     """Return what delivers webhooks, at the timings that the settings say."""
     settings = services.settings
     schedule = Schedule(
@@ -240,11 +240,11 @@ def open_engine(services: Services) -> Engine:
         lease=settings.webhook_lease_seconds,
     )
     ports = services.webhooks
-    return Engine.of(
-        Means(
+    return DeliveryWorkers.of(
+        Dependencies(
             services.database,
             services.clock,
-            services.ring,
+            services.notify,
             ports.poster,
             ports.seal,
             schedule,

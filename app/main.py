@@ -16,10 +16,10 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from app import memory
+from app import gc
 from app.bootstrap import open_services
 from app.db import schema
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth.resources import Resources
 from app.graphql.execution.execute import Executor
 from app.graphql.schema import contract
@@ -74,7 +74,7 @@ def create_app(settings: Settings) -> RequestTelemetry:
 
 @cache
 def rest_operations() -> list[Operation]:
-    """Return the operations that are REST endpoints; a document that does not fit the contract raises `Unsound`."""
+    """Return the operations that are REST endpoints; raise `InvalidDocument` for one that does not fit the contract."""
     return load(REST, contract())
 
 
@@ -97,7 +97,7 @@ def _lifespan(
 def _routes(services: Services, identity: Identity, operations: list[Operation]) -> list[BaseRoute]:
     executor, docs = Executor(services), _docs(services.settings)
     described = openapi.document(operations, VERSION, services.settings.public_url)
-    people = SessionIdentity(identity.resolve, services.door, Origin.of(services.settings))
+    people = SessionIdentity(identity.resolve, services.authentication, Origin.of(services.settings))
     browser = Browser(services)
 
     async def identify(request: Request) -> Actor | None:
@@ -144,7 +144,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         for each in sockets or ():
             log.info("listening", host=each.getsockname()[0], port=each.getsockname()[1])
-        memory.settle()
+        gc.settle()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams, then stop as every server does."""

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.db.engine import Database
-from app.domain.accounts.door import Door
+from app.domain.accounts.authentication import Authentication
 from app.domain.agents.writer import Writer
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
-from app.domain.kernel.unit import Ring
+from app.domain.kernel.unit_of_work import Notify
+from app.domain.live.feed import Feed
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.carrier import Carrier
-from app.domain.messages.desk import Desk
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts
 from app.domain.oauth.authority import Authority
-from app.domain.updates.feed import Feed
 from app.domain.webhooks.service import Ports as WebhookPorts
 from app.jobs.live import Listener
 from app.providers.limits import Limits
@@ -34,8 +34,8 @@ class Services:
     settings: Settings
     database: Database
     clock: Clock
-    ring: Ring
-    desk: Desk
+    notify: Notify
+    acceptor: SendAcceptor
     inbox: Inbox
     receipts: Receipts
     webhooks: WebhookPorts
@@ -45,7 +45,7 @@ class Services:
     feed: Feed
     live: Listener
     limits: Limits
-    door: Door
+    authentication: Authentication
     oauth: Authority
     secret: bytes
     cursors: CursorSeal

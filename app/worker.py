@@ -1,4 +1,4 @@
-"""The worker process: does what is due, when a bell rings or the clock finds it."""
+"""The worker process: does what is due, when a topic rings or the clock finds it."""
 
 import asyncio
 import signal
@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 import structlog
 import uvloop
 
-from app import memory
+from app import gc
 from app.jobs.broker import hang_up, make_broker, make_consumer
-from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
+from app.jobs.poller import tick
 
 STOP_SECONDS = 5.0
 BATCH_SHARE = 0.8
@@ -31,14 +31,14 @@ class Worker:
         self._resources = AsyncExitStack()
 
     async def start(self) -> None:
-        """Build the jobs, hear their bells and start the clock."""
+        """Build the jobs, hear their topics and start the clock."""
         jobs = await self._resources.enter_async_context(self._build())
         self._runners = [Runner(job) for job in jobs]
         self._broker = make_broker(self._redis_url, self._runners)
         self._consumer = make_consumer(self._broker)
         self._consumer.start()
         self._clock = asyncio.create_task(tick(self._runners))
-        log.info("worker started", bells=[job.bell for job in jobs])
+        log.info("worker started", topics=[job.topic for job in jobs])
 
     async def stop(self, grace: float = STOP_SECONDS) -> None:
         """Take no more work, finish the batches in hand and disconnect, within `grace` seconds."""
@@ -70,6 +70,6 @@ async def _work(worker: Worker) -> None:
         await asyncio.wait({starting})
         return
     await starting
-    memory.settle()
+    gc.settle()
     await stopping
     await worker.stop()

@@ -13,7 +13,7 @@ import uvloop
 from app.embedded.servers import Servers
 from benchmarks import contacts, documents, handoff, send, webhooks
 from benchmarks.figures import Comparison, table
-from benchmarks.stage import Stage
+from benchmarks.harness import Stage
 
 Program = Callable[[Stage, int], Awaitable[list[Comparison]]]
 

@@ -8,7 +8,7 @@ from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
-from app.domain.kernel.unit import Actor, open_unit
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.numbers import service as numbers
 from app.services import Services
 from app.settings import Settings
@@ -32,7 +32,7 @@ async def open_accounts(settings: Settings, count: int) -> list[Opened]:
 
 async def _open(services: Services) -> Opened:
     nobody = Actor(0, ALL, "benchmark")
-    async with open_unit(services.database.sessions, nobody, services.clock, services.ring) as unit:
+    async with open_unit(services.database.sessions, nobody, services.clock, services.notify) as unit:
         account = await accounts.open_account(unit, "Blue Door", services.settings.rate)
         unit.actor = Actor(account.id, ALL, "benchmark")
         _, key = await api_keys.create_key(unit, services.secret, NewKey("For the benchmark"))

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import asyncpg
 
 from app.settings import Settings
-from benchmarks import accounts, stage
+from benchmarks import accounts, harness
 from benchmarks.accounts import Opened
 from benchmarks.figures import Bar, Comparison, Series
-from benchmarks.stage import Process, Stage
+from benchmarks.harness import Process, Stage
 
 MANY, FEW = 1_000_000, 10_000
 LIMIT = 100
@@ -53,7 +53,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     async with on.database("contacts") as settings:
         many, few = await accounts.open_accounts(settings, 2)
         await _fill(settings, {many.id: MANY, few.id: FEW})
-        with stage.product(settings) as product:
+        with harness.product(settings) as product:
             seen = {
                 name: [_times(product, query, many, few) for _ in range(rounds)] for name, (query, _) in LISTS.items()
             }

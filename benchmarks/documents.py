@@ -16,12 +16,12 @@ import asyncpg
 import orjson
 
 from app.settings import Settings
-from benchmarks import accounts, burdens, stage
+from benchmarks import accounts, burdens, harness
 from benchmarks.accounts import Opened
 from benchmarks.burdens import Request
 from benchmarks.figures import Bar, Comparison, Series
 from benchmarks.handoff import ADD_PENDING, ADD_PEOPLE
-from benchmarks.stage import ROOT, Process, Stage
+from benchmarks.harness import ROOT, Process, Stage
 
 SENDERS = 8
 SECONDS = 4.0
@@ -46,7 +46,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
         asking, sending = await accounts.open_accounts(settings, 2)
         await _fill(settings, sending)
         seen: dict[str, list[tuple[Times, Times]]] = {}
-        with stage.product(settings, **PRODUCTION) as product:
+        with harness.product(settings, **PRODUCTION) as product:
             floods = burdens.of(sending.key, *_open_form(product))
             for _ in range(rounds):
                 for name, requests in floods.items():

@@ -11,7 +11,7 @@ from app.bootstrap import open_services
 from app.db.engine import Pool
 from benchmarks import accounts
 from benchmarks.figures import Comparison, Series
-from benchmarks.stage import Stage
+from benchmarks.harness import Stage
 
 MESSAGES = 3_000
 LEASE = timedelta(seconds=30)

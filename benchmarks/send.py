@@ -12,11 +12,11 @@ import asyncpg
 import orjson
 
 from app.settings import Settings
-from benchmarks import accounts, load, stage
+from benchmarks import accounts, harness, load
 from benchmarks.accounts import Opened
 from benchmarks.figures import Bar, Comparison, Series
+from benchmarks.harness import Process, Stage
 from benchmarks.load import Result
-from benchmarks.stage import Process, Stage
 
 SECONDS = 2.0
 TEXT = "Your appointment is confirmed for Tuesday at 9:30. Reply C to change it."
@@ -64,7 +64,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     async with on.database("send") as settings:
         crowds = {count: await _open(settings, count) for count in BARS}
         taken = {count: (Rounds("product"), Rounds("floor")) for count in BARS}
-        with stage.product(settings) as product, stage.floor("benchmarks.floor_send", settings) as floor:
+        with harness.product(settings) as product, harness.floor("benchmarks.floor_send", settings) as floor:
             for _ in range(rounds):
                 for count, requests in crowds.items():
                     for each, process in zip(taken[count], (product, floor), strict=True):

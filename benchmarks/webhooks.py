@@ -17,14 +17,14 @@ import aiohttp
 from app.bootstrap import open_jobs, open_services
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.webhooks import service, signing
 from app.services import Services
 from app.settings import Settings
 from app.worker import Worker
-from benchmarks import accounts, stage
+from benchmarks import accounts, harness
 from benchmarks.figures import Bar, Comparison, Series
-from benchmarks.stage import Process, Stage
+from benchmarks.harness import Process, Stage
 
 EVENT = "pipeline_stage_changed"
 ENDPOINTS = 25
@@ -76,7 +76,7 @@ class Course:
         await self._ask()
         await self.services.database.pool.execute(ADD_EVENTS, self.account_ids, EVENT, EVENTS)
         begun = time.perf_counter()
-        self.services.ring("events")
+        self.services.notify("events")
         came = 0
         while came < EVENTS:
             await asyncio.sleep(0.02)
@@ -118,7 +118,7 @@ class Course:
         """Have an endpoint that never answers, and 10,000 events wait for it."""
         await self._subscribe(account_id, "/dead")
         await self.services.database.pool.execute(ADD_EVENTS, [account_id], EVENT, EVENTS)
-        self.services.ring("events")
+        self.services.notify("events")
         await self._settle()
 
     async def relieve(self, account_id: int) -> None:
@@ -140,11 +140,11 @@ class Course:
 
     async def _tell(self, account_id: int, number: str) -> None:
         async with self._unit(account_id) as unit:
-            unit.tell(PipelineStageChanged(**ANN, old_stage="new_lead", new_stage=number, changed_at=AT), int(number))
+            unit.record(PipelineStageChanged(**ANN, old_stage="new_lead", new_stage=number, changed_at=AT), int(number))
 
-    def _unit(self, account_id: int) -> AbstractAsyncContextManager[Unit]:
+    def _unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         actor = Actor(account_id, ALL, "benchmark")
-        return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.ring)
+        return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.notify)
 
     async def _settle(self) -> None:
         while await self.services.database.pool.fetchval(COUNT_OPEN):  # noqa: ASYNC110 - others do what is awaited
@@ -171,7 +171,7 @@ class Course:
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
     """Measure the rate and the delay in turns with what they are held against."""
     async with on.database("webhooks") as settings:
-        with stage.floor("benchmarks.subscriber", settings) as subscriber:
+        with harness.floor("benchmarks.subscriber", settings) as subscriber:
             async with _course(settings, subscriber) as course:
                 *course.account_ids, dead = course.account_ids
                 await course.subscribe_all()

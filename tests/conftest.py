@@ -23,11 +23,11 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from app import memory
+from app import gc
 from app.bootstrap import METADATA, derive, open_drip
 from app.db import engine, migrate
 from app.domain.accounts import passwords
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import signing
 from app.domain.onboarding.service import Opened, Opening
 from app.embedded.servers import Servers
@@ -85,12 +85,12 @@ def _place(item: pytest.Item) -> str:
 
 def pytest_collection_finish() -> None:
     """Let the collector of cycles pass over what loading has made."""
-    memory.settle()
+    gc.settle()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Log as the service does; where several processes test, start their servers in the one that has them do it."""
-    memory.pause()
+    gc.pause()
     logs.configure("json", "warning")
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         _start_servers(config)
@@ -284,7 +284,7 @@ async def account(new_account: Callable[..., Any]) -> Opened:
 
 
 @pytest.fixture
-async def unit(services: Services, account: Opened) -> AsyncGenerator[Unit]:
+async def unit(services: Services, account: Opened) -> AsyncGenerator[UnitOfWork]:
     """Give a unit of the account's, committed at the end."""
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
         yield unit
@@ -292,7 +292,7 @@ async def unit(services: Services, account: Opened) -> AsyncGenerator[Unit]:
 
 def unit_of(services: Services, actor: Actor) -> Any:
     """Open a unit of an actor's."""
-    return open_unit(services.database.sessions, actor, services.clock, services.ring)
+    return open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 @pytest.fixture

@@ -48,13 +48,13 @@ class Shared:
 
     async def clear(self, services: Services) -> None:
         """Empty everything that a test may have written to: tables, Valkey, mail, and what processes remember."""
-        await services.desk.close()
-        await services.door.close()
+        await services.acceptor.close()
+        await services.authentication.close()
         await empty(await self._emptier(services.settings.database_url or ""))
         await self._flush(services.settings.redis_url or "")
         shutil.rmtree(services.settings.data, ignore_errors=True)
         for each in self._services:
-            each.oauth.ring._known, each.oauth.ring._read_at = {}, signing.NEVER
+            each.oauth.key_ring._known, each.oauth.key_ring._read_at = {}, signing.NEVER
             each.limits.rates._held.clear()
 
     async def _emptier(self, database_url: str) -> asyncpg.Connection:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import typer
 
-from app import memory
+from app import gc
 from app import settings as configuration
 from app.cli import administration, runtime
 from app.cli.administration import find_settings, opened_facts, tell
@@ -38,7 +38,7 @@ def _print_version(wanted: bool) -> None:
 
 def main() -> None:
     """Run a command; what goes wrong is one sentence and exit code 1, or 2 for a command that is written wrongly."""
-    memory.pause()
+    gc.pause()
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as fault:

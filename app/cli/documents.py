@@ -16,7 +16,7 @@ from app import settings as configuration
 from app.cli import runtime, tables
 
 if TYPE_CHECKING:  # what compiles documents takes longer to load than `serve` takes to start
-    from app.operations.accept import Acceptor
+    from app.operations.arguments import Acceptor
     from app.operations.document import Operation
     from app.operations.variables import Variable
 
@@ -48,7 +48,7 @@ class DocumentGroup(TyperGroup):
 
 @cache
 def operations() -> "list[Operation]":
-    """Return the operations that are commands; a document that does not fit the contract raises `Unsound`."""
+    """Return the operations that are commands; a document that does not fit the contract raises `InvalidDocument`."""
     from app.graphql.schema import contract
     from app.operations.document import load
 
@@ -73,7 +73,7 @@ def _command(operation: "Operation", name: str) -> Any:
 
 def _function(operation: "Operation") -> Callable[..., None]:
     """Return the function of a command, with a parameter for each variable."""
-    from app.operations.accept import Acceptor
+    from app.operations.arguments import Acceptor
 
     accept = Acceptor(operation.variables.values())
 
@@ -149,7 +149,7 @@ def _help(variable: "Variable") -> str:
 
 def _variables(accept: "Acceptor", operation: "Operation", given: dict[str, Any]) -> dict[str, Any]:
     """Return the variables that were given; raise `BadParameter` for one that the operation cannot take."""
-    from app.operations.accept import Unacceptable
+    from app.operations.arguments import Unacceptable
 
     sent = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in sent.items():

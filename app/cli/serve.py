@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import typer
 
-from app import memory
+from app import gc
 from app.cli import runtime
 from app.cli.profile import ask_profile
 from app.db import schema
@@ -72,7 +72,7 @@ def _prepare(settings: Settings) -> None:
         typer.echo(WELCOME.format(url=settings.public_url, data=_export_data(settings), **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
-    memory.settle()
+    gc.settle()
 
 
 async def _is_set_up(url: str) -> bool:

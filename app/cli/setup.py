@@ -23,7 +23,7 @@ from app.domain.billing import service as billing
 from app.domain.kernel import phone
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
@@ -113,7 +113,7 @@ async def list_accounts(
 
 
 async def change_account(
-    settings: Settings, account_id: int, change: Callable[[Unit], Awaitable[Account]], columns: Columns
+    settings: Settings, account_id: int, change: Callable[[UnitOfWork], Awaitable[Account]], columns: Columns
 ) -> dict[str, Any]:
     """Change an account by a verb of the operator's; return it."""
     async with operate(settings, account_id) as unit:
@@ -191,7 +191,7 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 
 
 @asynccontextmanager
-async def operate(settings: Settings, account_id: int) -> AsyncGenerator[Unit]:
+async def operate(settings: Settings, account_id: int) -> AsyncGenerator[UnitOfWork]:
     """Open a unit of an account's, for the operator; raise `NotFound` and `AccountDeleted`."""
     async with connect(settings) as services, _open(services, operator_of(account_id)) as unit:
         await check_account(unit)
@@ -203,20 +203,20 @@ def operator_of(account_id: int) -> Actor:
     return Actor(account_id, ALL, OPERATOR)
 
 
-async def check_account(unit: Unit) -> None:
+async def check_account(unit: UnitOfWork) -> None:
     """Raise `NotFound` where the unit's account does not exist, and `AccountDeleted`."""
     if (await accounts.get_own(unit)).status == AccountStatus.deleted:
         raise AccountDeleted()
 
 
 @asynccontextmanager
-async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[Unit]:
+async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[UnitOfWork]:
     async with connect(settings) as services, _open(services, actor) as unit:
         yield unit
 
 
-def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]:
-    return open_unit(services.database.sessions, actor, services.clock, services.ring)
+def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitOfWork]:
+    return open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 @asynccontextmanager

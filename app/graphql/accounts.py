@@ -292,7 +292,7 @@ class AccountMutation:
         role: RoleWanted,
     ) -> models.Invitation:
         """Invite a person."""
-        return await invitations.invite(info.context.unit, info.context.services.door.tokens, email, role)
+        return await invitations.invite(info.context.unit, info.context.services.authentication.tokens, email, role)
 
     @strawberry.mutation(
         graphql_type=Invitation,

@@ -9,7 +9,7 @@ import strawberry
 from app.domain.accounts import api_keys, queries
 from app.domain.accounts.api_keys import Made, NewKey
 from app.domain.accounts.keys import KeyKind
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -130,7 +130,7 @@ async def _make(info: Info, new: NewKey) -> NewApiKey:
     return await _shown(unit, await api_keys.create_key(unit, info.context.services.secret, new))
 
 
-async def _shown(unit: Unit, made: Made) -> NewApiKey:
+async def _shown(unit: UnitOfWork, made: Made) -> NewApiKey:
     row = await queries.show_key(unit, made[0].id)
     return NewApiKey(
         key=made[1].text,

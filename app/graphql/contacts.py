@@ -13,7 +13,7 @@ from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
@@ -329,7 +329,7 @@ class ContactMutation:
     ) -> models.Contact:
         """Add a tag."""
 
-        async def act(unit: Unit) -> models.Contact:
+        async def act(unit: UnitOfWork) -> models.Contact:
             return await service.add_tag(unit, (await service.get(unit, id, phone)).id, tag)
 
         digest = idempotency.fingerprint("add_tag", id=id, phone=phone, tag=tag)
@@ -345,7 +345,7 @@ class ContactMutation:
     ) -> models.Contact:
         """Remove a tag."""
 
-        async def act(unit: Unit) -> models.Contact:
+        async def act(unit: UnitOfWork) -> models.Contact:
             return await service.remove_tag(unit, (await service.get(unit, id, phone)).id, tag)
 
         digest = idempotency.fingerprint("remove_tag", id=id, phone=phone, tag=tag)
@@ -387,7 +387,7 @@ def _fields(contact: NewContact) -> ContactFields:
 
 
 async def _once(
-    info: Info, key: str | None, digest: str, change: Callable[[Unit], Awaitable[models.Contact]]
+    info: Info, key: str | None, digest: str, change: Callable[[UnitOfWork], Awaitable[models.Contact]]
 ) -> models.Contact:
     """Make a change once; return the contact as it is now."""
     unit = info.context.unit

@@ -7,7 +7,7 @@ import strawberry
 
 from app.domain.kernel.paging import Page
 from app.domain.messages import failures, models, queries, synchronous
-from app.domain.messages.desk import Send
+from app.domain.messages.acceptor import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.graphql.contacts import Contact
@@ -187,7 +187,7 @@ class MessageMutation:
     ) -> SentMessage:
         """Accept a send."""
         send = Send(to, message, consent_attested is True, from_phone_number_id, idempotency_key)
-        done = await info.context.services.desk.accept(info.context.unit.actor, send)
+        done = await info.context.services.acceptor.accept(info.context.unit.actor, send)
         info.context.replayed = done.replayed
         return SentMessage(
             message_id=strawberry.ID(str(done.message_id)),
@@ -226,7 +226,7 @@ class MessageMutation:
             idempotency_key,
             attestation=attestation or Attestation.api,
         )
-        taken = await synchronous.send(services.desk, services.handoff, info.context.unit.actor, wish)
+        taken = await synchronous.send(services.acceptor, services.handoff, info.context.unit.actor, wish)
         info.context.replayed = taken.replayed
         return TakenMessage(
             message_id=strawberry.ID(str(taken.message_id)),

@@ -15,11 +15,11 @@ from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
 from app.graphql.exports import ExportMutation
+from app.graphql.live import UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
-from app.graphql.updates import UpdateQuery, UpdateSubscription
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.networks import networks_of
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.http.identity import Identify
 from app.http.pace import recognise
 from app.providers.limits import Limits

@@ -47,7 +47,7 @@ class LookUp(Generic[V]):
     answer: asyncio.Task[V | None]
 
 
-class LookUps(Generic[K, V]):
+class CredentialCache(Generic[K, V]):
     """Finds records. A good one is remembered for `ttl`, so that is how long a revoked one still works."""
 
     def __init__(self, database: Database, ttl: timedelta, find: Find[K, V], touch: Touch) -> None:

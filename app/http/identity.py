@@ -14,14 +14,14 @@ from app.domain.accounts.queries import KnownKey, find_live_key
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, grants
 from app.domain.oauth.access_tokens import BadToken
 from app.domain.oauth.authority import Authority
 from app.domain.oauth.queries import LiveGrant, find_live_grant
 from app.domain.oauth.resources import WORKING_SET
 from app.http.challenges import challenge
-from app.http.credential_cache import LookUps
+from app.http.credential_cache import CredentialCache
 
 Identify = Callable[[Mapping[str, str]], Awaitable[Actor | None]]
 """Tells by the headers who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
@@ -54,8 +54,8 @@ class Identity:
         self._secret = secret
         self._clock = clock
         self._authority = authority
-        self._keys: LookUps[bytes, KnownKey] = LookUps(database, ttl, find_live_key, touch_key)
-        self._grants: LookUps[int, LiveGrant] = LookUps(database, ttl, find_live_grant, grants.touch)
+        self._keys: CredentialCache[bytes, KnownKey] = CredentialCache(database, ttl, find_live_key, touch_key)
+        self._grants: CredentialCache[int, LiveGrant] = CredentialCache(database, ttl, find_live_grant, grants.touch)
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
         """Return who bears the key or token in the headers, whose names are in lower case; None where there is none.
@@ -100,7 +100,7 @@ class Identity:
     async def _bearer_of_token(self, text: str, resource: str, now: datetime) -> Actor:
         authority = self._authority
         try:
-            token = await access_tokens.verify(authority.ring, authority.issuer, text, now, [resource])
+            token = await access_tokens.verify(authority.key_ring, authority.issuer, text, now, [resource])
         except BadToken as fault:
             raise self._refusal(f"This access token is not good here. {fault}", resource) from None
         grant = await self._grants.find(token.grant_id, now)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from starlette.requests import cookie_parser
 
-from app.domain.accounts.door import Door, actor_of
+from app.domain.accounts.authentication import Authentication, actor_of
 from app.domain.accounts.models import Role
 from app.domain.kernel.errors import Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.http.identity import Identify, request_id
 from app.settings import Settings
 from app.urls import split
@@ -64,9 +64,9 @@ def cookie_in(headers: Mapping[str, str], name: str) -> str | None:
 class SessionIdentity:
     """Resolves who bears a key or token, as `bearer` does, and else who is signed in."""
 
-    def __init__(self, bearer: Identify, door: Door, origin: Origin) -> None:
+    def __init__(self, bearer: Identify, authentication: Authentication, origin: Origin) -> None:
         self._bearer = bearer
-        self._door = door
+        self._door = authentication
         self._origin = origin
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:

@@ -1,1 +1,1 @@
-"""Work that happens later: bells, the clock that rings them, and one file an area."""
+"""Work that happens later: topics, the clock that rings them, and one file an area."""

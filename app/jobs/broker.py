@@ -1,4 +1,4 @@
-"""From Redis to the event loop: Dramatiq's broker, and the consumer that hears the bells."""
+"""From Redis to the event loop: Dramatiq's broker, and the consumer that hears the topics."""
 
 import asyncio
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.db.redis import socket_options
-from app.jobs.doorbell import NAMESPACE, QUEUE, unanswered
 from app.jobs.job import Runner
+from app.jobs.notifier import NAMESPACE, QUEUE, unanswered
 
 HEARTBEAT_MS = 10_000
 MAINTENANCE_PER_MILLION = 100_000
-DEAD_RING_MS = 60_000
+DEAD_NOTIFICATION_MS = 60_000
 POLL_MS = 20
 PREFETCH = 64
 HANG_UP_MS = 1000
@@ -24,7 +24,7 @@ HANG_UP_MS = 1000
 log = structlog.get_logger(__name__)
 
 
-class BellBroker(RedisBroker):
+class NotificationBroker(RedisBroker):
     """A Redis broker without delay queues: what is due later stands in the database."""
 
     def get_declared_delay_queues(self) -> set[str]:
@@ -32,19 +32,19 @@ class BellBroker(RedisBroker):
         return set()
 
 
-def make_broker(redis_url: str, runners: Iterable[Runner]) -> BellBroker:
-    """Make a broker with an actor for each bell, which starts the runner on the event loop that calls this.
+def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker:
+    """Make a broker with an actor for each topic, which starts the runner on the event loop that calls this.
 
-    An actor returns at once, so a slow job holds no thread of Dramatiq's and keeps no other bell waiting. Nor is
+    An actor returns at once, so a slow job holds no thread of Dramatiq's and keeps no other topic waiting. Nor is
     there middleware: no retries, age limits or time limits, because a ring that is lost is made good by the clock.
     """
-    broker = BellBroker(
+    broker = NotificationBroker(
         client=Redis.from_url(redis_url, **socket_options(redis_url), socket_connect_timeout=1, socket_timeout=5),
         namespace=NAMESPACE,
         middleware=[],
         heartbeat_timeout=HEARTBEAT_MS,
         maintenance_chance=MAINTENANCE_PER_MILLION,
-        dead_message_ttl=DEAD_RING_MS,
+        dead_message_ttl=DEAD_NOTIFICATION_MS,
     )
     loop = asyncio.get_running_loop()
     for runner in runners:
@@ -52,15 +52,15 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> BellBroker:
     return broker
 
 
-def make_consumer(broker: BellBroker) -> dramatiq.Worker:
-    """Make the threads that hear the bells; `start` starts them. One answers, since an answer takes no time."""
+def make_consumer(broker: NotificationBroker) -> dramatiq.Worker:
+    """Make the threads that hear the topics; `start` starts them. One answers, since an answer takes no time."""
     consumer = dramatiq.Worker(broker, worker_timeout=POLL_MS, worker_threads=1)
     consumer.queue_prefetch = PREFETCH
     return consumer
 
 
-def hang_up(consumer: dramatiq.Worker, broker: BellBroker) -> None:
-    """Stop hearing the bells, and disconnect; takes two seconds at most, and those only while Redis is away."""
+def hang_up(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
+    """Stop hearing the topics, and disconnect; takes two seconds at most, and those only while Redis is away."""
     try:
         consumer.stop(HANG_UP_MS)
     except RedisError as error:
@@ -68,11 +68,11 @@ def hang_up(consumer: dramatiq.Worker, broker: BellBroker) -> None:
     broker.client.close()
 
 
-def _declare_actor(broker: BellBroker, runner: Runner, loop: asyncio.AbstractEventLoop) -> None:
+def _declare_actor(broker: NotificationBroker, runner: Runner, loop: asyncio.AbstractEventLoop) -> None:
     def answer() -> None:
         # First: a ring from now on may speak of work that the run about to start does not see.
         with suppress(RedisError):
-            broker.client.delete(unanswered(runner.job.bell))
+            broker.client.delete(unanswered(runner.job.topic))
         loop.call_soon_threadsafe(runner.start)
 
-    dramatiq.actor(actor_name=runner.job.bell, queue_name=QUEUE, broker=broker)(answer)
+    dramatiq.actor(actor_name=runner.job.topic, queue_name=QUEUE, broker=broker)(answer)

@@ -9,7 +9,7 @@ import structlog
 
 from app.telemetry.metrics import JOB_RUNS, JOB_SECONDS
 
-LANES = 2
+SLOTS = 2
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +23,7 @@ class Job:
     next finds it due. `finish` ends what a batch has left running, when the worker stops.
     """
 
-    bell: str
+    topic: str
     run: Callable[[], Awaitable[bool]]
     due: Callable[[], Awaitable[bool]]
     every: float = 1.0
@@ -43,7 +43,7 @@ class Runner:
         """Run batches until none is due; while all lanes are busy, have one of them look once more. Never waits."""
         if self._stopping:
             return
-        if len(self._lanes) == LANES:
+        if len(self._lanes) == SLOTS:
             self._asked_again = True
         else:
             self._lanes.add(asyncio.get_running_loop().create_task(self._run()))
@@ -58,7 +58,7 @@ class Runner:
             return
         _, late = await asyncio.wait(lanes, timeout=grace)
         for lane in late:
-            log.warning("batch cut short by the shutdown", bell=self.job.bell)
+            log.warning("batch cut short by the shutdown", topic=self.job.topic)
             lane.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
@@ -72,14 +72,14 @@ class Runner:
             self._lanes.discard(asyncio.current_task())
 
     async def _batch(self) -> bool:
-        bell = self.job.bell
+        topic = self.job.topic
         started = time.perf_counter()
         try:
             more = await self.job.run()
         except Exception:
-            log.exception("job failed", bell=bell)
-            JOB_RUNS.labels(bell, "failed").inc()
+            log.exception("job failed", topic=topic)
+            JOB_RUNS.labels(topic, "failed").inc()
             return False
-        JOB_RUNS.labels(bell, "done").inc()
-        JOB_SECONDS.labels(bell).observe(time.perf_counter() - started)
+        JOB_RUNS.labels(topic, "done").inc()
+        JOB_SECONDS.labels(topic).observe(time.perf_counter() - started)
         return more

@@ -1,6 +1,6 @@
 """News between processes: workers announce which accounts have updates, web processes hear it and wake their streams.
 
-Like a ring of the doorbell, a notice carries no work: what is new stands in the database, and who is woken looks there.
+Like a ring of the notifier, a notice carries no work: what is new stands in the database, and who is woken looks there.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from redis.backoff import NoBackoff
 
 from app.db.redis import AWAY, open_redis
 from app.domain.kernel.errors import DomainError
-from app.domain.updates.feed import KINDS
-from app.jobs.doorbell import NAMESPACE
+from app.domain.live.feed import KINDS
+from app.jobs.notifier import NAMESPACE
 from app.telemetry.logs import Throttle
 
 CHANNEL = f"{NAMESPACE}:updates"

@@ -2,17 +2,17 @@
 
 import structlog
 
-from app.domain.accounts.mailroom import Mailroom
-from app.domain.accounts.outbox import BELL
+from app.domain.accounts.mail_outbox import TOPIC
+from app.domain.accounts.mail_sender import MailSender
 from app.jobs.job import Job
 from app.telemetry.metrics import MAILS
 
 log = structlog.get_logger(__name__)
 
 
-def send(mailroom: Mailroom) -> Job:
+def send(mail_sender: MailSender) -> Job:
     """Return the job that sends mail."""
-    return Job(BELL, mailroom.run, mailroom.due)
+    return Job(TOPIC, mail_sender.run, mail_sender.due)
 
 
 def count(result: str, reason: str) -> None:

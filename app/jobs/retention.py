@@ -17,7 +17,7 @@ PURGES = {
     "DELETE FROM idempotency_keys WHERE created_at < $1": OWN_KEPT,
     "DELETE FROM sessions WHERE expires_at < $1": timedelta(0),
     "DELETE FROM password_links WHERE expires_at < $1": timedelta(0),
-    "DELETE FROM waiting_letters WHERE expires_at < $1": timedelta(0),
+    "DELETE FROM waiting_mails WHERE expires_at < $1": timedelta(0),
     "DELETE FROM invitations WHERE expires_at < $1": timedelta(0),
     "DELETE FROM sandbox_callbacks WHERE done_at < $1": SANDBOX_FOR,
     "DELETE FROM sandbox_messages WHERE received_at < $1": SANDBOX_FOR,

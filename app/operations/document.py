@@ -33,9 +33,9 @@ from graphql import (
 
 from app.operations import json_schema
 from app.operations.directives import directive_values
+from app.operations.errors import InvalidDocument
 from app.operations.json_schema import Fragments, Json, SelectingNode
 from app.operations.surface import SURFACE, Rest, Tool, check_rest, read_command, read_rest, read_tool
-from app.operations.unsound import Unsound
 from app.operations.variables import Variable, read_variables
 
 _SURFACE_DIRECTIVES = {node.name.value for node in SURFACE.definitions if isinstance(node, DirectiveDefinitionNode)}
@@ -71,15 +71,15 @@ class Operation:
 
 
 def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
-    """Compile every document under a folder against a schema built from SDL; raise `Unsound` for the first fault."""
+    """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument` for a fault."""
     dialect = extend_schema(schema, SURFACE)
     operations: list[Operation] = []
     for path in sorted(folder.rglob("*.graphql")):
         try:
             operations.extend(_read(path, dialect))
             _check_unique(operations)
-        except (Unsound, GraphQLError) as fault:
-            raise Unsound(f"{path}: {fault}") from None
+        except (InvalidDocument, GraphQLError) as fault:
+            raise InvalidDocument(f"{path}: {fault}") from None
     return operations
 
 
@@ -96,7 +96,7 @@ def _read(path: Path, schema: GraphQLSchema) -> Iterator[Operation]:
 def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQLSchema, area: str) -> Operation:
     parent = schema.get_root_type(node.operation)
     if node.name is None or parent is None or node.operation is OperationType.SUBSCRIPTION:
-        raise Unsound("an operation is a query or a mutation, and has a name")
+        raise InvalidDocument("an operation is a query or a mutation, and has a name")
     root, selections = _root(node, parent, fragments)
     described = parent.fields[selections[0].name.value]
     used = _used(node, fragments)
@@ -126,7 +126,7 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         },
     )
     if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
-        raise Unsound(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
+        raise InvalidDocument(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
     for rest in operation.rest:
         check_rest(rest, variables, operation.returns, reads_only=operation.reads_only)
     return operation
@@ -137,7 +137,7 @@ def _root(
 ) -> tuple[str, list[FieldNode]]:
     roots = json_schema.selected(parent, [node], fragments)
     if len(roots) != 1:
-        raise Unsound("an operation selects exactly one root field: one transaction, one result")
+        raise InvalidDocument("an operation selects exactly one root field: one transaction, one result")
     return next(iter(roots.items()))
 
 
@@ -200,4 +200,4 @@ def _check_unique(operations: list[Operation]) -> None:
     commands = Counter(operation.command for operation in operations if operation.command)
     for taken, count in [*names.items(), *places.items(), *commands.items()]:
         if count > 1:
-            raise Unsound(f"{taken} is taken by another operation")
+            raise InvalidDocument(f"{taken} is taken by another operation")

@@ -21,7 +21,7 @@ from graphql import (
     is_required_input_field,
 )
 
-from app.operations.unsound import Unsound
+from app.operations.errors import InvalidDocument
 
 Json = dict[str, Any]
 Fragments = Mapping[str, FragmentDefinitionNode]
@@ -69,7 +69,7 @@ def selected(
     for parent in nodes:
         for node in _flatten(parent.selection_set, fragments):
             if node.name.value not in kind.fields:
-                raise Unsound(f"{node.name.value} cannot be selected in an operation")
+                raise InvalidDocument(f"{node.name.value} cannot be selected in an operation")
             found.setdefault((node.alias or node.name).value, []).append(node)
     return found
 
@@ -79,7 +79,7 @@ def _input_options(kind: GraphQLType) -> list[Json]:
         return [_input(kind)]
     item = kind.of_type.of_type if isinstance(kind.of_type, GraphQLNonNull) else kind.of_type
     if isinstance(item, GraphQLList):
-        raise Unsound("a list of lists has no place in an operation")
+        raise InvalidDocument("a list of lists has no place in an operation")
     return [_input(item), {"type": "array", "items": accepts(kind.of_type)}]
 
 
@@ -112,7 +112,7 @@ def _leaf(kind: GraphQLType) -> Json:
     if isinstance(kind, GraphQLEnumType):
         return {"type": "string", "enum": list(kind.values)}
     if str(kind) not in SCALARS:
-        raise Unsound(f"the type {kind} has no JSON Schema")
+        raise InvalidDocument(f"the type {kind} has no JSON Schema")
     return dict(SCALARS[str(kind)])
 
 
@@ -133,7 +133,7 @@ def _any_of(options: list[Json]) -> Json:
 def _flatten(selection: SelectionSetNode | None, fragments: Fragments) -> Iterator[FieldNode]:
     for node in selection.selections if selection else ():
         if node.directives:
-            raise Unsound("a selection takes no directives: the answer of a document has one shape")
+            raise InvalidDocument("a selection takes no directives: the answer of a document has one shape")
         match node:
             case FieldNode():
                 yield node
@@ -142,4 +142,4 @@ def _flatten(selection: SelectionSetNode | None, fragments: Fragments) -> Iterat
             case InlineFragmentNode():
                 yield from _flatten(node.selection_set, fragments)
             case _:  # pragma: no cover - GraphQL has no fourth kind of selection
-                raise Unsound(f"{node.kind} is no selection")
+                raise InvalidDocument(f"{node.kind} is no selection")

@@ -8,8 +8,8 @@ from pathlib import Path
 from graphql import GraphQLSchema, OperationDefinitionNode, parse
 
 from app.operations.directives import directive_values
+from app.operations.errors import InvalidDocument
 from app.operations.json_schema import Json
-from app.operations.unsound import Unsound
 from app.operations.variables import Variable
 
 SURFACE = parse((Path(__file__).parent / "surface.graphql").read_text("utf-8"))
@@ -76,25 +76,25 @@ def read_command(node: OperationDefinitionNode, schema: GraphQLSchema) -> str | 
 
 
 def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:
-    """Raise `Unsound` where an endpoint cannot be served."""
+    """Raise `InvalidDocument` where an endpoint cannot be served."""
     if not _PATH.fullmatch(rest.path):
-        raise Unsound(f"the path {rest.path} must be segments such as /contacts/{{id}}")
+        raise InvalidDocument(f"the path {rest.path} must be segments such as /contacts/{{id}}")
     if rest.method == "GET" and not reads_only:
-        raise Unsound(f"{rest.place} would change something: a GET is a query")
+        raise InvalidDocument(f"{rest.place} would change something: a GET is a query")
     _check_path(rest, variables)
     _check_texts(rest, variables)
     if rest.envelope == "page":
         _check_page(rest, variables, returns)
     if rest.pick is not None and rest.pick not in returns.get("properties", {}):
-        raise Unsound(f"{rest.place} picks {rest.pick}, which the operation does not select")
+        raise InvalidDocument(f"{rest.place} picks {rest.pick}, which the operation does not select")
 
 
 def _check_path(rest: Rest, variables: Mapping[str, Variable]) -> None:
     for name in rest.placeholders:
         if name not in variables:
-            raise Unsound(f"{rest.path} has {{{name}}}, but the operation has no variable ${name}")
+            raise InvalidDocument(f"{rest.path} has {{{name}}}, but the operation has no variable ${name}")
         if variables[name].many or variables[name].header:
-            raise Unsound(f"${name} stands in the path {rest.path}, so it is one value and no header")
+            raise InvalidDocument(f"${name} stands in the path {rest.path}, so it is one value and no header")
 
 
 def _check_texts(rest: Rest, variables: Mapping[str, Variable]) -> None:
@@ -103,11 +103,13 @@ def _check_texts(rest: Rest, variables: Mapping[str, Variable]) -> None:
     for variable in variables.values():
         in_body = variable.name in members and variable.header is None
         if not in_body and variable.single["type"] not in _TEXTUAL:
-            raise Unsound(f"${variable.name} is an object, which {rest.place} cannot read from its query string")
+            raise InvalidDocument(
+                f"${variable.name} is an object, which {rest.place} cannot read from its query string"
+            )
 
 
 def _check_page(rest: Rest, variables: Mapping[str, Variable], returns: Json) -> None:
     if rest.method != "GET" or not returns.get("properties", {}).keys() >= _COUNTED:
-        raise Unsound(f"{rest.place} is a page: it is a GET of a connection, with total_count and nodes")
+        raise InvalidDocument(f"{rest.place} is a page: it is a GET of a connection, with total_count and nodes")
     if not variables.keys() >= _PAGED or "default" not in variables["limit"].schema:
-        raise Unsound(f"{rest.place} is a page: it takes $offset, and $limit with a default")
+        raise InvalidDocument(f"{rest.place} is a page: it takes $offset, and $limit with a default")

@@ -26,8 +26,8 @@ from graphql import (
 )
 
 from app.operations.directives import directive_values
+from app.operations.errors import InvalidDocument
 from app.operations.json_schema import NULL, Json, accepts
-from app.operations.unsound import Unsound
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema
     name = node.variable.name.value
     kind = type_from_ast(schema, node.type)
     if kind is None:  # pragma: no cover - a document is validated before its variables are read
-        raise Unsound(f"${name} is of an unknown type")
+        raise InvalidDocument(f"${name} is of an unknown type")
     described: dict[str, Any] = accepts(kind)
     if description := node.description.value if node.description else descriptions.get(name):
         described["description"] = description

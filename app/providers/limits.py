@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.providers.rates import Policy, Rates
+from app.providers.rate_limits import Policy, Rates
 from app.providers.shares import Shares
 
 

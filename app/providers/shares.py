@@ -15,11 +15,11 @@ from datetime import timedelta
 import structlog
 
 from app.db.redis import AWAY, open_redis
-from app.domain.kernel.coalescer import Coalescer
+from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.networks import GROWTH, networks_of
-from app.providers import rates
-from app.providers.local import Buckets
-from app.providers.rates import MAX_BATCH, REST_SECONDS, TIMEOUT_SECONDS, Policy, RefusalDelay
+from app.providers import rate_limits
+from app.providers.local_counters import Buckets
+from app.providers.rate_limits import MAX_BATCH, REST_SECONDS, TIMEOUT_SECONDS, Policy, RefusalDelay
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import RATE_LIMITS
 
@@ -89,7 +89,7 @@ class Claim:
     @property
     def amounts(self) -> tuple[int, int, int, int]:
         """Return the numbers of the script."""
-        window = rates.WINDOW_SECONDS * 1_000_000
+        window = rate_limits.WINDOW_SECONDS * 1_000_000
         shared = window // self.total if self.total else 0
         return len(self.networks), self.units, window // self.policy.quota, shared
 
@@ -100,7 +100,7 @@ class Shares:
     def __init__(self, redis_url: str) -> None:
         self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
         self._script = self._redis.register_script(_TAKE)
-        self._claim: Coalescer[Claim, int] = Coalescer(self._serve, MAX_BATCH)
+        self._claim: MicroBatcher[Claim, int] = MicroBatcher(self._serve, MAX_BATCH)
         self._delay = RefusalDelay()
         self._rests_until = 0.0
         self._buckets = Buckets()
@@ -140,7 +140,7 @@ class Shares:
         keys = [key for claim in claims for key in claim.keys]
         amounts = [number for claim in claims for number in claim.amounts]
         try:
-            return await self._script(keys, [rates.WINDOW_SECONDS * 1_000_000, GROWTH, *amounts])
+            return await self._script(keys, [rate_limits.WINDOW_SECONDS * 1_000_000, GROWTH, *amounts])
         except AWAY as error:
             self._warn(error)
             return [self._take_alone(claim) for claim in claims]
@@ -152,7 +152,7 @@ class Shares:
         costs = {key: units * cost // GROWTH**wider for wider, key in widths}
         if shared:
             costs[claim.keys[-1]] = units * shared
-        return self._buckets.take(costs, rates.WINDOW_SECONDS * 1_000_000)
+        return self._buckets.take(costs, rate_limits.WINDOW_SECONDS * 1_000_000)
 
     def _warn(self, error: Exception) -> None:
         self._rests_until = time.monotonic() + REST_SECONDS

@@ -16,7 +16,7 @@ from app.domain.erasure import downloads
 from app.domain.erasure.downloads import Sending
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import open_unit
+from app.domain.kernel.unit_of_work import open_unit
 from app.graphql.exports import PATH
 from app.http.anonymous import count_stranger
 from app.http.client_address import address_of
@@ -52,7 +52,7 @@ class Exports:
         await count_stranger(services.limits, address_of(request))
         token, now = request.path_params["token"], services.clock.now()
         actor = downloads.open_link(services.exports, token, now, request_id())
-        units = partial(open_unit, services.database.sessions, actor, services.clock, services.ring)
+        units = partial(open_unit, services.database.sessions, actor, services.clock, services.notify)
         if request.method == "HEAD":
             async with units() as unit:
                 await downloads.check(unit)

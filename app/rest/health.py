@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
-from app.domain.webhooks import figures
+from app.domain.webhooks import metrics as figures
 from app.http.routing import CountedRoute
 from app.services import Services
 from app.telemetry.metrics import CONTENT_TYPE, Source, render

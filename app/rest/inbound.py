@@ -15,7 +15,7 @@ from app.http.client_address import address_of
 from app.http.errors import translate
 from app.http.pace import recognise
 from app.http.routing import CountedRoute
-from app.rest.accept import read_body
+from app.rest.arguments import read_body
 from app.services import Services
 
 log = structlog.get_logger(__name__)

@@ -17,12 +17,12 @@ from app.domain.kernel.errors import (
     catalogue,
 )
 from app.operations.document import Operation
+from app.operations.errors import InvalidDocument
 from app.operations.forms import form_schema
 from app.operations.json_schema import Json, obj
 from app.operations.surface import Rest
-from app.operations.unsound import Unsound
 from app.operations.variables import Variable
-from app.rest.accept import Places
+from app.rest.arguments import Places
 
 Catalogue = Mapping[str, type[DomainError]]
 
@@ -80,7 +80,7 @@ SECURITY = {
 
 
 def document(operations: Iterable[Operation], version: str, server_url: str) -> Json:
-    """Describe every endpoint; raise `Unsound` where an operation refuses with a code that no error bears."""
+    """Describe every endpoint; raise `InvalidDocument` where an operation refuses with a code that no error bears."""
     offered = [operation for operation in operations if operation.rest]
     known = catalogue()
     paths: defaultdict[str, Json] = defaultdict(dict)
@@ -186,7 +186,7 @@ def _common(operation: Operation, places: Places) -> list[type[DomainError]]:
 
 def _declared(operation: Operation, known: Catalogue) -> list[type[DomainError]]:
     if unknown := [code for code in operation.refusals if code not in known]:
-        raise Unsound(f"{operation.name} refuses with {unknown[0]}, which no error bears")
+        raise InvalidDocument(f"{operation.name} refuses with {unknown[0]}, which no error bears")
     return [known[code] for code in operation.refusals]
 
 

@@ -11,11 +11,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.domain.kernel.errors import Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.http.routing import CountedRoute
 from app.operations.document import Operation
 from app.operations.surface import Rest
-from app.rest.accept import Places, Reader, read_query
+from app.rest.arguments import Places, Reader, read_query
 from app.rest.envelope import success
 
 

@@ -16,7 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYP
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from app.telemetry import ended
+from app.telemetry import ended_processes
 
 __all__ = [
     "ATTEMPTS_UNCHECKED",
@@ -25,9 +25,9 @@ __all__ = [
     "JOB_RUNS",
     "JOB_SECONDS",
     "MAILS",
+    "NOTIFICATIONS",
     "RATE_LIMITS",
     "REQUEST_SECONDS",
-    "RINGS",
     "SENDS",
     "SIGN_INS",
     "WEBHOOKS_IN_FLIGHT",
@@ -48,7 +48,9 @@ REQUEST_SECONDS = Histogram(
 )
 ERRORS = Counter("messaging_errors", "Errors answered, by code.", ["code"], registry=REGISTRY)
 SENDS = Counter("messaging_sends", "Messages handed to a carrier, by result.", ["result"], registry=REGISTRY)
-RINGS = Counter("messaging_rings", "Rings of the doorbell, by result.", ["bell", "result"], registry=REGISTRY)
+NOTIFICATIONS = Counter(
+    "messaging_notifications", "Notifications of the notifier, by result.", ["topic", "result"], registry=REGISTRY
+)
 RATE_LIMITS = Counter(
     "messaging_rate_limits",
     "Requests counted against a rate limit, by result.",
@@ -68,11 +70,11 @@ ATTEMPTS_UNCHECKED = Counter(
     registry=REGISTRY,
 )
 MAILS = Counter("messaging_mails", "Mails, by result.", ["result"], registry=REGISTRY)
-JOB_RUNS = Counter("messaging_job_runs", "Batches of a job, by result.", ["bell", "result"], registry=REGISTRY)
+JOB_RUNS = Counter("messaging_job_runs", "Batches of a job, by result.", ["topic", "result"], registry=REGISTRY)
 JOB_SECONDS = Histogram(
     "messaging_job_seconds",
     "Seconds that one batch of a job took.",
-    ["bell"],
+    ["topic"],
     registry=REGISTRY,
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
 )
@@ -100,14 +102,14 @@ def fold() -> None:
     """Fold the counts of processes that have ended, so that a process that starts again and again fills no folder."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")  # noqa: TID251 - prometheus_client reads it in the same way
     if folder and Path(folder).is_dir():
-        with ended.folded(Path(folder)):
+        with ended_processes.folded(Path(folder)):
             pass
 
 
 def _tell_counted(folder: str | None) -> bytes:
     if not folder:
         return generate_latest(REGISTRY)
-    with ended.folded(Path(folder)):
+    with ended_processes.folded(Path(folder)):
         return generate_latest(MultiProcessCollector(None, folder))
 
 

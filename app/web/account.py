@@ -9,12 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts import sessions
-from app.domain.accounts.door import SignInRefused, WrongPassword, actor_of
+from app.domain.accounts.authentication import SignInRefused, WrongPassword, actor_of
 from app.domain.accounts.models import Role, Session
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Entry
 from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
-from app.domain.kernel.unit import Unit, open_unit
+from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.domain.oauth import grants, queries
 from app.domain.oauth.queries import ConnectedApplication
 from app.http.identity import request_id
@@ -70,7 +70,7 @@ class AccountPage:
         entry = Entry(signed_in.session, signed_in.user, signed_in.account)
         old, new = form.get("old_password", ""), form.get("password", "")
         try:
-            await self._services.door.change_password(entry, old, new, self._browser.visitor(request))
+            await self._services.authentication.change_password(entry, old, new, self._browser.visitor(request))
         except InvalidInput as refused:
             field = "old_password" if isinstance(refused, WrongPassword) else "password"
             return await self._page(request, signed_in, refused.status, str(refused), field)
@@ -124,10 +124,10 @@ class AccountPage:
             wrong_field=field,
         )
 
-    def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[Unit]:
+    def _unit(self, signed_in: SignedIn) -> AbstractAsyncContextManager[UnitOfWork]:
         services = self._services
         actor = actor_of(signed_in.user, request_id())
-        return open_unit(services.database.sessions, actor, services.clock, services.ring)
+        return open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 def _shown(session: Session, signed_in: SignedIn) -> dict[str, object]:

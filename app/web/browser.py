@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.models import Account, Session, User
 from app.domain.accounts.sessions import LONGEST, Entry, Visitor
 from app.domain.kernel.errors import BodyTooLarge, DomainError, RateLimited, UnsupportedMediaType
@@ -77,7 +77,7 @@ class Browser:
     """What the pages share: sessions, forms and templates."""
 
     def __init__(self, services: Services) -> None:
-        self._door = services.door
+        self._door = services.authentication
         self._limits = services.limits
         self._origin = Origin.of(services.settings)
         self._templates = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)

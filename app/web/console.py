@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts.door import actor_of
+from app.domain.accounts.authentication import actor_of
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import DomainError, NotFound, RateLimited, Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.execute import Executor
 from app.graphql.schema import contract
 from app.http.identity import request_id
@@ -122,7 +122,7 @@ class Console:
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Return the documents of the pages by their names; one that does not fit the contract raises `Unsound`."""
+    """Return the documents of the pages by their names; one that does not fit the contract raises `InvalidDocument`."""
     return {operation.name: operation for operation in load(DOCUMENTS, contract())}
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Visitor
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 def routes(services: Services, browser: Browser) -> list[Route]:
     """Return the routes of the pages, and of their style sheet."""
-    pages = SignInPages(services.door, browser)
+    pages = SignInPages(services.authentication, browser)
     found = [
         ("/login", "GET", pages.show_login),
         ("/login", "POST", pages.sign_in),
@@ -51,8 +51,8 @@ def routes(services: Services, browser: Browser) -> list[Route]:
 class SignInPages:
     """What the pages show and do."""
 
-    def __init__(self, door: Door, browser: Browser) -> None:
-        self._door = door
+    def __init__(self, authentication: Authentication, browser: Browser) -> None:
+        self._door = authentication
         self._browser = browser
 
     async def show_login(self, request: Request) -> Response:

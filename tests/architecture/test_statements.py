@@ -21,7 +21,7 @@ LEFT = {
     "domain/billing/test_money_machine.py": 2,  # empties the database between examples
     "domain/contacts/test_contact_pages.py": 4,  # what PostgreSQL plans for a list
     "domain/kernel/test_idempotency.py": 1,
-    "domain/kernel/test_unit.py": 2,  # statements are what a unit runs
+    "domain/kernel/test_unit_of_work.py": 2,  # statements are what a unit runs
     "domain/messages/test_desk_contention.py": 1,
     "domain/webhooks/faults.py": 2,  # passes the statements of the service on
     "domain/webhooks/test_webhooks_dispatcher.py": 1,

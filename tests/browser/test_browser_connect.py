@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from app.domain.accounts.scopes import AUTOMATION, Scope
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened

@@ -109,7 +109,7 @@ class Storm:
             self.killed += 1
 
     async def forget(self, count: int) -> float:
-        """Send texts and flush Valkey while their bells ring; return the seconds until the last one was handed over."""
+        """Send texts and flush Valkey meanwhile; return the seconds until the last one was handed over."""
         await self.settle(PENDING)
         await self.send(count)
         await self.redis.flushall()

@@ -19,7 +19,7 @@ from app.cli import setup
 from app.db import migrate
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.webhooks import service
 from app.embedded.servers import Servers
 from app.services import Services
@@ -93,7 +93,7 @@ class Weather:
             async with unit_of(self.services, Actor(self.accounts[number % ACCOUNTS], frozenset())) as unit:
                 whom = ANN | {"contact_id": contact_id}
                 event = PipelineStageChanged(**whom, old_stage="", new_stage=str(number), changed_at=AT)
-                unit.tell(event, contact_id)
+                unit.record(event, contact_id)
             self.told += 1
             await asyncio.sleep(begun + (number - first) / rate - time.monotonic())
 

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app import memory
+from app import gc
 from app.cli import main
 from app.settings import Settings
 from tests.conftest import SECRET
@@ -35,7 +35,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Give a function that runs `messaging …` in an empty folder and environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(memory, "pause", lambda: None)  # this process goes on afterwards
+    monkeypatch.setattr(gc, "pause", lambda: None)  # this process goes on afterwards
     for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
         monkeypatch.delenv(name, raising=False)
 

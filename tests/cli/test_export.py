@@ -19,7 +19,7 @@ NOT_EXPORTED = {
     "idempotency_keys": "answers, kept for a day",
     "makers": "which credential made which key or webhook; none of them works elsewhere",
     "password_links": "secrets, and gone once used",
-    "waiting_letters": "mails with secrets, gone once sent",
+    "waiting_mails": "mails with secrets, gone once sent",
 }
 """Tables with an account's rows that its export leaves out."""
 

@@ -81,7 +81,7 @@ def test_an_account_is_suspended_and_resumed(messaging: Run, account: int, ask: 
         ("account_suspended", "command line", '{"reason": "Unpaid."}'),
         ("account_resumed", "command line", '{"reason": ""}'),
     ]
-    assert ask("SELECT words ->> 'subject' FROM waiting_letters ORDER BY id") == [
+    assert ask("SELECT words ->> 'subject' FROM waiting_mails ORDER BY id") == [
         ("Your account is suspended",),
         ("Your account is active",),
     ]
@@ -124,7 +124,7 @@ def test_an_account_is_deleted_at_once_and_its_owners_are_told(messaging: Run, a
     messaging("account", "delete", account, "--now", "--yes")
 
     assert ask("SELECT deletion_at <= now(), deletion_notice_at FROM accounts") == [(True, None)]
-    assert ask("SELECT count(*) FROM waiting_letters") == [(2,)]
+    assert ask("SELECT count(*) FROM waiting_mails") == [(2,)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_password_link_is_mailed_and_printed(messaging: Run, account: int, ask
 
     assert (made["user_id"], made["email"]) == (user, "ann@example.com")
     assert made["link"].startswith("http://127.0.0.1:8000/password/")
-    assert ask("SELECT user_id, kind FROM waiting_letters") == [(user, "reset")]
+    assert ask("SELECT user_id, kind FROM waiting_mails") == [(user, "reset")]
     assert ask("SELECT action, subject FROM audit_entries ORDER BY id DESC LIMIT 1") == [
         ("password_reset_asked", "ann@example.com")
     ]

@@ -17,10 +17,10 @@ from app.db.engine import connect
 from app.db.redis import AWAY, open_redis
 from app.domain.kernel.clock import Clock
 from app.jobs.broker import make_broker
-from app.jobs.doorbell import Doorbell
 from app.jobs.live import Announcer, Listener
+from app.jobs.notifier import Notifier
 from app.providers.attempts import RedisAttempts
-from app.providers.rates import Rates
+from app.providers.rate_limits import Rates
 from app.settings import Settings
 from app.urls import split
 
@@ -30,7 +30,7 @@ LINUX = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIM
 WATCHED = {name: value for name, value in LINUX.items() if hasattr(socket, name)}
 CLIENTS: list[Callable[[str], Any]] = [
     Announcer,
-    Doorbell,
+    Notifier,
     Listener,
     Rates,
     lambda url: RedisAttempts(url, Clock()),

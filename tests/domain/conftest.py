@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.events import EVENTS
 
-UnitFor = Callable[[Opened], AbstractAsyncContextManager[Unit]]
+UnitFor = Callable[[Opened], AbstractAsyncContextManager[UnitOfWork]]
 """Opens a unit of an account's, committed at the end of its block."""
 
 Told = Callable[[], Awaitable[list[tuple[str, dict[str, Any]]]]]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from app.db.engine import Pool
-from app.domain.accounts.mail import Letter, MailNotSent
-from app.domain.accounts.mailroom import Mailroom
+from app.domain.accounts.mail_sender import MailSender
+from app.domain.accounts.mailer import Mail, MailNotSent
 from app.services import Services
 from tests.domain.conftest import SetClock
 from tests.factories.traps import open_transactions
@@ -18,32 +18,32 @@ class Post:
 
     pool: Pool
     is_down: bool = False
-    on_letter: Callable[[Letter], Awaitable[object]] | None = None
-    sent: list[Letter] = field(default_factory=list)
+    on_letter: Callable[[Mail], Awaitable[object]] | None = None
+    sent: list[Mail] = field(default_factory=list)
     open_transactions: list[int] = field(default_factory=list)
 
-    async def send(self, letter: Letter) -> None:
+    async def send(self, mail: Mail) -> None:
         self.open_transactions.append(await open_transactions(self.pool))
         if self.on_letter:
-            await self.on_letter(letter)
+            await self.on_letter(mail)
         if self.is_down:
             raise MailNotSent("down for repairs")
-        self.sent.append(letter)
+        self.sent.append(mail)
 
 
 @dataclass
 class Room:
     """A mailroom, its server and what it counted."""
 
-    mailroom: Mailroom
+    mail_sender: MailSender
     post: Post
     clock: SetClock
     counted: list[tuple[str, str]]
 
-    async def work(self) -> list[Letter]:
+    async def work(self) -> list[Mail]:
         """Send all that is due, and return what was sent so far."""
-        while await self.mailroom.due():
-            await self.mailroom.run()
+        while await self.mail_sender.due():
+            await self.mail_sender.run()
         return self.post.sent
 
 
@@ -56,5 +56,5 @@ def open_room(services: Services) -> Room:
         counted.append((result, reason))
 
     url = "https://sms.example.com"
-    mailroom = Mailroom(services.database.sessions, clock, services.door.tokens, post, url, count)
-    return Room(mailroom, post, clock, counted)
+    mail_sender = MailSender(services.database.sessions, clock, services.authentication.tokens, post, url, count)
+    return Room(mail_sender, post, clock, counted)

@@ -2,8 +2,8 @@
 
 from importlib import import_module
 
-from app import memory
+from app import gc
 
-memory.pause()
+gc.pause()
 for name in ("app.cli", "app.cli.setup", "app.main", "app.worker", "tests.e2e.commands"):
     import_module(name)

@@ -13,7 +13,7 @@ MAKERS = Rows("makers")
 PASSWORD_LINKS = Rows("password_links")
 SESSIONS = Rows("sessions")
 USERS = Rows("users")
-WAITING_LETTERS = Rows("waiting_letters")
+WAITING_MAILS = Rows("waiting_mails")
 
 
 async def id_of_user(source: Source, **which: Any) -> int:

@@ -35,7 +35,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "sequence_enrollments": {"status": "exited"},
     "suppressions": {"scope_type": "account"},
     "users": {"role": "member", "removed_at": None},
-    "waiting_letters": {"invitation_id": None, "kind": "notice", "attempts": 1},
+    "waiting_mails": {"invitation_id": None, "kind": "notice", "attempts": 1},
     "webhook_deliveries": {"status": "delivered"},
     "webhook_subscriptions": {"status": "active", "wake_at": None, "leased_until": None},
 }

@@ -9,7 +9,7 @@ from sqlalchemy import DateTime, Table
 
 from app.bootstrap import METADATA
 from app.db.engine import Pool
-from app.domain.kernel.unit import Actor, open_unit
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.services import Services
 
@@ -40,7 +40,7 @@ class SavedRows:
 
         async def make() -> Opened:
             async with open_unit(
-                services.database.sessions, Actor(0, frozenset()), services.clock, services.ring
+                services.database.sessions, Actor(0, frozenset()), services.clock, services.notify
             ) as unit:
                 return await open_account(unit, opening)
 

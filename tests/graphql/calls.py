@@ -6,7 +6,7 @@ import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.execute import Executor
 from app.graphql.transport import endpoint
 from app.graphql.transport.requests import GRAPHQL

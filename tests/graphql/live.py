@@ -16,9 +16,9 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
-from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks.dispatcher import Dispatcher
 from app.graphql.transport.websocket import PROTOCOL
@@ -94,9 +94,9 @@ class Scene:
         return await self.services.feed.start(self.account.account_id, None)
 
     async def dispatch(self) -> None:
-        """Do what the worker does when the bell of the events rings."""
-        database, clock, ring = self.services.database, self.services.clock, self.services.ring
-        await Dispatcher(database, clock, ring, watchers=[self.announcer.announce]).run()
+        """Do what the worker does when the topic of the events rings."""
+        database, clock, notify = self.services.database, self.services.clock, self.services.notify
+        await Dispatcher(database, clock, notify, watchers=[self.announcer.announce]).run()
 
     async def receive(self, body: str) -> None:
         """Have a contact text in."""
@@ -108,7 +108,7 @@ class Scene:
     async def send(self, body: str) -> int:
         """Send a text, and have the carrier take it."""
         actor = Actor(self.account.account_id, frozenset(), "test")
-        sent = await self.services.desk.accept(actor, Send(PHONE, body, consent_attested=True))
+        sent = await self.services.acceptor.accept(actor, Send(PHONE, body, consent_attested=True))
         await self.services.handoff.run()
         await self.dispatch()
         return sent.message_id

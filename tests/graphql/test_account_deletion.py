@@ -29,7 +29,7 @@ SEND = {"to": "+12025550143", "message": "Hello"}
 @pytest.fixture
 async def cookie(services: Services, account: Opened) -> str:
     """Give the cookie of a browser that the account's owner is signed in with."""
-    _, token = await services.door.enter(account.email, account.password, SOFA)
+    _, token = await services.authentication.enter(account.email, account.password, SOFA)
     return f"session={token}"
 
 

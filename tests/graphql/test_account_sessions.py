@@ -25,7 +25,7 @@ INVITE = {"query": 'mutation { invite_user(email: "bob@example.com", role: membe
 @pytest.fixture
 async def cookie(services: Services, account: Opened) -> str:
     """Give the cookie of a browser that the account's owner is signed in with."""
-    _, token = await services.door.enter(account.email, account.password, SOFA)
+    _, token = await services.authentication.enter(account.email, account.password, SOFA)
     return f"theme=dark; session={token}; other=1"
 
 

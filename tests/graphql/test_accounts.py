@@ -12,7 +12,7 @@ from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -33,7 +33,7 @@ CHANGE = {"query": change('region: "GB"')}
 @pytest.fixture
 async def cookie(services: Services, account: Opened) -> str:
     """Give the cookie of a browser that the account's owner is signed in with."""
-    _, token = await services.door.enter(account.email, account.password, SOFA)
+    _, token = await services.authentication.enter(account.email, account.password, SOFA)
     return f"theme=dark; session={token}; other=1"
 
 
@@ -46,7 +46,7 @@ async def ask(http: httpx2.AsyncClient, cookie: str, query: str) -> Any:
 async def test_sessions_are_listed_and_ended(
     http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
 ) -> None:
-    _, other = await services.door.enter(account.email, account.password, Visitor("203.0.113.8", "Safari"))
+    _, other = await services.authentication.enter(account.email, account.password, Visitor("203.0.113.8", "Safari"))
 
     found = await ask(http, cookie, "{ sessions { id user_id address user_agent } users { id } }")
     assert [(each["address"], each["user_agent"]) for each in found["sessions"]] == [
@@ -59,7 +59,7 @@ async def test_sessions_are_listed_and_ended(
     ended = await ask(http, cookie, f"mutation {{ end_session(id: {safari}) {{ address }} }}")
 
     assert ended == {"end_session": {"address": "203.0.113.8"}}
-    assert await services.door.find(other) is None
+    assert await services.authentication.find(other) is None
 
 
 async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
@@ -221,7 +221,7 @@ async def test_the_keys_that_a_member_made_end_when_the_member_is_removed(
     async with unit_of(services, Actor(account.account_id, ALL)) as unit:
         bob = await add_user(unit, "bob@example.com", "secret")
         await users.change_role(unit, bob.id, Role.member)
-    _, token = await services.door.enter("bob@example.com", "secret", SOFA)
+    _, token = await services.authentication.enter("bob@example.com", "secret", SOFA)
     made = await ask(http, f"session={token}", 'mutation { create_automation_key(name: "Zap") { key } }')
     key = {"Authorization": f"Bearer {made['create_automation_key']['key']}"}
     assert (await http.get("/automation/subscriptions", headers=key)).status_code == 200
@@ -239,4 +239,4 @@ async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services
     removed, changed = [await post(http, each, Cookie=cookie, **OURS) for each in (remove, change)]
 
     assert (codes(removed), codes(changed)) == (["conflict"], ["conflict"])
-    assert await services.door.find(cookie.partition("session=")[2].partition(";")[0]) is not None
+    assert await services.authentication.find(cookie.partition("session=")[2].partition(";")[0]) is not None

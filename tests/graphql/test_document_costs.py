@@ -10,14 +10,14 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution import documents
 from app.graphql.execution.documents import MAX_ERRORS, Documents, count_tokens, count_units, prepare
 from app.graphql.execution.execute import Executor
 from app.graphql.transport import endpoint
-from app.providers import rates
-from app.providers.rates import Policy
+from app.providers import rate_limits
+from app.providers.rate_limits import Policy
 from app.services import Services
 from app.telemetry.requests import RequestTelemetry
 from tests.graphql.calls import DOCS, TYPENAME, codes, get, post, serving
@@ -93,7 +93,7 @@ def in_production(services: Services) -> Services:
 @pytest.fixture
 def counting(services: Services, monkeypatch: pytest.MonkeyPatch) -> Services:
     """Return the services with a limit that nothing has used, and of which next to nothing comes back with time."""
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     quotas = {"requests": 500, "documents": 60, "anonymous": 500}
     policies = {name: Policy(f"{name}-{uuid4()}", quota) for name, quota in quotas.items()}
     return replace(services, limits=replace(services.limits, **policies))

@@ -24,12 +24,12 @@ from graphql import (
 )
 
 from app.domain.accounts.scopes import ALL
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.schema import CORE
 from app.graphql.transport.requests import GRAPHQL
 from app.http.errors import translate
-from app.providers.rates import Policy
+from app.providers.rate_limits import Policy
 from app.services import Services
 from tests.graphql.calls import URL, serving
 

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from structlog.testing import capture_logs
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.execute import Executor
 from app.graphql.transport import endpoint

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from app.domain.live import feed
 from app.domain.onboarding.service import Opened
-from app.domain.updates import feed
 from app.jobs import live
 from app.jobs.live import Announcer
 from app.services import Services

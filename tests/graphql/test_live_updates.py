@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.conversations.models import ConversationStatus
-from app.domain.updates.feed import MAX_MISSED
+from app.domain.live.feed import MAX_MISSED
 from app.services import Services
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, record, record_many

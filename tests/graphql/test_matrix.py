@@ -21,8 +21,8 @@ from app.domain.automations import service as automations
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit import Actor, Unit
-from app.domain.messages.desk import Send
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.messages.acceptor import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.models import Client, Grant
@@ -235,7 +235,7 @@ def selection(field: GraphQLField) -> str:
     return "{ " + " ".join(inner) + " }"
 
 
-async def connect(unit: Unit, client: Client) -> Grant:
+async def connect(unit: UnitOfWork, client: Client) -> Grant:
     """Have a user of the account allow a client what nobody is asked for here."""
     user = (await accounts.list_users(unit))[0]
     now = unit.clock.now()
@@ -291,9 +291,9 @@ async def make_world(services: Services) -> World:
         )
         grant = await connect(unit, client)
         user = await add_user(unit, "user@example.com", MARK, MARK)
-        invitation = await invitations.invite(unit, services.door.tokens, f"{MARK}@example.com", Role.service)
-        session, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", MARK))
-    sent = await services.desk.accept(actor, Send(PHONE, MARK, consent_attested=True))
+        invitation = await invitations.invite(unit, services.authentication.tokens, f"{MARK}@example.com", Role.service)
+        session, _ = await sessions.begin(unit, services.authentication.tokens, user, Visitor("", MARK))
+    sent = await services.acceptor.accept(actor, Send(PHONE, MARK, consent_attested=True))
     conversation = await CONVERSATIONS.only(services, "id")
     ids = {
         "contact": contact.id,

@@ -15,8 +15,8 @@ from strawberry.types.arguments import convert_arguments
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import ContactFields
-from app.domain.kernel.unit import Actor
-from app.domain.messages.desk import Send
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
@@ -162,7 +162,7 @@ async def actor(services: Services, account: Opened) -> Actor:
         await sequences.create(unit, "Welcome", [NewStep(0, "Hello")])
         await webhooks.subscribe(unit, services.webhooks, "new_message", "https://example.com/hook")
     for number in range(3):
-        await services.desk.accept(actor, Send(f"+1202555014{number}", "Hi", consent_attested=True))
+        await services.acceptor.accept(actor, Send(f"+1202555014{number}", "Hi", consent_attested=True))
     return actor
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.pool import QueuePool
 
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.errors import Unavailable
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
 from app.graphql.execution.execute import Executor

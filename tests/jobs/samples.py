@@ -54,7 +54,7 @@ class Ledger:
         self._file.close()
 
     def job(self, *, every: float, batch_seconds: float = 0.0) -> Job:
-        """Make the job that does this work, on the bell `work`."""
+        """Make the job that does this work, on the topic `work`."""
 
         async def run() -> bool:
             ids = self.claim()

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from app.db.engine import Pool
 from app.domain.contacts import consent, queries
 from app.domain.contacts import service as contacts
-from app.domain.kernel.unit import Actor, open_unit
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.jobs.contacts import expire_holds
@@ -26,12 +26,12 @@ TO, OTHER = "+12025550143", "+12025550144"
 
 
 def job(services: Services, hours: float) -> Job:
-    return expire_holds(services.database, Later(timedelta(hours=hours)), services.ring)
+    return expire_holds(services.database, Later(timedelta(hours=hours)), services.notify)
 
 
 async def hold(services: Services, account: Opened, *phones: str) -> None:
     actor = Actor(account.account_id, frozenset())
-    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+    async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
         for phone in phones:
             await consent.hold(unit, await contacts.find_or_create(unit, phone, "inbound_sms"))
 
@@ -73,7 +73,7 @@ async def test_a_hold_that_was_decided_on_does_not_expire(services: Services, ac
     pool = services.database.pool
     await hold(services, account, TO, OTHER)
     actor = Actor(account.account_id, frozenset())
-    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+    async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
         for contact_id in await CONTACTS.where(phone=TO).read(pool, "id"):
             await consent.release_hold(unit, contact_id, opted_out=False)
 
@@ -106,7 +106,7 @@ async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_runn
     await hold(services, account, TO)
     late, actor = job(services, 25), Actor(account.account_id, frozenset())
 
-    async with open_unit(services.database.sessions, actor, services.clock, services.ring) as unit:
+    async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
         await queries.find_by_phone(unit, TO, lock=True)
 
         assert (await late.due(), await late.run()) == (True, False)

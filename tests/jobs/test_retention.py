@@ -10,7 +10,7 @@ from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.retention import SANDBOX_FOR, purge
 from app.services import Services
-from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_LETTERS, add_link, add_session, id_of_user
+from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_MAILS, add_link, add_session, id_of_user
 from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
 from tests.factories.messages import (
     ERASED_TEXTS,
@@ -68,11 +68,11 @@ async def test_letters_that_nobody_sent_in_time_are_forgotten(services: Services
     pool = services.database.pool
     user = await id_of_user(pool)
     for name, until in {"over": NOON - MOMENT, "good": NOON}.items():
-        await WAITING_LETTERS.insert(pool, account_id=account.account_id, user_id=user, kind=name, expires_at=until)
+        await WAITING_MAILS.insert(pool, account_id=account.account_id, user_id=user, kind=name, expires_at=until)
 
     await _job(services).run()
 
-    assert await WAITING_LETTERS.read(pool, "kind") == ["good"]
+    assert await WAITING_MAILS.read(pool, "kind") == ["good"]
 
 
 async def test_answers_to_keys_of_the_services_own_are_forgotten_after_30_days(
@@ -141,7 +141,7 @@ async def test_deliveries_lose_their_payloads_first_and_are_kept_while_they_are_
 async def test_the_purge_is_due_at_each_interval(services: Services) -> None:
     job = _job(services)
 
-    assert (job.bell, job.every, await job.due()) == ("retention", 600, True)
+    assert (job.topic, job.every, await job.due()) == ("retention", 600, True)
 
 
 def _job(services: Services) -> Job:

@@ -12,8 +12,8 @@ import pytest
 from redis import Redis
 
 from app.jobs.broker import make_broker, make_consumer
-from app.jobs.doorbell import Doorbell
 from app.jobs.job import Job, Runner
+from app.jobs.notifier import Notifier
 from app.worker import Build, Worker
 from tests.jobs.conftest import Valkey
 from tests.jobs.samples import Ledger, building
@@ -27,12 +27,12 @@ SOON = 0.1
 
 
 @asynccontextmanager
-async def working(valkey: Valkey, build: Build) -> AsyncGenerator[Doorbell]:
-    """Run a worker in this process, with a doorbell to wake it."""
-    worker, doorbell = Worker(valkey.url, build), Doorbell(valkey.url)
+async def working(valkey: Valkey, build: Build) -> AsyncGenerator[Notifier]:
+    """Run a worker in this process, with a notifier to wake it."""
+    worker, notifier = Worker(valkey.url, build), Notifier(valkey.url)
     await worker.start()
-    yield doorbell
-    await doorbell.close()
+    yield notifier
+    await notifier.close()
     await worker.stop()
 
 
@@ -49,10 +49,10 @@ def start_stuck_process(valkey: Valkey) -> subprocess.Popen[bytes]:
 
 
 async def test_a_ring_does_the_work_without_the_clock(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+    async with working(valkey, building(ledger.job(every=NEVER))) as notifier:
         ledger.add(25)
 
-        doorbell.ring("work")
+        notifier.notify("work")
 
         await until(lambda: ledger.count("done = 1 and claims = 1") == 25)
 
@@ -61,27 +61,27 @@ async def test_a_ring_is_answered_before_its_run_begins_so_that_the_next_one_cou
     unanswered: list[int] = []
 
     async def run() -> bool:
-        unanswered.append(valkey.client.exists("messaging:bell:work"))
+        unanswered.append(valkey.client.exists("messaging:topic:work"))
         return False
 
     async def due() -> bool:
         return False
 
-    async with working(valkey, building(Job("work", run, due, NEVER))) as doorbell:
-        doorbell.ring("work")
+    async with working(valkey, building(Job("work", run, due, NEVER))) as notifier:
+        notifier.notify("work")
         await until(lambda: len(unanswered) == 1)
-        doorbell.ring("work")
+        notifier.notify("work")
         await until(lambda: len(unanswered) == 2)
 
     assert unanswered == [0, 0]
 
 
 async def test_a_bell_that_no_job_watches_disturbs_no_other(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
+    async with working(valkey, building(ledger.job(every=NEVER))) as notifier:
         ledger.add(1)
 
-        doorbell.ring("unknown")
-        doorbell.ring("work")
+        notifier.notify("unknown")
+        notifier.notify("work")
 
         await until(lambda: ledger.count("done = 1") == 1)
 
@@ -96,21 +96,21 @@ async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Le
         return False
 
     slow = [Job(f"slow_{number}", wait, due, NEVER) for number in range(10)]
-    async with working(valkey, building(*slow, ledger.job(every=NEVER))) as doorbell:
+    async with working(valkey, building(*slow, ledger.job(every=NEVER))) as notifier:
         for job in slow:
-            doorbell.ring(job.bell)
+            notifier.notify(job.topic)
         ledger.add(1)
 
-        doorbell.ring("work")
+        notifier.notify("work")
 
         await until(lambda: ledger.count("done = 1") == 1)
         stuck.set()
 
 
 async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=SOON, batch_seconds=0.05))) as doorbell:
+    async with working(valkey, building(ledger.job(every=SOON, batch_seconds=0.05))) as notifier:
         ledger.add(60)
-        doorbell.ring("work")
+        notifier.notify("work")
         await until(lambda: ledger.count("done > 0") >= 10)
 
         valkey.client.flushall()
@@ -119,35 +119,35 @@ async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger
 
 
 async def test_a_ring_is_heard_after_redis_forgot_everything(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
-        doorbell.ring("work")
+    async with working(valkey, building(ledger.job(every=NEVER))) as notifier:
+        notifier.notify("work")
         valkey.client.flushall()
         ledger.add(1)
 
-        doorbell.ring("work")
+        notifier.notify("work")
 
         await until(lambda: ledger.count("done = 1") == 1)
 
 
 async def test_work_is_done_while_redis_is_away(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=SOON))) as doorbell:
+    async with working(valkey, building(ledger.job(every=SOON))) as notifier:
         valkey.kill()
         ledger.add(25)
 
-        doorbell.ring("work")
+        notifier.notify("work")
 
         await until(lambda: ledger.count("done = 1") == 25)
 
 
 async def test_rings_are_heard_again_when_redis_is_back(valkey: Valkey, ledger: Ledger) -> None:
-    async with working(valkey, building(ledger.job(every=NEVER))) as doorbell:
-        doorbell.ring("work")
+    async with working(valkey, building(ledger.job(every=NEVER))) as notifier:
+        notifier.notify("work")
         valkey.kill()
         valkey.start()
         ledger.add(1)
 
         def is_done_once_rung() -> bool:
-            doorbell.ring("work")
+            notifier.notify("work")
             return ledger.count("done = 1") > 0
 
         await until(is_done_once_rung, every=0.1)
@@ -238,7 +238,7 @@ async def test_no_thread_polls_for_delayed_rings(valkey: Valkey, ledger: Ledger)
 
     consumer.start()
 
-    assert set(consumer.consumers) == {"bells"}
+    assert set(consumer.consumers) == {"topics"}
     consumer.stop()
     broker.client.close()
 
@@ -246,9 +246,9 @@ async def test_no_thread_polls_for_delayed_rings(valkey: Valkey, ledger: Ledger)
 async def test_a_ring_fetched_by_a_killed_worker_leaves_nothing_behind(valkey: Valkey, ledger: Ledger) -> None:
     client: Redis = valkey.client
     client.zadd("messaging:__heartbeats__", {"dead": 0})
-    client.sadd("messaging:__acks__.dead.bells", "ring")
+    client.sadd("messaging:__acks__.dead.topics", "ring")
 
     async with working(valkey, building(ledger.job(every=NEVER))):
         await until(lambda: client.zscore("messaging:__heartbeats__", "dead") is None)
 
-    assert client.exists("messaging:__acks__.dead.bells") == 0
+    assert client.exists("messaging:__acks__.dead.topics") == 0

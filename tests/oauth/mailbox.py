@@ -7,7 +7,7 @@ from email.policy import default
 from pathlib import Path
 from typing import cast
 
-from app.bootstrap import open_mailroom
+from app.bootstrap import open_mail_sender
 from app.services import Services
 
 LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
@@ -15,9 +15,9 @@ LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
 
 async def deliver(services: Services) -> list[EmailMessage]:
     """Send what is due, and return every mail in the folder, the oldest first."""
-    mailroom = open_mailroom(services)
-    while await mailroom.due():
-        await mailroom.run()
+    mail_sender = open_mail_sender(services)
+    while await mail_sender.due():
+        await mail_sender.run()
     files = sorted((services.settings.data / "mail").glob("*.eml"))
     return [read(path) for path in files]
 

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import orjson
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.jobs.live import Announcer

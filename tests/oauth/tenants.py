@@ -13,13 +13,13 @@ from app.domain.accounts import api_keys, invitations, links, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts import service as account_service
 from app.domain.accounts.api_keys import NewKey
-from app.domain.accounts.models import Role, WaitingLetter
+from app.domain.accounts.models import Role, WaitingMail
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.contacts import service as contacts
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
-from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -87,16 +87,16 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         [user] = await accounts.list_users(unit)
         person = await account_service.add_user(unit, f"second@{name}.example", "blue wooden boats")
         invited = f"guest@{name}.example"
-        invitation = await invitations.invite(unit, services.door.tokens, invited, Role.member)
+        invitation = await invitations.invite(unit, services.authentication.tokens, invited, Role.member)
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(name))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": name})
-        _, cookie = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Here"))
-        elsewhere, _ = await sessions.begin(unit, services.door.tokens, user, Visitor("", "Elsewhere"))
-        link = await links.make(unit, services.door.tokens, user)
-        seed = await unit.one(select(WaitingLetter.seed).where(WaitingLetter.link_id == link.id))
+        _, cookie = await sessions.begin(unit, services.authentication.tokens, user, Visitor("", "Here"))
+        elsewhere, _ = await sessions.begin(unit, services.authentication.tokens, user, Visitor("", "Elsewhere"))
+        link = await links.make(unit, services.authentication.tokens, user)
+        seed = await unit.one(select(WaitingMail.seed).where(WaitingMail.link_id == link.id))
         assert seed
-        path = f"/password/{services.door.tokens.of_link(seed)}"
-    sent = await services.desk.accept(actor, Send(PHONE, name, consent_attested=True))
+        path = f"/password/{services.authentication.tokens.of_link(seed)}"
+    sent = await services.acceptor.accept(actor, Send(PHONE, name, consent_attested=True))
     text = InboundMessage(f"in-{account.account_id}", PHONE, account.phone_number, name)
     await services.inbox.receive("sandbox", text)
     browsing = Browsing(_client_beside(http))

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from app.domain.accounts.roles import scopes_of
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import queries
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -36,7 +36,7 @@ async def resign(services: Services, token: str, change: Change) -> str:
     """Return a token with another header or other claims, signed with the service's own key."""
     header, claims = jwt.get_unverified_header(token), jwt.decode(token, options={"verify_signature": False})
     change(header, claims)
-    key = (await services.oauth.ring.current()).private
+    key = (await services.oauth.key_ring.current()).private
     assert key
     return jwt.encode(claims, key, "RS256", header)
 
@@ -103,7 +103,7 @@ async def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(
     http: httpx2.AsyncClient, services: Services, token: str
 ):
     header, claims = jwt.get_unverified_header(token), jwt.decode(token, options={"verify_signature": False})
-    public = (await services.oauth.ring.current()).public
+    public = (await services.oauth.key_ring.current()).public
     pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     body = f"{b64(orjson.dumps(header | {'alg': 'HS256'}))}.{b64(orjson.dumps(claims))}"
 
@@ -117,7 +117,7 @@ async def test_a_token_of_another_key_or_algorithm_is_refused(
     http: httpx2.AsyncClient, services: Services, token: str, algorithm: str
 ):
     header, claims = jwt.get_unverified_header(token), jwt.decode(token, options={"verify_signature": False})
-    own = (await services.oauth.ring.current()).private
+    own = (await services.oauth.key_ring.current()).private
     key = generate_private_key(65537, 2048) if algorithm == "RS256" else own
     assert key
 

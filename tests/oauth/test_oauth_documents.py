@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, documents
 from app.domain.oauth.documents import Description
 from app.main import create_app

@@ -9,7 +9,7 @@ import pytest
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth.clients import MAX_CLIENTS
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened

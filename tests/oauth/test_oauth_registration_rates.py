@@ -5,7 +5,7 @@ from starlette.requests import Request
 
 from app.domain.kernel.errors import RateLimited
 from app.jobs import oauth
-from app.providers import rates
+from app.providers import rate_limits
 from app.providers.shares import Shares
 from app.services import Services
 from app.web.oauth.registration_limit import REGISTRATIONS, TOTAL, check_rate
@@ -21,8 +21,8 @@ HOME = "127.0.0.1"
 @pytest.fixture(autouse=True)
 def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have next to nothing of a limit come back with time, and refusals told at once."""
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1_000_000)
-    monkeypatch.setattr(rates, "REFUSAL_SECONDS", 0)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 0)
 
 
 async def bring(services: Services, address: str, count: int = 1) -> int:

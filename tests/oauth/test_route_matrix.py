@@ -98,7 +98,7 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
                 reaches.ask_for_a_link,
                 "200 owner1@example.com",
                 "200 owner1@example.com",
-                notes=frozenset({"password_links", "waiting_letters", "audit_entries"}),
+                notes=frozenset({"password_links", "waiting_mails", "audit_entries"}),
             )
         ],
     ),

@@ -132,7 +132,7 @@ async def test_the_cookie_itself_is_stored_nowhere(browsing: Browsing, services:
     row = await SESSIONS.only(services)
     token = browsing.client.cookies["session"]
     assert len(token) == 43
-    assert row["hash"] == services.door.tokens.fingerprint(token)
+    assert row["hash"] == services.authentication.tokens.fingerprint(token)
     assert token not in str(dict(row))
 
 
@@ -214,7 +214,7 @@ async def test_signing_out_ends_the_session(browsing: Browsing, services: Servic
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/login?notice=signed_out")
     assert "session" not in browsing.client.cookies
-    assert await services.door.find(token) is None
+    assert await services.authentication.find(token) is None
     assert await count_sessions(services) == 0
     assert [action for action, *_ in await actions(services)] == ["signed_in", "signed_out"]
     assert "You are signed out." in (await browsing.get("/login?notice=signed_out")).text

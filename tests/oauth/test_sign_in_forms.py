@@ -104,8 +104,8 @@ async def test_a_cookie_chosen_before_signing_in_is_worth_nothing_after_it(
     assert answer.status_code == 303
     [token] = re.findall(r"session=([^;]*)", answer.headers["set-cookie"])
     assert token != "chosen-by-another"
-    assert await services.door.find("chosen-by-another") is None
-    assert await services.door.find(token) is not None
+    assert await services.authentication.find("chosen-by-another") is None
+    assert await services.authentication.find(token) is not None
 
 
 async def test_signing_in_again_ends_the_session_of_before(
@@ -114,12 +114,12 @@ async def test_signing_in_again_ends_the_session_of_before(
     form = await browsing.form("/login")
     await browsing.enter(account)
     old = browsing.client.cookies["session"]
-    form.fields["form_token"] = services.door.tokens.of_form(old)
+    form.fields["form_token"] = services.authentication.tokens.of_form(old)
 
     await browsing.send(form, email=account.email, password=account.password)
 
     assert browsing.client.cookies["session"] != old
-    assert await services.door.find(old) is None
+    assert await services.authentication.find(old) is None
     assert await count_sessions(services) == 1
 
 

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 
 from app.domain.accounts import passwords
-from app.domain.accounts.delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
-from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in_delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -40,44 +40,44 @@ def slept() -> list[float]:
 
 
 @pytest.fixture
-def door(services: Services, slept: list[float]) -> Door:
+def authentication(services: Services, slept: list[float]) -> Authentication:
     """Give a door that notes for how long it delays an attempt."""
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    return replace(services.door, delays=Delays(sleep))
+    return replace(services.authentication, delays=Delays(sleep))
 
 
-async def guess(door: Door, email: str, visitors: list[Visitor]) -> list[type[Exception]]:
+async def guess(authentication: Authentication, email: str, visitors: list[Visitor]) -> list[type[Exception]]:
     """Try a wrong password from each place; return what each was told."""
     told: list[type[Exception]] = []
     for visitor in visitors:
         try:
-            await door.enter(email, "not it", visitor)
+            await authentication.enter(email, "not it", visitor)
         except (SignInRefused, RateLimited) as refused:
             told.append(type(refused))
     return told
 
 
 async def test_strangers_who_fail_refuse_nobody_who_knows_the_password_and_the_delay_is_bounded(
-    door: Door, slept: list[float], account: Opened
+    authentication: Authentication, slept: list[float], account: Opened
 ) -> None:
-    assert await guess(door, account.email, strangers(60)) == [SignInRefused] * 60
+    assert await guess(authentication, account.email, strangers(60)) == [SignInRefused] * 60
     slept.clear()
 
-    entry, _ = await door.enter(account.email, account.password, HOME)
+    entry, _ = await authentication.enter(account.email, account.password, HOME)
 
     assert (entry.user.email, slept) == (account.email, [5.0])
 
 
 async def test_an_unknown_address_is_slowed_down_like_a_known_one(
-    door: Door, slept: list[float], account: Opened
+    authentication: Authentication, slept: list[float], account: Opened
 ) -> None:
     told = []
     for email in (account.email, "nobody@example.com"):
         slept.clear()
-        refusals = await guess(door, email, [*strangers(30), *[HOME] * 6])
+        refusals = await guess(authentication, email, [*strangers(30), *[HOME] * 6])
         told.append((refusals, list(slept)))
 
     assert told[0] == told[1]
@@ -100,19 +100,19 @@ async def test_a_network_that_has_several_attempts_held_is_refused_a_further_one
     services: Services, account: Opened
 ) -> None:
     gate = Gate()
-    door = replace(services.door, delays=Delays(gate))
+    authentication = replace(services.authentication, delays=Delays(gate))
     for visitor in strangers(20):
-        await services.door.attempts.begin(door._attempt("sign_in", account.email, visitor))
-    held = [asyncio.create_task(guess(door, account.email, [HOME])) for _ in range(MAX_HELD_OF_NETWORK)]
+        await services.authentication.attempts.begin(authentication._attempt("sign_in", account.email, visitor))
+    held = [asyncio.create_task(guess(authentication, account.email, [HOME])) for _ in range(MAX_HELD_OF_NETWORK)]
     assert sorted([await within("an attempt", gate.arrived.get()) for _ in held]) == [0.25, 0.5, 0.75, 1]
 
     with pytest.raises(RateLimited) as refused:
-        await door.enter(account.email, account.password, HOME)
+        await authentication.enter(account.email, account.password, HOME)
 
     assert refused.value.facts == {"seconds": 2}
     gate.open.set()
     assert await asyncio.gather(*held) == [[SignInRefused]] * MAX_HELD_OF_NETWORK
-    entry, _ = await door.enter(account.email, account.password, HOME)
+    entry, _ = await authentication.enter(account.email, account.password, HOME)
     assert entry.user.email == account.email
 
 
@@ -120,10 +120,10 @@ async def test_an_attempt_that_finds_too_many_waiting_counts_for_nothing(
     services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "MAX_WAITING", 0)
-    assert await guess(services.door, account.email, [HOME] * 8) == [RateLimited] * 8
+    assert await guess(services.authentication, account.email, [HOME] * 8) == [RateLimited] * 8
     monkeypatch.undo()
 
-    assert await guess(services.door, account.email, [HOME] * 6) == [SignInRefused] * 5 + [RateLimited]
+    assert await guess(services.authentication, account.email, [HOME] * 6) == [SignInRefused] * 5 + [RateLimited]
 
 
 async def test_a_process_holds_so_many_attempts_at_once_and_refuses_further_ones_at_once() -> None:
@@ -182,22 +182,22 @@ async def test_the_guesses_of_a_known_browser_are_counted_apart(http: httpx2.Asy
 async def test_the_cookie_of_a_known_browser_cannot_be_made_up_or_used_for_another_user(
     services: Services, forged: str, account: Opened
 ) -> None:
-    door = services.door
-    id, mark = door.remember_browser(account.email, HOME).split(".")
+    authentication = services.authentication
+    id, mark = authentication.remember_browser(account.email, HOME).split(".")
     cookie = forged.format(id=id, mark=mark)
 
-    assert door._attempt("sign_in", account.email, replace(HOME, browser=f"{id}.{mark}")).browser == id
-    assert door._attempt("sign_in", account.email, replace(HOME, browser=cookie)).browser == ""
-    assert door._attempt("sign_in", "other@example.com", replace(HOME, browser=f"{id}.{mark}")).browser == ""
+    assert authentication._attempt("sign_in", account.email, replace(HOME, browser=f"{id}.{mark}")).browser == id
+    assert authentication._attempt("sign_in", account.email, replace(HOME, browser=cookie)).browser == ""
+    assert authentication._attempt("sign_in", "other@example.com", replace(HOME, browser=f"{id}.{mark}")).browser == ""
 
 
 async def test_a_browser_that_five_people_share_is_known_for_each_of_the_last_five(services: Services) -> None:
-    door, cookie = services.door, ""
+    authentication, cookie = services.authentication, ""
     for number in range(6):
-        cookie = door.remember_browser(f"{number}@example.com", replace(HOME, browser=cookie))
+        cookie = authentication.remember_browser(f"{number}@example.com", replace(HOME, browser=cookie))
 
     seen = replace(HOME, browser=cookie)
-    known = [bool(door._attempt("sign_in", f"{number}@example.com", seen).browser) for number in range(6)]
+    known = [bool(authentication._attempt("sign_in", f"{number}@example.com", seen).browser) for number in range(6)]
     assert known == [False, True, True, True, True, True]
     assert len(cookie) < 300
 

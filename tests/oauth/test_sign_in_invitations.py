@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from app.bootstrap import open_mailroom
+from app.bootstrap import open_mail_sender
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import id_of_user
@@ -69,7 +69,7 @@ async def test_an_invitation_travels_over_smtp(browsing: Browsing, services: Ser
 
     async with serving_mail() as server:
         posted = replace(services, settings=services.settings.model_copy(update=_smtp(server.url)))
-        assert await open_mailroom(posted).run()
+        assert await open_mail_sender(posted).run()
 
     mail = email.message_from_bytes(server.mails[0].removesuffix(b".\r\n"), policy=default)
     assert (mail["From"], mail["To"]) == ("Blue Door <door@example.com>", "bob@example.com")

@@ -14,7 +14,7 @@ from app.domain.accounts.models import User
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS, WAITING_LETTERS
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS, WAITING_MAILS
 from tests.factories.tables import Change, ago
 from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link, text
@@ -135,7 +135,7 @@ async def test_of_two_who_use_a_link_at_once_one_is_refused(
     choices = [GOOD, "another good password"]
 
     answers = await asyncio.gather(
-        *(services.door.set_password(token, choice, Visitor("127.0.0.1")) for choice in choices),
+        *(services.authentication.set_password(token, choice, Visitor("127.0.0.1")) for choice in choices),
         return_exceptions=True,
     )
 
@@ -151,8 +151,8 @@ async def test_what_is_stored_of_a_link_cannot_open_it_once_it_is_mailed(
 
     row = await PASSWORD_LINKS.only(services)
     token = path.removeprefix("/password/")
-    assert (row["hash"], "seed" in row) == (services.door.tokens.fingerprint(token), False)
-    assert await WAITING_LETTERS.count(services) == 0
+    assert (row["hash"], "seed" in row) == (services.authentication.tokens.fingerprint(token), False)
+    assert await WAITING_MAILS.count(services) == 0
     assert _hours(row) == 1
 
 
@@ -223,7 +223,7 @@ async def test_who_is_signed_in_changes_the_password_and_is_signed_out_elsewhere
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=password_changed")
     assert "signed out everywhere else" in (await browsing.get(answer.headers["location"])).text
-    assert await services.door.find(elsewhere) is None
+    assert await services.authentication.find(elsewhere) is None
     browsing.client.cookies.clear()
     assert (await browsing.sign_in(account.email, account.password)).status_code == 403
     assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
@@ -311,7 +311,7 @@ async def test_a_session_elsewhere_can_be_ended(browsing: Browsing, services: Se
     answer = await browsing.send(await browsing.form("/account", action))
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/account?notice=session_ended")
-    assert await services.door.find(elsewhere) is None
+    assert await services.authentication.find(elsewhere) is None
     assert (await browsing.get("/account")).status_code == 200
     assert (await actions(services))[-1][0] == "session_ended"
 

@@ -11,7 +11,7 @@ from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.onboarding.service import Opened
 from app.http.anonymous import count_stranger
-from app.providers import rates
+from app.providers import rate_limits
 from app.providers.limits import Limits
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
@@ -33,8 +33,8 @@ Send = Callable[[httpx2.AsyncClient], Awaitable[httpx2.Response]]
 @pytest.fixture(autouse=True)
 def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have next to nothing of a limit come back with time, and refusals told at once."""
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1_000_000)
-    monkeypatch.setattr(rates, "REFUSAL_SECONDS", 0)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 0)
 
 
 async def units(services: Services) -> int:
@@ -43,7 +43,7 @@ async def units(services: Services) -> int:
     seconds, microseconds = await redis.time()
     until = await redis.get(f"share:{services.limits.anonymous.name}:{HOME}/32")
     await redis.aclose()
-    cost = rates.WINDOW_SECONDS * 1_000_000 // services.limits.anonymous.quota
+    cost = rate_limits.WINDOW_SECONDS * 1_000_000 // services.limits.anonymous.quota
     return round((int(until or 0) - seconds * 1_000_000 - microseconds) / cost) if until else 0
 
 

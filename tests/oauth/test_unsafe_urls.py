@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from app.cli import setup
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, documents, redirects
 from app.domain.oauth.documents import Fetched
 from app.domain.oauth.redirects import InvalidRedirectUri

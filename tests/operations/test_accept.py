@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from app.operations.accept import MAX_DEPTH, Acceptor, Unacceptable
+from app.operations.arguments import MAX_DEPTH, Acceptor, Unacceptable
 from app.operations.document import load
 
 SDL = """

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, parse, validate
 
+from app.operations.errors import InvalidDocument
 from app.operations.surface import Rest, Tool
-from app.operations.unsound import Unsound
 from tests.operations.samples import SDL, compiled
 
 UPDATE = """
@@ -179,7 +179,7 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
     ],
 )
 def test_a_document_that_does_not_fit_is_unsound(tmp_path: Path, document: str, fault: str) -> None:
-    with pytest.raises(Unsound) as unsound:
+    with pytest.raises(InvalidDocument) as unsound:
         compiled(tmp_path, document)
 
     assert str(unsound.value).startswith(f"{tmp_path}/contacts.graphql: ")
@@ -189,7 +189,7 @@ def test_a_document_that_does_not_fit_is_unsound(tmp_path: Path, document: str, 
 def test_two_files_may_not_give_two_operations_one_name(tmp_path: Path) -> None:
     compiled(tmp_path, "query q { contacts { total_count } }", file="a")
 
-    with pytest.raises(Unsound, match=r"b\.graphql: q is taken by another operation"):
+    with pytest.raises(InvalidDocument, match=r"b\.graphql: q is taken by another operation"):
         compiled(tmp_path, "query q { contacts { total_count } }", file="b")
 
 
@@ -200,5 +200,5 @@ def test_two_operations_may_not_stand_at_one_place(tmp_path: Path) -> None:
         for name, variable in [("a", "id"), ("b", "n")]
     )
 
-    with pytest.raises(Unsound, match=r"GET /contacts/\{\} is taken by another operation"):
+    with pytest.raises(InvalidDocument, match=r"GET /contacts/\{\} is taken by another operation"):
         compiled(tmp_path, documents)

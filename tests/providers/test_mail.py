@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.accounts import letters
-from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.accounts import mail_templates
+from app.domain.accounts.mailer import Mail, MailNotSent
 from app.providers.mail import open_mail
 from app.providers.mail.folder import Folder
 from app.providers.mail.smtp import InvalidMailServer, Smtp
@@ -18,7 +18,9 @@ from app.settings import Settings
 from tests.providers.mail_server import serving_mail
 
 SENDER = "Messaging <mail@sms.example.com>"
-LETTER = letters.invitation("ann@example.com", "Blue\nDoor & <b>Sons</b> ☎", "https://sms.example.com/password/x")
+LETTER = mail_templates.invitation(
+    "ann@example.com", "Blue\nDoor & <b>Sons</b> ☎", "https://sms.example.com/password/x"
+)
 
 
 async def test_without_a_server_mail_is_written_where_only_its_owner_reads_it(tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ async def test_a_server_that_refuses_or_is_away_is_told_of() -> None:
 async def test_an_address_is_written_to_as_it_stands_and_nothing_in_it_is_decoded() -> None:
     to = "=?utf-8?q?victim=40corp.com=2C?=@example.com"
     async with serving_mail() as server:
-        await Smtp(f"smtp://{server.url}", SENDER).send(Letter(to, "Hi", "Hi", "<p>Hi</p>"))
+        await Smtp(f"smtp://{server.url}", SENDER).send(Mail(to, "Hi", "Hi", "<p>Hi</p>"))
 
     assert [line for line in server.said if line.startswith("RCPT")] == [f"RCPT TO:<{to}>"]
 
@@ -69,7 +71,7 @@ async def test_an_address_is_written_to_as_it_stands_and_nothing_in_it_is_decode
 async def test_an_address_cannot_smuggle_in_a_header(tmp_path: Path) -> None:
     to = "ann@example.com\r\nBcc: all@example.com"
     with pytest.raises(MailNotSent):
-        await Folder(tmp_path / "mail", SENDER).send(Letter(to, "Hi", "Hi", "<p>Hi</p>"))
+        await Folder(tmp_path / "mail", SENDER).send(Mail(to, "Hi", "Hi", "<p>Hi</p>"))
 
     assert os.listdir(tmp_path) == []
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 import pytest
 from redis.asyncio import Redis
 
-from app.domain.kernel.unit import Actor
-from app.providers import rates
-from app.providers.rates import ACCOUNT_SHARE, Policy, Rates, Standing
+from app.domain.kernel.unit_of_work import Actor
+from app.providers import rate_limits
+from app.providers.rate_limits import ACCOUNT_SHARE, Policy, Rates, Standing
 from app.settings import Settings
 from app.telemetry.metrics import RATE_LIMITS
 
@@ -25,7 +25,7 @@ ONE, OTHER = Actor(ACCOUNT, frozenset(), "key:1"), Actor(ACCOUNT, frozenset(), "
 @pytest.fixture
 async def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Rates]:
     """Give a counter that has counted nothing, with a window of an hour."""
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 3600)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 3600)
     assert settings.redis_url
     redis = Redis.from_url(settings.redis_url)
     await redis.flushdb()
@@ -94,7 +94,7 @@ async def test_what_arrives_together_is_counted_one_by_one(counted: Rates) -> No
 
 
 async def test_the_quota_comes_back_with_time(counted: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1)
     once = Policy("requests", 1)
     remaining(await counted.take(once, ONE))
 
@@ -143,7 +143,7 @@ async def test_what_was_claimed_ahead_is_lost_after_a_tenth_of_the_window(
 async def test_a_claim_that_is_granted_in_part_serves_as_many_as_it_can(
     counted: Rates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     large = Policy("requests", 2000)
     passed = 0
     while (standing := await counted.take(large, ONE)) and not standing.wait:

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from app.domain.kernel.unit import Actor
-from app.providers import rates
-from app.providers.rates import Policy, Rates
+from app.domain.kernel.unit_of_work import Actor
+from app.providers import rate_limits
+from app.providers.rate_limits import Policy, Rates
 from app.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +20,7 @@ ONE, OTHER = Actor(10**9, frozenset(), "key:1"), Actor(10**9, frozenset(), "key:
 @pytest.fixture
 async def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Rates]:
     """Give a counter whose quotas come back in weeks."""
-    monkeypatch.setattr(rates, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     assert settings.redis_url
     counted = Rates(settings.redis_url)
     yield counted
@@ -89,12 +89,12 @@ async def test_a_refusal_comes_late(counted: Rates) -> None:
 
     await counted.take(small, ONE)
 
-    assert time.monotonic() - begun >= rates.REFUSAL_SECONDS
+    assert time.monotonic() - begun >= rate_limits.REFUSAL_SECONDS
 
 
 async def test_only_so_many_refusals_are_held_back(counted: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "REFUSAL_SECONDS", 60)
-    monkeypatch.setattr(rates, "MAX_DELAYED", 2)
+    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 60)
+    monkeypatch.setattr(rate_limits, "MAX_DELAYED", 2)
     small = policy(1)
     await counted.take(small, ONE)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app.providers import shares
-from app.providers.rates import Policy
+from app.providers.rate_limits import Policy
 from app.providers.shares import Shares
 from tests.waiting import never
 

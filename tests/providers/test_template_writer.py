@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.domain.agents.check import faults
 from app.domain.agents.writer import Brief
-from app.domain.messages.parts import count
+from app.domain.kernel.sms_parts import count
 from app.providers.writers.template.candidates import candidates
 from app.providers.writers.template.writer import TemplateWriter
 

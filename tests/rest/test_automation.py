@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from app.bootstrap import derive, open_dispatcher, open_engine
+from app.bootstrap import derive, open_delivery_workers, open_dispatcher
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads
@@ -46,7 +46,7 @@ async def receiver() -> AsyncGenerator[Receiver]:
 @pytest.fixture
 def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
     """Give what dispatches and delivers."""
-    return Stage(services, account, receiver, open_dispatcher(services), open_engine(services))
+    return Stage(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
 
 
 @pytest.fixture

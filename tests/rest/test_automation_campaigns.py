@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import open_dispatcher, open_drip, open_engine
+from app.bootstrap import open_delivery_workers, open_dispatcher, open_drip
 from app.db.engine import Pool
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
@@ -182,7 +182,7 @@ async def stage(services: Services, account: Opened) -> AsyncGenerator[Stage]:
     """Give a subscriber, and what dispatches and delivers."""
     dispatcher = open_dispatcher(services)
     async with receiving() as receiver:
-        yield Stage(services, account, receiver, dispatcher, open_engine(services))
+        yield Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 
 async def test_a_sequence_runs_to_its_end_and_its_end_is_delivered_in_the_shape_of_its_sample(

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from app.domain.accounts.scopes import AUTOMATION
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.scopes import ALL, AUTOMATION
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.main import create_app
 from app.services import Services

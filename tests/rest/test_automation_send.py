@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from app.db.engine import Pool
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -10,7 +10,7 @@ from app.db.engine import Pool
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opening, open_account
 from app.services import Services
 from tests.conftest import unit_of

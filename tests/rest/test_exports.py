@@ -17,7 +17,7 @@ from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL
 from app.domain.erasure import downloads, export
 from app.domain.erasure.downloads import ExportInProgress
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.providers.places import Places
 from app.services import Services

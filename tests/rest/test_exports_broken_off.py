@@ -11,7 +11,7 @@ from app.domain.accounts import api_keys, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.erasure import downloads, export
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.rest import exports
 from app.services import Services

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from fastapi import FastAPI
 
-from app.rest.accept import MAX_BODY
+from app.rest.arguments import MAX_BODY
 from tests.rest.toy import Toy, client
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from graphql import GraphQLSchema, build_schema, graphql
 from starlette.requests import Request
 
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, RateLimited, Unauthenticated, Unavailable
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.operations.document import Operation, load
 from app.rest import envelope
 from app.rest.routes import routes

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
 
-from app.telemetry.ended import folded
+from app.telemetry.ended_processes import folded
 from app.telemetry.metrics import render
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 async def ages() -> Mapping[str, float]:
-    """Give the age of the oldest work of two bells."""
+    """Give the age of the oldest work of two topics."""
     return {"messages": 1.5, "events": 0.0}
 
 
@@ -36,23 +36,23 @@ async def test_figures_that_were_counted_are_told() -> None:
 
 
 async def test_figures_are_looked_up_when_they_are_asked_for() -> None:
-    text = (await render([Source("messaging_due_seconds", "Age of the oldest due work.", "bell", ages)])).decode()
+    text = (await render([Source("messaging_due_seconds", "Age of the oldest due work.", "topic", ages)])).decode()
 
     assert text.endswith(
         "# HELP messaging_due_seconds Age of the oldest due work.\n"
         "# TYPE messaging_due_seconds gauge\n"
-        'messaging_due_seconds{bell="messages"} 1.5\n'
-        'messaging_due_seconds{bell="events"} 0.0\n'
+        'messaging_due_seconds{topic="messages"} 1.5\n'
+        'messaging_due_seconds{topic="events"} 0.0\n'
     )
 
 
 async def test_a_source_that_fails_hides_no_other_figure() -> None:
-    sources = [Source("broken", "Nothing.", "bell", unavailable), Source("whole", "Something.", "bell", ages)]
+    sources = [Source("broken", "Nothing.", "topic", unavailable), Source("whole", "Something.", "topic", ages)]
 
     with capture_logs() as logs:
         text = (await render(sources)).decode()
 
-    assert 'whole{bell="messages"} 1.5\n' in text
+    assert 'whole{topic="messages"} 1.5\n' in text
     assert "broken{" not in text
     assert [(entry["event"], entry["source"]) for entry in logs] == [("figures could not be read", "broken")]
 

@@ -3,12 +3,12 @@
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.domain.accounts import audit, links, outbox, queries, users
+from app.domain.accounts import audit, links, mail_outbox, queries, users
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 SUSPENDED = (
     "Your account is suspended: it sends no texts, and its keys, applications and sign-ins are refused. "
@@ -17,7 +17,7 @@ SUSPENDED = (
 RESUMED = "Your account is active again. Its keys, applications and sign-ins work as before."
 
 
-async def list_accounts(unit: Unit, search: str, window: Window) -> Page[Account]:
+async def list_accounts(unit: UnitOfWork, search: str, window: Window) -> Page[Account]:
     """Return a page of all accounts, the newest first; of those whose name or user's e-mail address has a text in it.
 
     This is for the operator alone: it is not limited to the actor's account.
@@ -35,17 +35,17 @@ async def list_accounts(unit: Unit, search: str, window: Window) -> Page[Account
     return await fetch(unit, statement, Order((Account.id,)), window, total)
 
 
-async def suspend(unit: Unit, reason: str) -> Account:
+async def suspend(unit: UnitOfWork, reason: str) -> Account:
     """Suspend the actor's account, and mail its owners the reason. Again changes nothing; raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.suspended, reason, SUSPENDED.format(reason=reason).strip())
 
 
-async def resume(unit: Unit) -> Account:
+async def resume(unit: UnitOfWork) -> Account:
     """Make the actor's account active again, and mail its owners. Again changes nothing. Raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.active, "", RESUMED)
 
 
-async def reset_password(unit: Unit, tokens: Tokens, user_id: int) -> tuple[User, str]:
+async def reset_password(unit: UnitOfWork, tokens: Tokens, user_id: int) -> tuple[User, str]:
     """Make a link that sets a user's password and have it mailed; return the user and the link's token.
 
     Older links stop working, and the password works until the new one is set.
@@ -53,10 +53,10 @@ async def reset_password(unit: Unit, tokens: Tokens, user_id: int) -> tuple[User
     user = await users.get(unit, user_id)
     link = await links.replace(unit, tokens, user)
     await audit.record(unit, "password_reset_asked", user.email, user_id=user.id)
-    return user, await outbox.read_token(unit, tokens, link)
+    return user, await mail_outbox.read_token(unit, tokens, link)
 
 
-async def _change(unit: Unit, status: AccountStatus, reason: str, opening: str) -> Account:
+async def _change(unit: UnitOfWork, status: AccountStatus, reason: str, opening: str) -> Account:
     account = await queries.get_own(unit, lock=True)
     if account.status == AccountStatus.deleted:
         raise AccountDeleted()
@@ -66,5 +66,5 @@ async def _change(unit: Unit, status: AccountStatus, reason: str, opening: str) 
     await unit.save(account)
     action = "account_suspended" if status == AccountStatus.suspended else "account_resumed"
     await audit.record(unit, action, account.company_name, reason=reason)
-    await outbox.notify_owners(unit, subject=f"Your account is {status}", opening=opening)
+    await mail_outbox.notify_owners(unit, subject=f"Your account is {status}", opening=opening)
     return account

@@ -14,7 +14,7 @@ from app.domain.accounts.models import Account, ApiKey, Maker
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 USED_EVERY = timedelta(minutes=1)
 LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
@@ -46,7 +46,7 @@ class KeyMakesNoKeys(DomainError):
     message = "This key makes no keys: it is an auto_ key, or a key made or rotated it. Sign in, or use another key."
 
 
-async def create_key(unit: Unit, secret: bytes, new: NewKey) -> Made:
+async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     """Make a key, which ends with what it was made with: the actor's key, the application's grant, or the user.
 
     An actor cannot give scopes that it does not hold itself. Raises `InvalidInput`, `InsufficientScope` and
@@ -63,7 +63,7 @@ async def create_key(unit: Unit, secret: bytes, new: NewKey) -> Made:
     return made
 
 
-async def rotate_key(unit: Unit, secret: bytes, id: int, overlap_hours: int = 24) -> Made:
+async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: int = 24) -> Made:
     """Make a key like an old one, which goes on working for 0 to 72 hours; the keys made with it go with the new one.
 
     The new key ends with everything that the old one does, and with the credential that rotates it (`credentials`).
@@ -88,7 +88,7 @@ async def rotate_key(unit: Unit, secret: bytes, id: int, overlap_hours: int = 24
     return new, text
 
 
-async def revoke_key(unit: Unit, id: int) -> ApiKey:
+async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
     """Revoke a key, and with it all that was made with it; every process stops taking them within seconds.
 
     What was made with it before it was rotated is its successor's (`credentials`). Again changes nothing.
@@ -101,7 +101,7 @@ async def revoke_key(unit: Unit, id: int) -> ApiKey:
     return key
 
 
-async def revoke_automation_key(unit: Unit, id: int) -> ApiKey:
+async def revoke_automation_key(unit: UnitOfWork, id: int) -> ApiKey:
     """Revoke an `auto_` key of those that the actor manages (`queries.list_automation_keys`); raise `NotFound`."""
     if all(key.id != id for key in await queries.list_automation_keys(unit)):
         raise NotFound(kind="automation key", id=id)
@@ -114,7 +114,7 @@ async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
     await session.execute(update(ApiKey).where(ApiKey.id == id, stale).values(last_used_at=now))
 
 
-def _check(unit: Unit, new: NewKey, name: str, wanted: frozenset[str]) -> None:
+def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> None:
     if unknown := sorted(wanted - LIMITS[new.kind]):
         raise InvalidInput(reason=f"{new.kind}_ keys cannot have the scope {unknown[0]}.")
     if missing := sorted(wanted - unit.actor.scopes):
@@ -127,7 +127,7 @@ def _check(unit: Unit, new: NewKey, name: str, wanted: frozenset[str]) -> None:
         raise InvalidInput(reason="expires_at must be in the future.")
 
 
-async def _check_makes_keys(unit: Unit) -> None:
+async def _check_makes_keys(unit: UnitOfWork) -> None:
     if unit.actor.key_id is None:
         return
     key = await queries.get_key(unit, unit.actor.key_id)
@@ -136,7 +136,7 @@ async def _check_makes_keys(unit: Unit) -> None:
         raise KeyMakesNoKeys()
 
 
-async def _add_makers(unit: Unit, key: ApiKey, *makers: Maker | None) -> None:
+async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> None:
     """Store each credential once that a key was made with; a row of another key's is copied."""
     made_with = {(maker.maker_key_id, maker.maker_grant_id, maker.maker_user_id) for maker in makers if maker}
     rows = [
@@ -146,7 +146,7 @@ async def _add_makers(unit: Unit, key: ApiKey, *makers: Maker | None) -> None:
     await unit.save(*rows)
 
 
-async def _wait_for_rotations(unit: Unit) -> None:
+async def _wait_for_rotations(unit: UnitOfWork) -> None:
     """Have rotations of one account wait for one another: each sees what the others made depend on what."""
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
@@ -158,7 +158,7 @@ def _check_may_rotate(old: ApiKey, shown: ShownKey, now: datetime) -> None:
         raise Conflict(reason="The key was rotated before. Rotate its newest one, or revoke this one to end it now.")
 
 
-async def _store(unit: Unit, secret: bytes, kind: KeyKind, row: ApiKey) -> Made:
+async def _store(unit: UnitOfWork, secret: bytes, kind: KeyKind, row: ApiKey) -> Made:
     text = keys.make(kind)
     row.account_id = unit.actor.account_id
     row.prefix, row.last_four = text.prefix, text.last_four

@@ -6,13 +6,13 @@ from sqlalchemy import func, select
 
 from app.domain.accounts.models import AuditEntry
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_USER_AGENT = 400
 
 
 async def record(
-    unit: Unit, action: str, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
+    unit: UnitOfWork, action: str, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
 ) -> None:
     """Write down that the unit's actor did something, in the unit's transaction.
 
@@ -33,7 +33,7 @@ async def record(
     await unit.save(entry)
 
 
-async def find_entries(unit: Unit, action: str | None, window: Window) -> Page[AuditEntry]:
+async def find_entries(unit: UnitOfWork, action: str | None, window: Window) -> Page[AuditEntry]:
     """Return a page of the account's entries, the newest first; of one action if named."""
     own = AuditEntry.account_id == unit.actor.account_id
     statement = select(AuditEntry).where(own, AuditEntry.action == action) if action else select(AuditEntry).where(own)

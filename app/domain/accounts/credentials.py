@@ -35,7 +35,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.accounts.models import Maker, Role
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 MADE_WITH_COLUMNS = ("maker_key_id", "maker_grant_id", "maker_user_id")
 MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id"
@@ -154,7 +154,7 @@ def maker_of(actor: Actor) -> Maker | None:
     return None
 
 
-async def record_maker(unit: Unit) -> int | None:
+async def record_maker(unit: UnitOfWork) -> int | None:
     """Store with which credential the actor makes a record of another area; return the id for that record to keep."""
     maker = maker_of(unit.actor)
     if maker is None:
@@ -163,7 +163,7 @@ async def record_maker(unit: Unit) -> int | None:
     return maker.id
 
 
-async def replace_maker(unit: Unit, id: int | None) -> int | None:
+async def replace_maker(unit: UnitOfWork, id: int | None) -> int | None:
     """Bind a record of another area to the actor's credential instead; return the id for that record to keep."""
     maker = maker_of(unit.actor)
     if maker is None or id is None:
@@ -186,13 +186,13 @@ def lives(
     return cast("ColumnElement[bool]", found)
 
 
-async def when_ended(unit: Unit, maker_ids: Sequence[int]) -> dict[int, datetime]:
+async def when_ended(unit: UnitOfWork, maker_ids: Sequence[int]) -> dict[int, datetime]:
     """Return when what rows of `makers` name has ended, by their ids; of what lives, nothing."""
     found = await unit.execute(text(WHEN_ENDED), {"maker_ids": maker_ids, "now": unit.clock.now()})
     return {row.root: row.ended_at for row in found if row.ended_at}
 
 
-async def may_still(unit: Unit, credential: Actor, scope: Scope) -> bool:
+async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
     """Tell whether an actor's credential has not ended, and the users whom it depends on have a role with a scope."""
     found = await unit.execute(
         text(MAY_STILL),
@@ -207,12 +207,12 @@ async def may_still(unit: Unit, credential: Actor, scope: Scope) -> bool:
     return found.first() is not None
 
 
-async def find_makers(unit: Unit, key_id: int) -> list[Maker]:
+async def find_makers(unit: UnitOfWork, key_id: int) -> list[Maker]:
     """Return what a key was made with."""
     return list(await unit.all(select(Maker).where(Maker.key_id == key_id).order_by(Maker.id)))
 
 
-async def hand_on(unit: Unit, old_id: int, new_id: int) -> None:
+async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
     """Move what was made with a key to its successor, unless the actor's own credential depends on the old key."""
     needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id, "grant_id": unit.actor.grant_id})
     if old_id in needed.scalars().all():

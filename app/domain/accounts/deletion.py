@@ -6,13 +6,13 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.domain.accounts import audit, outbox, queries
+from app.domain.accounts import audit, mail_outbox, queries
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
-BELL = "deletions"
+TOPIC = "deletions"
 REMINDED_BEFORE = timedelta(days=3)
 """How long before the deletion owners are reminded of it; a shorter delay has no reminder."""
 
@@ -43,7 +43,7 @@ class Deletion:
     credits: int
 
 
-async def request(unit: Unit, confirm: str, delay: timedelta) -> Deletion:
+async def request(unit: UnitOfWork, confirm: str, delay: timedelta) -> Deletion:
     """Have the actor's account deleted after a delay, and mail its owners. Again changes nothing.
 
     `confirm` is the company name, or the id of an account without one. Raises `InvalidInput` and `AccountDeleted`.
@@ -55,7 +55,7 @@ async def request(unit: Unit, confirm: str, delay: timedelta) -> Deletion:
     return _deletion(account)
 
 
-async def bring_forward(unit: Unit) -> Deletion:
+async def bring_forward(unit: UnitOfWork) -> Deletion:
     """Have the actor's account deleted at once, for the operator of the service; raise `AccountDeleted`.
 
     The mails that tell its owners are tried once before.
@@ -66,7 +66,7 @@ async def bring_forward(unit: Unit) -> Deletion:
     return _deletion(account)
 
 
-async def withdraw(unit: Unit) -> Account:
+async def withdraw(unit: UnitOfWork) -> Account:
     """Keep the actor's account, and mail its owners; raise `Conflict` where none is to come, and `AccountDeleted`."""
     account = await _lock(unit)
     if account.deletion_at is None:
@@ -74,11 +74,11 @@ async def withdraw(unit: Unit) -> Account:
     deletion_at, account.deletion_at, account.deletion_notice_at = account.deletion_at, None, None
     await unit.save(account)
     await audit.record(unit, "account_deletion_withdrawn", account.company_name, deletion_at=deletion_at.isoformat())
-    await outbox.notify_owners(unit, subject="Your account will not be deleted", opening=WITHDRAWN)
+    await mail_outbox.notify_owners(unit, subject="Your account will not be deleted", opening=WITHDRAWN)
     return account
 
 
-async def remind(unit: Unit) -> bool:
+async def remind(unit: UnitOfWork) -> bool:
     """Mail the owners of the actor's account that it will be deleted, once; return whether that was due.
 
     Where that is late, the deletion is put off, and comes as long after the mail as it would have.
@@ -94,7 +94,7 @@ async def remind(unit: Unit) -> bool:
     return True
 
 
-async def _lock(unit: Unit) -> Account:
+async def _lock(unit: UnitOfWork) -> Account:
     account = await queries.get_own(unit, lock=True)
     if account.status == AccountStatus.deleted:
         raise AccountDeleted()
@@ -107,21 +107,21 @@ def _check_confirmation(account: Account, confirm: str) -> None:
         raise InvalidInput(reason=f"confirm must be {what} of the account that is to be deleted. Nothing was changed.")
 
 
-async def _schedule(unit: Unit, account: Account, at: datetime) -> None:
+async def _schedule(unit: UnitOfWork, account: Account, at: datetime) -> None:
     notice_at = at - REMINDED_BEFORE
     account.deletion_at = at
     account.deletion_notice_at = notice_at if notice_at > unit.clock.now() else None
     await unit.save(account)
     await audit.record(unit, "account_deletion_requested", account.company_name, deletion_at=at.isoformat())
     await _notify(unit, account, REQUESTED)
-    unit.ring(BELL)
+    unit.notify(TOPIC)
 
 
-async def _notify(unit: Unit, account: Account, opening: str) -> None:
+async def _notify(unit: UnitOfWork, account: Account, opening: str) -> None:
     assert account.deletion_at
     at = f"{account.deletion_at.day} {account.deletion_at:%B %Y, %H:%M} UTC"
     text = opening.format(at=at, what_goes=WHAT_GOES.format(credits=account.balance))
-    await outbox.notify_owners(unit, subject=f"Your account will be deleted on {at}", opening=text)
+    await mail_outbox.notify_owners(unit, subject=f"Your account will be deleted on {at}", opening=text)
 
 
 def _deletion(account: Account) -> Deletion:

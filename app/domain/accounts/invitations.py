@@ -14,12 +14,12 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.domain.accounts import audit, credentials, outbox, users
+from app.domain.accounts import audit, credentials, mail_outbox, users
 from app.domain.accounts.models import Account, AccountStatus, Invitation, Role, User
 from app.domain.accounts.scopes import Scope
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, RateLimited
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 SEED_BYTES = 32
 LASTS = timedelta(days=7)
@@ -57,7 +57,7 @@ class InvitationEnded(DomainError):
     )
 
 
-async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitation:
+async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> Invitation:
     """Invite a person by mail. Again mails another invitation, and the one before stops working.
 
     It ends with the user who makes it (`credentials`). Raises `PersonRequired`, `Conflict` for a user of this account,
@@ -84,18 +84,18 @@ async def invite(unit: Unit, tokens: Tokens, email: str, role: Role) -> Invitati
         expires_at=now + LASTS,
     )
     await unit.save(invitation)
-    await outbox.post_invitation(unit, invitation, seed)
+    await mail_outbox.post_invitation(unit, invitation, seed)
     await audit.record(unit, "user_invited", address, invitation_id=invitation.id, role=role)
     return invitation
 
 
-async def list_pending(unit: Unit) -> Sequence[Invitation]:
+async def list_pending(unit: UnitOfWork) -> Sequence[Invitation]:
     """Return the account's invitations that can be accepted, the newest first."""
     own = select(Invitation).where(Invitation.account_id == unit.actor.account_id, *_acceptable(unit.clock.now()))
     return await unit.all(own.order_by(Invitation.id.desc()))
 
 
-async def withdraw(unit: Unit, id: int) -> Invitation:
+async def withdraw(unit: UnitOfWork, id: int) -> Invitation:
     """End an invitation of the account's: its link stops working.
 
     Raises `NotFound` for one that cannot be accepted, and `PersonRequired`.
@@ -131,7 +131,7 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | Non
     return invitation
 
 
-async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User | None:
+async def accept(unit: UnitOfWork, invitation: Invitation, password_hash: str) -> User | None:
     """Make the invited person a user of the account; None where the invitation or the account has ended meanwhile.
 
     Raises `AddressInUse`.
@@ -142,7 +142,7 @@ async def accept(unit: Unit, invitation: Invitation, password_hash: str) -> User
     accepted = await unit.execute(taken.values(accepted_at=unit.clock.now()).returning(Invitation.id))
     if accepted.scalar_one_or_none() is None:
         return None
-    await outbox.withdraw_invitations(unit, Invitation.id == invitation.id)
+    await mail_outbox.withdraw_invitations(unit, Invitation.id == invitation.id)
     row = {
         "account_id": invitation.account_id,
         "email": invitation.email,
@@ -176,20 +176,20 @@ def _acceptable(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (*_pending(now), is_upheld(now))
 
 
-async def _check_is_no_member(unit: Unit, email: str) -> None:
+async def _check_is_no_member(unit: UnitOfWork, email: str) -> None:
     own = (User.account_id == unit.actor.account_id, func.lower(User.email) == email, User.removed_at.is_(None))
     if await unit.one(select(User.id).where(*own)):
         raise Conflict(reason=f"A user of this account has the e-mail address {email}.")
 
 
-async def _check_rate(unit: Unit, email: str) -> None:
+async def _check_rate(unit: UnitOfWork, email: str) -> None:
     own, since = Invitation.account_id == unit.actor.account_id, unit.clock.now() - WINDOW
     for counted, limit in ((own, MAX_OF_ACCOUNT), (own & (Invitation.email == email), MAX_OF_RECIPIENT)):
         if first := await _first_of(unit, counted, limit, since):
             raise RateLimited(seconds=max(math.ceil((first - since).total_seconds()), 1))
 
 
-async def _next_mail_at(unit: Unit, email: str) -> datetime:
+async def _next_mail_at(unit: UnitOfWork, email: str) -> datetime:
     """Return when an e-mail address can be mailed next; all accounts that invite it wait for one another."""
     await unit.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(email, 0))))
     now, is_mailed = (
@@ -201,14 +201,14 @@ async def _next_mail_at(unit: Unit, email: str) -> datetime:
     return max(last + WINDOW, now) if last else now
 
 
-async def _first_of(unit: Unit, counted: ColumnElement[bool], limit: int, since: datetime) -> datetime | None:
+async def _first_of(unit: UnitOfWork, counted: ColumnElement[bool], limit: int, since: datetime) -> datetime | None:
     """Return when the first of the last `limit` invitations was made; None where there were fewer since an instant."""
     made = select(Invitation.created_at).where(counted, Invitation.created_at > since)
     return await unit.one(made.order_by(Invitation.created_at.desc()).offset(limit - 1).limit(1))
 
 
-async def _end(unit: Unit, which: ColumnElement[bool]) -> None:
+async def _end(unit: UnitOfWork, which: ColumnElement[bool]) -> None:
     """Withdraw those of the account's invitations that can be accepted, and their mails."""
     own = (Invitation.account_id == unit.actor.account_id, which, *_pending(unit.clock.now()))
-    await outbox.withdraw_invitations(unit, *own)
+    await mail_outbox.withdraw_invitations(unit, *own)
     await unit.execute(update(Invitation).where(*own).values(withdrawn_at=unit.clock.now()))

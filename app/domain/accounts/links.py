@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts import outbox
-from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User, WaitingLetter
+from app.domain.accounts import mail_outbox
+from app.domain.accounts.models import Account, AccountStatus, PasswordLink, User, WaitingMail
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 SEED_BYTES = 32
 MAX_LIVE = 5
@@ -27,7 +27,7 @@ class LinkNotGood(DomainError):
     message = "This link does not work any more: it was used, is too old, or the password was set meanwhile."
 
 
-async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink | None:
+async def make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink | None:
     """Make the link that sets a user's password, to be mailed after the commit.
 
     A newer link ends no older one that sets a forgotten password: strangers could end the one that the user is about
@@ -37,18 +37,18 @@ async def make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink | None:
     return None if await _has_enough(unit, user.id) else await _make(unit, tokens, user)
 
 
-async def replace(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
+async def replace(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink:
     """Make the link that sets a user's password, in place of all that were not used."""
     await _wait_for_others(unit, user)
     await forget(unit, user.id)
     return await _make(unit, tokens, user)
 
 
-async def _wait_for_others(unit: Unit, user: User) -> None:
+async def _wait_for_others(unit: UnitOfWork, user: User) -> None:
     await unit.one(select(User.id).where(User.id == user.id).with_for_update())
 
 
-async def _make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
+async def _make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink:
     seed, now = secrets.token_bytes(SEED_BYTES), unit.clock.now()
     link = PasswordLink(
         account_id=user.account_id,
@@ -58,7 +58,7 @@ async def _make(unit: Unit, tokens: Tokens, user: User) -> PasswordLink:
         expires_at=now + LASTS,
     )
     await unit.save(link)
-    await outbox.post_link(unit, link, seed)
+    await mail_outbox.post_link(unit, link, seed)
     return link
 
 
@@ -75,23 +75,23 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> tuple[PasswordLi
     return (row[0], row[1]) if row else None
 
 
-async def use(unit: Unit, id: int) -> None:
+async def use(unit: UnitOfWork, id: int) -> None:
     """Use a link up; raise `LinkNotGood` where somebody else just did, or it is gone."""
     free = (PasswordLink.id == id, PasswordLink.used_at.is_(None))
     spent = update(PasswordLink).where(*free).values(used_at=unit.clock.now())
     if (await unit.execute(spent.returning(PasswordLink.id))).scalar_one_or_none() is None:
         raise LinkNotGood()
-    await outbox.withdraw_link(unit, id)
+    await mail_outbox.withdraw_link(unit, id)
 
 
-async def forget(unit: Unit, user_id: int) -> None:
+async def forget(unit: UnitOfWork, user_id: int) -> None:
     """Make every link of a user's that was not used stop working."""
     await unit.execute(delete(PasswordLink).where(PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None)))
 
 
-async def _has_enough(unit: Unit, user_id: int) -> bool:
+async def _has_enough(unit: UnitOfWork, user_id: int) -> bool:
     live = (PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None), PasswordLink.expires_at > unit.clock.now())
-    waiting = select(WaitingLetter.link_id).where(WaitingLetter.link_id == PasswordLink.id).exists()
+    waiting = select(WaitingMail.link_id).where(WaitingMail.link_id == PasswordLink.id).exists()
     statement = select(func.count(), func.count().filter(waiting)).where(*live)
     [(working, unsent)] = await unit.rows(statement)
     return unsent > 0 or working >= MAX_LIVE

@@ -134,14 +134,14 @@ class Invitation(Base):
     withdrawn_at: Mapped[datetime | None]
 
 
-class WaitingLetter(Base):
+class WaitingMail(Base):
     """A mail that waits to be sent; it is deleted once it is sent, or given up after `attempts`.
 
     It is for a user or for an invited person. One that brings a link has the `seed` that makes its token, and goes with
     the link or the invitation; `words` are what else it says.
     """
 
-    __tablename__ = "waiting_letters"
+    __tablename__ = "waiting_mails"
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)

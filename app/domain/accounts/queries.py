@@ -14,7 +14,7 @@ from app.domain.accounts.models import Account, ApiKey, Maker, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 EXPIRES_AT = "least(k.expires_at, ends.expires_at)"
 REVOKED_AT = "least(k.revoked_at, ends.revoked_at)"
@@ -69,7 +69,7 @@ class ShownKey:
     revoked_at: datetime | None
 
 
-async def get_own(unit: Unit, *, lock: bool = False) -> Account:
+async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
     """Return the actor's account, locked for a change when asked so."""
     own = select(Account).where(Account.id == unit.actor.account_id)
     if lock:
@@ -80,13 +80,13 @@ async def get_own(unit: Unit, *, lock: bool = False) -> Account:
     return account
 
 
-async def list_users(unit: Unit) -> Sequence[User]:
+async def list_users(unit: UnitOfWork) -> Sequence[User]:
     """Return the people of the account, the first one first; who was removed is left out."""
     own = (User.account_id == unit.actor.account_id, User.removed_at.is_(None))
     return await unit.all(select(User).where(*own).order_by(User.id))
 
 
-async def get_viewer(unit: Unit) -> User:
+async def get_viewer(unit: UnitOfWork) -> User:
     """Return the user who asks; for a key, which is nobody's, the owner who has been there longest."""
     present = select(User).where(User.account_id == unit.actor.account_id, User.removed_at.is_(None))
     if unit.actor.user_id is None:
@@ -99,12 +99,12 @@ async def get_viewer(unit: Unit) -> User:
     return user
 
 
-async def list_keys(unit: Unit) -> list[ShownKey]:
+async def list_keys(unit: UnitOfWork) -> list[ShownKey]:
     """Return the account's keys, the newest first; revoked ones too."""
     return await _show(unit, None)
 
 
-async def list_automation_keys(unit: Unit) -> list[ShownKey]:
+async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
     """Return the `auto_` keys that the actor manages, the newest first: all, or those made with its credential."""
     shown = [key for key in await _show(unit, None) if kind_of(key.prefix) == KeyKind.auto]
     if sees_all(unit.actor):
@@ -113,14 +113,14 @@ async def list_automation_keys(unit: Unit) -> list[ShownKey]:
     return [key for key in shown if key.id in own]
 
 
-async def show_key(unit: Unit, id: int) -> ShownKey:
+async def show_key(unit: UnitOfWork, id: int) -> ShownKey:
     """Return one of the account's keys as people see it; raise `NotFound`."""
     for key in await _show(unit, id):
         return key
     raise NotFound(kind="API key", id=id)
 
 
-async def get_key(unit: Unit, id: int, *, lock: bool = False) -> ApiKey:
+async def get_key(unit: UnitOfWork, id: int, *, lock: bool = False) -> ApiKey:
     """Return one of the account's keys, locked until the unit ends if asked to; raise `NotFound`."""
     own = select(ApiKey).where(ApiKey.account_id == unit.actor.account_id, ApiKey.id == id)
     key = await unit.one(own.with_for_update() if lock else own)
@@ -144,7 +144,7 @@ async def find_live_key(database: Database, hash: bytes, now: datetime) -> Known
     )
 
 
-async def _show(unit: Unit, id: int | None) -> list[ShownKey]:
+async def _show(unit: UnitOfWork, id: int | None) -> list[ShownKey]:
     asked = text(SHOW).bindparams(account_id=unit.actor.account_id, id=id)
     rows = (await unit.execute(asked)).mappings()
     return [_shown(**row) for row in rows]

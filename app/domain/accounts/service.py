@@ -10,7 +10,7 @@ from app.domain.accounts import audit, passwords, queries
 from app.domain.accounts.models import Account, User
 from app.domain.accounts.users import plain_email, plain_line
 from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class AccountFields(TypedDict, total=False):
@@ -22,7 +22,7 @@ class AccountFields(TypedDict, total=False):
 
 
 async def open_account(
-    unit: Unit, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
+    unit: UnitOfWork, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
 ) -> Account:
     """Open an account; `rate` is the price of one credit, and the name may be empty until it is set.
 
@@ -34,7 +34,7 @@ async def open_account(
     return account
 
 
-async def update(unit: Unit, fields: AccountFields) -> Account:
+async def update(unit: UnitOfWork, fields: AccountFields) -> Account:
     """Change the actor's account; a support contact of null is emptied. Raises `InvalidInput`.
 
     Texts that were taken before keep the price that they had.
@@ -52,7 +52,7 @@ async def update(unit: Unit, fields: AccountFields) -> Account:
     return account
 
 
-async def add_user(unit: Unit, email: str, password: str, first_name: str = "", last_name: str = "") -> User:
+async def add_user(unit: UnitOfWork, email: str, password: str, first_name: str = "", last_name: str = "") -> User:
     """Add a person to the account; raise `Conflict` where the address is taken, in any account."""
     row = {
         "account_id": unit.actor.account_id,

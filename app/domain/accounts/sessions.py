@@ -11,7 +11,7 @@ from app.domain.accounts import audit
 from app.domain.accounts.models import Account, AccountStatus, Session, User
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 IDLE = timedelta(days=14)
 LONGEST = timedelta(days=90)
@@ -41,7 +41,7 @@ class Entry:
     account: Account
 
 
-async def begin(unit: Unit, tokens: Tokens, user: User, visitor: Visitor) -> tuple[Session, str]:
+async def begin(unit: UnitOfWork, tokens: Tokens, user: User, visitor: Visitor) -> tuple[Session, str]:
     """Open a session of a user's; return it with its token, which is known this once."""
     token, now = tokens.make(), unit.clock.now()
     session = Session(
@@ -87,7 +87,7 @@ async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
     return True
 
 
-async def find_all(unit: Unit, user_id: int | None = None) -> Sequence[Session]:
+async def find_all(unit: UnitOfWork, user_id: int | None = None) -> Sequence[Session]:
     """Return the sessions of the account, or of one of its users, that are not over; the last used first."""
     statement = select(Session).where(
         Session.account_id == unit.actor.account_id, Session.expires_at > unit.clock.now()
@@ -97,7 +97,7 @@ async def find_all(unit: Unit, user_id: int | None = None) -> Sequence[Session]:
     return await unit.all(statement.order_by(Session.last_used_at.desc(), Session.id.desc()))
 
 
-async def end(unit: Unit, id: int, user_id: int | None = None) -> Session:
+async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:
     """End a session of the account's, or of one of its users; raise `NotFound`."""
     own = [Session.account_id == unit.actor.account_id, Session.id == id]
     if user_id is not None:
@@ -111,12 +111,12 @@ async def end(unit: Unit, id: int, user_id: int | None = None) -> Session:
     return session
 
 
-async def forget(unit: Unit, hash: bytes) -> None:
+async def forget(unit: UnitOfWork, hash: bytes) -> None:
     """End the session with a fingerprint, if there is one: its browser signs out, or in again."""
     await unit.execute(delete(Session).where(Session.hash == hash))
 
 
-async def end_all(unit: Unit, user_id: int, keep: int | None = None) -> None:
+async def end_all(unit: UnitOfWork, user_id: int, keep: int | None = None) -> None:
     """End every session of a user's, but for the one to keep."""
     ended = delete(Session).where(Session.user_id == user_id)
     await unit.execute(ended if keep is None else ended.where(Session.id != keep))

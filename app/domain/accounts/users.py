@@ -10,7 +10,7 @@ from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 ENCODED_WORD = "=?"
 """How an encoded word begins (RFC 2047): a mail program may read another address in it."""
@@ -31,7 +31,7 @@ class UserFields(TypedDict, total=False):
     last_name: str | None
 
 
-async def get(unit: Unit, id: int) -> User:
+async def get(unit: UnitOfWork, id: int) -> User:
     """Return one of the account's users; raise `NotFound`."""
     own = (User.account_id == unit.actor.account_id, User.id == id, User.removed_at.is_(None))
     user = await unit.one(select(User).where(*own))
@@ -40,7 +40,7 @@ async def get(unit: Unit, id: int) -> User:
     return user
 
 
-async def change_role(unit: Unit, id: int, role: Role) -> User:
+async def change_role(unit: UnitOfWork, id: int, role: Role) -> User:
     """Give a user another role, which holds from the next request on.
 
     Raises `Conflict` for the last owner, `InsufficientScope` for a role that may do more than the actor, and
@@ -59,7 +59,7 @@ async def change_role(unit: Unit, id: int, role: Role) -> User:
     return user
 
 
-async def update(unit: Unit, id: int, fields: UserFields) -> User:
+async def update(unit: UnitOfWork, id: int, fields: UserFields) -> User:
     """Change a user's name. Raises `NotFound` and `InvalidInput`."""
     values = {name: plain_line(name, str(value or "")) for name, value in fields.items()}
     user = await get(unit, id)
@@ -73,7 +73,7 @@ async def update(unit: Unit, id: int, fields: UserFields) -> User:
     return user
 
 
-async def remove(unit: Unit, id: int) -> User:
+async def remove(unit: UnitOfWork, id: int) -> User:
     """Remove a user: every session ends, and the e-mail address is free again.
 
     Raises `Conflict` for the last owner, and `PersonRequired`.
@@ -112,19 +112,19 @@ def plain_line(field: str, text: str) -> str:
     return line
 
 
-def check_is_person(unit: Unit) -> None:
+def check_is_person(unit: UnitOfWork) -> None:
     """Raise `PersonRequired` for a key or a connected application (`credentials`, rule 10)."""
     if unit.actor.key_id is not None or unit.actor.grant_id is not None:
         raise PersonRequired()
 
 
-def check_may_give(unit: Unit, role: Role) -> None:
+def check_may_give(unit: UnitOfWork, role: Role) -> None:
     """Raise `InsufficientScope` for a role that may do more than the actor."""
     if missing := sorted(scopes_of(role) - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 
-async def lock_account(unit: Unit) -> str | None:
+async def lock_account(unit: UnitOfWork) -> str | None:
     """Have changes of one account's people wait for one another: two owners cannot remove each other.
 
     Return the status of the account.
@@ -132,7 +132,7 @@ async def lock_account(unit: Unit) -> str | None:
     return await unit.one(select(Account.status).where(Account.id == unit.actor.account_id).with_for_update())
 
 
-async def _check_not_last_owner(unit: Unit, user: User) -> None:
+async def _check_not_last_owner(unit: UnitOfWork, user: User) -> None:
     if user.role != Role.owner:
         return
     others = select(func.count()).where(

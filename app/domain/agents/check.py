@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from app.domain.agents.writer import Brief
-from app.domain.messages.parts import MAX_LENGTH
+from app.domain.kernel.sms_parts import MAX_LENGTH
 
 OPT_OUT = re.compile(r"\b(?:reply|text|send)\s+[\"']?stop\b", re.IGNORECASE)
 PLACEHOLDER = "{first_name}"

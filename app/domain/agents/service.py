@@ -11,7 +11,7 @@ from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel import idempotency
 from app.domain.kernel.errors import InvalidInput, Unavailable
 from app.domain.kernel.idempotency import Once
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_BRIEF = 1000
 
@@ -25,7 +25,7 @@ class Copy:
     replayed: bool = False
 
 
-async def generate(unit: Unit, writer: Writer, description: str, key: str | None = None) -> Copy:
+async def generate(unit: UnitOfWork, writer: Writer, description: str, key: str | None = None) -> Copy:
     """Write candidates from a description, for one credit, with no transaction open; raise `InsufficientCredits`."""
     description = description.strip()
     if not 1 <= len(description) <= MAX_BRIEF:
@@ -38,7 +38,7 @@ async def generate(unit: Unit, writer: Writer, description: str, key: str | None
     return Copy(**done.answer, replayed=done.replayed)
 
 
-async def _write(unit: Unit, writer: Writer, description: str) -> list[str]:
+async def _write(unit: UnitOfWork, writer: Writer, description: str) -> list[str]:
     account = await accounts.get_own(unit)
     if account.balance < prices.GENERATE:
         raise InsufficientCredits(needed=prices.GENERATE, balance=account.balance)
@@ -50,7 +50,7 @@ async def _write(unit: Unit, writer: Writer, description: str) -> list[str]:
     return candidates
 
 
-async def _sell(unit: Unit, candidates: list[str], key: str | None, digest: str) -> Once:
+async def _sell(unit: UnitOfWork, candidates: list[str], key: str | None, digest: str) -> Once:
     """Debit what was written; of two requests with one key, the second is given what the first one paid for."""
 
     async def act() -> dict[str, object]:

@@ -2,9 +2,9 @@
 
 import unicodedata
 
+from app.domain.consent import recognition
+from app.domain.consent.recognition import IntentKind
 from app.domain.kernel.errors import InvalidInput
-from app.domain.messages import opt_out
-from app.domain.messages.opt_out import IntentKind
 
 MAX_LENGTH = 40
 ENDS = "CPZ"
@@ -41,4 +41,4 @@ def check(keyword: str) -> str:
 
 def is_reserved(body: str) -> bool:
     """Tell whether the service itself acts on a text: automations never hear of an opt-out, or what may be one."""
-    return opt_out.classify(body).kind is not IntentKind.none
+    return recognition.classify(body).kind is not IntentKind.none

@@ -6,15 +6,15 @@ from sqlalchemy import Select, select
 
 from app.domain.automations.models import WatchedKeyword
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
-async def list_keywords(unit: Unit) -> Sequence[WatchedKeyword]:
+async def list_keywords(unit: UnitOfWork) -> Sequence[WatchedKeyword]:
     """Return the keywords that the account watches, by the alphabet."""
     return await unit.all(_own(unit).order_by(WatchedKeyword.keyword))
 
 
-async def lock_keyword(unit: Unit, id: int) -> WatchedKeyword:
+async def lock_keyword(unit: UnitOfWork, id: int) -> WatchedKeyword:
     """Return a watched keyword, locked for its removal; raise `NotFound`."""
     found = await unit.one(_own(unit).where(WatchedKeyword.id == id).with_for_update())
     if found is None:
@@ -22,5 +22,5 @@ async def lock_keyword(unit: Unit, id: int) -> WatchedKeyword:
     return found
 
 
-def _own(unit: Unit) -> Select[WatchedKeyword]:
+def _own(unit: UnitOfWork) -> Select[WatchedKeyword]:
     return select(WatchedKeyword).where(WatchedKeyword.account_id == unit.actor.account_id)

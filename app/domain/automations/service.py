@@ -6,12 +6,12 @@ from app.domain.accounts.models import Account
 from app.domain.automations import keywords, queries
 from app.domain.automations.models import WatchedKeyword
 from app.domain.kernel.errors import Conflict
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_KEYWORDS = 100
 
 
-async def watch(unit: Unit, keyword: str) -> WatchedKeyword:
+async def watch(unit: UnitOfWork, keyword: str) -> WatchedKeyword:
     """Have `keyword_reply` told of texts that come in from now on and are the keyword, whole.
 
     One that is watched already is returned as it is. Raises `InvalidInput`, and `Conflict` where there are 100.
@@ -28,14 +28,14 @@ async def watch(unit: Unit, keyword: str) -> WatchedKeyword:
     return row
 
 
-async def unwatch(unit: Unit, id: int) -> WatchedKeyword:
+async def unwatch(unit: UnitOfWork, id: int) -> WatchedKeyword:
     """Cease to watch a keyword, and return what it was; raise `NotFound`."""
     row = await queries.lock_keyword(unit, id)
     await unit.delete(row)
     return row
 
 
-async def _lock(unit: Unit) -> None:
+async def _lock(unit: UnitOfWork) -> None:
     """Have those who watch keywords for one account wait for one another: none is watched twice, nor a 101st."""
     own = select(Account.id).where(Account.id == unit.actor.account_id)
     await unit.one(own.with_for_update(key_share=True))

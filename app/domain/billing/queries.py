@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from app.domain.accounts import queries as accounts
 from app.domain.billing.models import LedgerEntry
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 WINDOW_DAYS = 30
 MANY_DAYS = 9999
@@ -27,7 +27,7 @@ class Balance:
     estimated_days_left: int
 
 
-async def get_balance(unit: Unit) -> Balance:
+async def get_balance(unit: UnitOfWork) -> Balance:
     """Return the account's balance, with its daily average and the days that are left."""
     account = await accounts.get_own(unit)
     average = await _daily_average(unit)
@@ -52,7 +52,7 @@ def daily_average(spent: int, days: float) -> int:
     return math.floor(spent / max(1.0, min(float(WINDOW_DAYS), days)) + 0.5)
 
 
-async def find_transactions(unit: Unit, window: Window) -> Page[LedgerEntry]:
+async def find_transactions(unit: UnitOfWork, window: Window) -> Page[LedgerEntry]:
     """Return one page of the account's ledger, the newest entry first."""
     own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
 
@@ -62,7 +62,7 @@ async def find_transactions(unit: Unit, window: Window) -> Page[LedgerEntry]:
     return await fetch(unit, own, Order((LedgerEntry.id,)), window, total)
 
 
-async def _daily_average(unit: Unit) -> int:
+async def _daily_average(unit: UnitOfWork) -> int:
     """Return what texts cost in a day: their debits, less the refunds of those days."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     texts = LedgerEntry.account_id == unit.actor.account_id, LedgerEntry.message_id.is_not(None)

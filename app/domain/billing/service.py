@@ -5,7 +5,7 @@ from sqlalchemy import select, update
 from app.domain.accounts.models import Account
 from app.domain.billing.models import EntryType, LedgerEntry
 from app.domain.kernel.errors import DomainError, InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_GRANT = 10**12
 
@@ -18,7 +18,7 @@ class InsufficientCredits(DomainError):
     message = "Not enough credits: {needed} needed, {balance} left. Add credits and try again."
 
 
-async def lock(unit: Unit) -> None:
+async def lock(unit: UnitOfWork) -> None:
     """Lock the account's balance.
 
     Whoever will change a balance and other rows as well locks the balance first; sends do so too, and
@@ -27,7 +27,7 @@ async def lock(unit: Unit) -> None:
     await unit.execute(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 
-async def debit(unit: Unit, credits: int, description: str) -> int:
+async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
     """Take credits from the account; return what is left, or raise `InsufficientCredits`."""
     statement = (
         update(Account)
@@ -43,7 +43,7 @@ async def debit(unit: Unit, credits: int, description: str) -> int:
     return left
 
 
-async def grant(unit: Unit, credits: int, note: str) -> int:
+async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
     """Give the account credits, or with a negative number take some back; return the balance."""
     if credits == 0 or abs(credits) > MAX_GRANT:
         raise InvalidInput(reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.")
@@ -60,7 +60,7 @@ async def grant(unit: Unit, credits: int, note: str) -> int:
     return left
 
 
-async def forfeit(unit: Unit) -> int:
+async def forfeit(unit: UnitOfWork) -> int:
     """Take all that is left of a balance, since the account is deleted; return how much that was."""
     await lock(unit)
     balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
@@ -70,7 +70,7 @@ async def forfeit(unit: Unit) -> int:
     return balance
 
 
-async def refund(unit: Unit, account_id: int, message_id: int, credits: int, reason: str) -> None:
+async def refund(unit: UnitOfWork, account_id: int, message_id: int, credits: int, reason: str) -> None:
     """Give back what a failed message cost. The ledger allows one refund per message; a second is a defect."""
     if credits == 0:
         return
@@ -93,7 +93,7 @@ async def refund(unit: Unit, account_id: int, message_id: int, credits: int, rea
     await unit.save(entry)
 
 
-async def _enter(unit: Unit, type: EntryType, amount: int, left: int, description: str) -> None:
+async def _enter(unit: UnitOfWork, type: EntryType, amount: int, left: int, description: str) -> None:
     entry = LedgerEntry(
         account_id=unit.actor.account_id,
         type=type,

@@ -11,7 +11,7 @@ from app.domain.contacts.events import NewOptOut, who
 from app.domain.contacts.models import Consent, ConsentKind, Contact, ContactStatus, Suppression
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 HOLD = timedelta(hours=24)
 """How long a person has to decide whether an unclear reply was an opt-out (domain rule: afterwards it is one)."""
@@ -62,7 +62,7 @@ class Evidence:
     message_id: int | None = None
 
 
-async def opt_out(unit: Unit, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
+async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
     """Stop all texts to a contact's phone, for good; return False where they were stopped before.
 
     The suppression belongs to the phone, not to the contact: it outlives it (47 CFR 64.1200(a)(10)).
@@ -73,11 +73,11 @@ async def opt_out(unit: Unit, contact: Contact, keyword: str, reason: str, evide
         contact.status, contact.held_until = ContactStatus.opted_out, None
         await _save(unit, contact)
         at = timestamp(unit.clock.now())
-        unit.tell(NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
+        unit.record(NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
     return changed
 
 
-async def opt_in(unit: Unit, contact: Contact, evidence: Evidence) -> bool:
+async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool:
     """Allow texts to a contact's phone again; return False where they were allowed."""
     changed = contact.status == ContactStatus.opted_out
     await unit.execute(
@@ -90,21 +90,21 @@ async def opt_in(unit: Unit, contact: Contact, evidence: Evidence) -> bool:
     return changed
 
 
-async def record_opt_out(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record an opt-out that came another way than by text: by mail, on the phone, in person."""
     contact = await queries.get(unit, contact_id, lock=True)
     await opt_out(unit, contact, text.strip()[:32], "recorded", Evidence(_required(method, "method"), text))
     return contact
 
 
-async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
     contact = await queries.get(unit, contact_id, lock=True)
     await opt_in(unit, contact, Evidence(_required(method, "method"), _required(text, "text")))
     return contact
 
 
-async def hold(unit: Unit, contact: Contact, received_at: datetime | None = None) -> bool:
+async def hold(unit: UnitOfWork, contact: Contact, received_at: datetime | None = None) -> bool:
     """Stop automated texts until a person has decided, or `HOLD` has passed; return False for who has opted out.
 
     `received_at` is the `created_at` of the unclear reply; by it, the reply is found as evidence of an opt-out.
@@ -117,7 +117,7 @@ async def hold(unit: Unit, contact: Contact, received_at: datetime | None = None
     return True
 
 
-async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Contact:
+async def release_hold(unit: UnitOfWork, contact_id: int, *, opted_out: bool) -> Contact:
     """Decide on an unclear reply: it was an opt-out, or it was not."""
     contact = await queries.get(unit, contact_id, lock=True)
     if opted_out:
@@ -128,13 +128,13 @@ async def release_hold(unit: Unit, contact_id: int, *, opted_out: bool) -> Conta
     return contact
 
 
-async def close_hold(unit: Unit, contact: Contact, reason: str) -> None:
+async def close_hold(unit: UnitOfWork, contact: Contact, reason: str) -> None:
     """Record an opt-out of the phone of a held contact that is about to leave it: what is unclear is never consent."""
     if contact.held_until is not None:
         await _suppress(unit, contact.phone, "", reason, await _unclear_reply(unit, contact, reason))
 
 
-async def expire_holds(unit: Unit, limit: int = 100) -> list[int]:
+async def expire_holds(unit: UnitOfWork, limit: int = 100) -> list[int]:
     """Turn holds that nobody decided on into opt-outs; return the ids of their contacts."""
     overdue = (
         select(Contact)
@@ -149,7 +149,7 @@ async def expire_holds(unit: Unit, limit: int = 100) -> list[int]:
     return [contact.id for contact in contacts]
 
 
-async def record(unit: Unit, phone: str, kind: ConsentKind, evidence: Evidence) -> None:
+async def record(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evidence) -> None:
     """Add a line to the consent record."""
     await unit.save(
         Consent(
@@ -164,7 +164,7 @@ async def record(unit: Unit, phone: str, kind: ConsentKind, evidence: Evidence) 
     )
 
 
-async def _unclear_reply(unit: Unit, contact: Contact, method: str) -> Evidence:
+async def _unclear_reply(unit: UnitOfWork, contact: Contact, method: str) -> Evidence:
     """Return the reply that a contact is held for, as evidence: the one from its phone that the hold began with."""
     if contact.held_until is None:
         return Evidence(method)
@@ -179,14 +179,14 @@ async def _unclear_reply(unit: Unit, contact: Contact, method: str) -> Evidence:
     return Evidence(method, *found[0]) if found else Evidence(method)
 
 
-async def _suppress(unit: Unit, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
+async def _suppress(unit: UnitOfWork, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
     suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
     await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
     kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
     await record(unit, phone, kind, evidence)
 
 
-async def _save(unit: Unit, contact: Contact) -> None:
+async def _save(unit: UnitOfWork, contact: Contact) -> None:
     contact.updated_at = unit.clock.now()
     await unit.save(contact)
 

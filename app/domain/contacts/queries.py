@@ -19,7 +19,7 @@ from app.domain.contacts.models import (
 )
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class ContactSort(enum.StrEnum):
@@ -59,7 +59,7 @@ class ContactFilter:
     tag: str | None = None
 
 
-async def find_page(unit: Unit, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
+async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
     """Return one page of the account's contacts."""
     statement = _filtered(unit, wanted)
 
@@ -71,7 +71,7 @@ async def find_page(unit: Unit, wanted: ContactFilter, sort: ContactSort, window
     return await fetch(unit, statement, ORDERS[sort], window, total)
 
 
-async def get(unit: Unit, id: int, *, lock: bool = False) -> Contact:
+async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:
     """Return a contact, locked for a change when asked so; raise `NotFound`."""
     contact = await unit.one(_own(unit, lock=lock).where(Contact.id == id))
     if contact is None:
@@ -79,12 +79,12 @@ async def get(unit: Unit, id: int, *, lock: bool = False) -> Contact:
     return contact
 
 
-async def find_by_phone(unit: Unit, phone: str, *, lock: bool = False) -> Contact | None:
+async def find_by_phone(unit: UnitOfWork, phone: str, *, lock: bool = False) -> Contact | None:
     """Return the contact with an E.164 phone."""
     return await unit.one(_own(unit, lock=lock).where(Contact.phone == phone))
 
 
-async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequence[Contact]:
+async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
     """Return the contacts with an E.164 phone or an e-mail address in any case, the oldest first, `MAX_FOUND` at most.
 
     The pattern is what finds the address by an index; it alone would find parts of addresses too.
@@ -95,19 +95,19 @@ async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequen
     return await unit.all(_own(unit).where(or_(*wanted)).order_by(Contact.id).limit(MAX_FOUND))
 
 
-async def list_tags(unit: Unit, limit: int) -> Sequence[str]:
+async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
     """Return the tags that contacts have, each once, in the order of their names."""
     tag = func.unnest(Contact.tags, type_=Text)
     own = select(tag.label("tag")).where(Contact.account_id == unit.actor.account_id, Contact.tags != []).distinct()
     return await unit.all(select(own.subquery().c.tag).order_by("tag").limit(limit))
 
 
-async def find_many(unit: Unit, ids: Sequence[int]) -> dict[int, Contact]:
+async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:
     """Return contacts by their ids."""
     return {contact.id: contact for contact in await unit.all(_own(unit).where(Contact.id.in_(ids)))}
 
 
-async def find_suppression(unit: Unit, phone: str) -> Suppression | None:
+async def find_suppression(unit: UnitOfWork, phone: str) -> Suppression | None:
     """Return the account-wide suppression of a phone."""
     return await unit.one(
         select(Suppression).where(
@@ -118,7 +118,7 @@ async def find_suppression(unit: Unit, phone: str) -> Suppression | None:
     )
 
 
-async def find_consents(unit: Unit, phones: Sequence[str]) -> Sequence[Consent]:
+async def find_consents(unit: UnitOfWork, phones: Sequence[str]) -> Sequence[Consent]:
     """Return what is recorded of the consent of phones, the newest `MAX_CONSENTS` of each, the oldest of them first."""
     wanted = select(func.unnest(literal(phones, ARRAY(Text))).label("phone")).subquery()
     newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
@@ -126,16 +126,16 @@ async def find_consents(unit: Unit, phones: Sequence[str]) -> Sequence[Consent]:
     return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))
 
 
-def _own(unit: Unit, *, lock: bool = False) -> Select[Contact]:
+def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Contact]:
     statement = select(Contact).where(Contact.account_id == unit.actor.account_id)
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True) if lock else statement
 
 
-def _total(unit: Unit) -> Select[int]:
+def _total(unit: UnitOfWork) -> Select[int]:
     return select(ContactTotal.total).where(ContactTotal.account_id == unit.actor.account_id)
 
 
-def _filtered(unit: Unit, wanted: ContactFilter) -> Select[Contact]:
+def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
     statement = _own(unit)
     if wanted.search:
         spellings = _spellings(wanted.search.strip())

@@ -16,14 +16,14 @@ from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.kernel import phone as phones
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 MAX_NAME, MAX_EMAIL, MAX_TAG, MAX_TAGS = 100, 254, 64, 100
 EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": False}
 
 
-async def create(unit: Unit, fields: ContactFields) -> Contact:
+async def create(unit: UnitOfWork, fields: ContactFields) -> Contact:
     """Add a contact; raise `Conflict` where the account has one with that phone.
 
     A phone that has opted out stays opted out, whoever adds it again: raises `ContactOptedOut` where the fields say
@@ -39,7 +39,7 @@ async def create(unit: Unit, fields: ContactFields) -> Contact:
     return contact
 
 
-async def upsert(unit: Unit, fields: ContactFields, source_if_new: str) -> Contact:
+async def upsert(unit: UnitOfWork, fields: ContactFields, source_if_new: str) -> Contact:
     """Add a contact, or change the given fields of the one with that phone; null says nothing here.
 
     A new contact that names no source has `source_if_new`. Raises `ContactOptedOut` as `update` does.
@@ -57,7 +57,7 @@ async def upsert(unit: Unit, fields: ContactFields, source_if_new: str) -> Conta
     return await update(unit, known.id, said)
 
 
-async def get(unit: Unit, id: int | None, phone: str | None) -> Contact:
+async def get(unit: UnitOfWork, id: int | None, phone: str | None) -> Contact:
     """Return the contact with an id, or with a phone in any spelling.
 
     Raises `InvalidInput` unless one of the two is given, and `NotFound`.
@@ -67,7 +67,7 @@ async def get(unit: Unit, id: int | None, phone: str | None) -> Contact:
     return await queries.get(unit, id) if id is not None else await get_by_phone(unit, phone or "")
 
 
-async def get_by_phone(unit: Unit, phone: str) -> Contact:
+async def get_by_phone(unit: UnitOfWork, phone: str) -> Contact:
     """Return the contact with a phone in any spelling; raise `NotFound`."""
     normal = phones.normalize(phone, await _region(unit))
     contact = await queries.find_by_phone(unit, normal)
@@ -76,7 +76,7 @@ async def get_by_phone(unit: Unit, phone: str) -> Contact:
     return contact
 
 
-async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequence[Contact]:
+async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
     """Return the contacts that have a phone in any spelling, or an e-mail address; raise `InvalidInput` for neither."""
     if not phone and not email:
         raise InvalidInput(reason="Say whom to search for: give phone or email.")
@@ -84,7 +84,7 @@ async def find_exact(unit: Unit, phone: str | None, email: str | None) -> Sequen
     return await queries.find_exact(unit, normal, email.strip() if email else None)
 
 
-async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
+async def find_or_create(unit: UnitOfWork, phone: str, source: str) -> Contact:
     """Return the contact with an E.164 phone, added if need be, and locked for a change."""
     contact = await queries.find_by_phone(unit, phone, lock=True)
     if contact is None:
@@ -94,7 +94,7 @@ async def find_or_create(unit: Unit, phone: str, source: str) -> Contact:
     return contact
 
 
-async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
+async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     """Change the given fields of a contact, and tell what changed.
 
     The status is that of the contact with all other changes made. Raises `ContactOptedOut` for `active` where the
@@ -113,12 +113,12 @@ async def update(unit: Unit, id: int, fields: ContactFields) -> Contact:
     contact.updated_at = unit.clock.now()
     await unit.save(contact)
     for event in changes(contact, before, unit.clock.now()):
-        unit.tell(event, contact.id)
+        unit.record(event, contact.id)
     await _set_status(unit, contact, fields.get("status"))
     return contact
 
 
-async def add_tag(unit: Unit, id: int, tag: str) -> Contact:
+async def add_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
     """Give a contact a tag; one it has already changes nothing."""
     if not tag.strip():
         raise InvalidInput(reason="A tag must not be empty.")
@@ -126,13 +126,13 @@ async def add_tag(unit: Unit, id: int, tag: str) -> Contact:
     return await update(unit, id, {"tags": [*contact.tags, tag]})
 
 
-async def remove_tag(unit: Unit, id: int, tag: str) -> Contact:
+async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
     """Take a tag from a contact; one it does not have changes nothing."""
     contact = await queries.get(unit, id, lock=True)
     return await update(unit, id, {"tags": [kept for kept in contact.tags if kept != tag.strip()]})
 
 
-async def _insert(unit: Unit, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
+async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
     suppressed = await queries.find_suppression(unit, values["phone"])
     status = ContactStatus.opted_out if suppressed else ContactStatus.active
     row = {"account_id": unit.actor.account_id, "status": status, **values}
@@ -141,12 +141,12 @@ async def _insert(unit: Unit, values: dict[str, Any], wanted: ContactStatus | No
     )
     contact = cast("Contact | None", added.scalar_one_or_none())
     if contact is not None:
-        unit.tell(replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
+        unit.record(replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
         await _set_status(unit, contact, wanted)
     return contact
 
 
-async def _set_status(unit: Unit, contact: Contact, wanted: ContactStatus | None) -> None:
+async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus | None) -> None:
     """Record an opt-out that another system reports; raise `ContactOptedOut` where it denies one."""
     if wanted is None or wanted == contact.status:
         return
@@ -155,7 +155,7 @@ async def _set_status(unit: Unit, contact: Contact, wanted: ContactStatus | None
     await consent.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
 
 
-async def _move(unit: Unit, contact: Contact, phone: str) -> None:
+async def _move(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     """Give a contact another phone, with the consent that belongs to that phone; a hold stays with the old one."""
     holder = await queries.find_by_phone(unit, phone)
     if holder is not None:
@@ -170,7 +170,7 @@ async def _move(unit: Unit, contact: Contact, phone: str) -> None:
         raise Conflict(reason=f"A contact with {phone} exists.") from None
 
 
-async def _checked(unit: Unit, fields: ContactFields) -> dict[str, Any]:
+async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
     """Return the fields as they are stored; raise `InvalidInput` or `InvalidPhone`."""
     stored = ((name, value) for name, value in fields.items() if name != "status")
     values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in stored}
@@ -186,7 +186,7 @@ async def _checked(unit: Unit, fields: ContactFields) -> dict[str, Any]:
     return values
 
 
-async def _region(unit: Unit) -> str | None:
+async def _region(unit: UnitOfWork) -> str | None:
     return await unit.one(select(Account.region).where(Account.id == unit.actor.account_id))
 
 

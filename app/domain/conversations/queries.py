@@ -7,7 +7,7 @@ from sqlalchemy import Select, func, select
 from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 RECENT = Order((Conversation.last_message_at, Conversation.id))
 
@@ -22,7 +22,7 @@ class ConversationFilter:
     unread_only: bool = False
 
 
-async def find_page(unit: Unit, wanted: ConversationFilter, window: Window) -> Page[Conversation]:
+async def find_page(unit: UnitOfWork, wanted: ConversationFilter, window: Window) -> Page[Conversation]:
     """Return one page of the account's conversations, the one with the latest message first."""
     statement = _filtered(unit, wanted)
 
@@ -32,7 +32,7 @@ async def find_page(unit: Unit, wanted: ConversationFilter, window: Window) -> P
     return await fetch(unit, statement, RECENT, window, total)
 
 
-async def get(unit: Unit, id: int, *, lock: bool = False) -> Conversation:
+async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:
     """Return a conversation, locked for a change when asked so; raise `NotFound`."""
     conversation = await unit.one(_own(unit, lock=lock).where(Conversation.id == id))
     if conversation is None:
@@ -40,17 +40,17 @@ async def get(unit: Unit, id: int, *, lock: bool = False) -> Conversation:
     return conversation
 
 
-async def find_by_contact(unit: Unit, contact_id: int, *, lock: bool = False) -> Conversation | None:
+async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = False) -> Conversation | None:
     """Return the conversation with a contact."""
     return await unit.one(_own(unit, lock=lock).where(Conversation.contact_id == contact_id))
 
 
-def _own(unit: Unit, *, lock: bool = False) -> Select[Conversation]:
+def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Conversation]:
     statement = select(Conversation).where(Conversation.account_id == unit.actor.account_id)
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True) if lock else statement
 
 
-def _filtered(unit: Unit, wanted: ConversationFilter) -> Select[Conversation]:
+def _filtered(unit: UnitOfWork, wanted: ConversationFilter) -> Select[Conversation]:
     statement = _own(unit)
     if wanted.status:
         statement = statement.where(Conversation.status == wanted.status)

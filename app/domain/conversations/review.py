@@ -7,10 +7,10 @@ from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
-async def decide(unit: Unit, conversation_id: int, *, opted_out: bool) -> Conversation:
+async def decide(unit: UnitOfWork, conversation_id: int, *, opted_out: bool) -> Conversation:
     """Say whether an unclear reply was an opt-out, and let texts go on or stop for good."""
     contact_id = (await conversations.get(unit, conversation_id)).contact_id
     await consent.release_hold(unit, contact_id, opted_out=opted_out)
@@ -18,37 +18,37 @@ async def decide(unit: Unit, conversation_id: int, *, opted_out: bool) -> Conver
     return await conversations.get(unit, conversation_id)
 
 
-async def record_opt_out(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record an opt-out that came another way than by text: by mail, on the phone, in person."""
     contact = await consent.record_opt_out(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
 
-async def record_opt_in(unit: Unit, contact_id: int, method: str, text: str) -> Contact:
+async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
     contact = await consent.record_opt_in(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
 
-async def update_contact(unit: Unit, contact_id: int, fields: ContactFields) -> Contact:
+async def update_contact(unit: UnitOfWork, contact_id: int, fields: ContactFields) -> Contact:
     """Change the given fields of a contact; another phone, or an opt-out, settles what was unclear."""
     return await _settled(unit, await contacts.update(unit, contact_id, fields), fields)
 
 
-async def upsert_contact(unit: Unit, fields: ContactFields, source_if_new: str) -> Contact:
+async def upsert_contact(unit: UnitOfWork, fields: ContactFields, source_if_new: str) -> Contact:
     """Add a contact, or change the given fields of the one with that phone; an opt-out settles what was unclear."""
     return await _settled(unit, await contacts.upsert(unit, fields, source_if_new), fields)
 
 
-async def _settled(unit: Unit, contact: Contact, fields: ContactFields) -> Contact:
+async def _settled(unit: UnitOfWork, contact: Contact, fields: ContactFields) -> Contact:
     if fields.keys() & {"phone", "status"} and contact.held_until is None:
         await settle(unit, contact.id)
     return contact
 
 
-async def settle(unit: Unit, contact_id: int) -> None:
+async def settle(unit: UnitOfWork, contact_id: int) -> None:
     """Take the flag from the conversation with a contact that is not held any more."""
     conversation = await conversations.find_by_contact(unit, contact_id, lock=True)
     if conversation is not None and conversation.possible_opt_out:
@@ -57,7 +57,7 @@ async def settle(unit: Unit, contact_id: int) -> None:
         await service.save(unit, conversation, before)
 
 
-async def expire(unit: Unit) -> int:
+async def expire(unit: UnitOfWork) -> int:
     """Turn replies that nobody decided on in time into opt-outs; return how many. Runs as the account it belongs to."""
     expired = await consent.expire_holds(unit)
     for contact_id in expired:

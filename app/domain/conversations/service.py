@@ -11,7 +11,7 @@ from app.domain.conversations.events import ConversationChanged, NewConversation
 from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class ConversationFields(TypedDict, total=False):
@@ -30,7 +30,7 @@ class FirstMessage(TypedDict):
     to_number: str
 
 
-async def find_or_open(unit: Unit, contact: Contact, first: FirstMessage) -> Conversation:
+async def find_or_open(unit: UnitOfWork, contact: Contact, first: FirstMessage) -> Conversation:
     """Return the conversation with a contact, locked; open it with a first message where there is none."""
     conversation = await queries.find_by_contact(unit, contact.id, lock=True)
     if conversation is not None:
@@ -40,7 +40,7 @@ async def find_or_open(unit: Unit, contact: Contact, first: FirstMessage) -> Con
         account_id=unit.actor.account_id, contact_id=contact.id, last_message_at=now, created_at=now
     )
     await unit.save(conversation)
-    unit.tell(opened(conversation.id, contact, first, timestamp(now)), contact.id)
+    unit.record(opened(conversation.id, contact, first, timestamp(now)), contact.id)
     return conversation
 
 
@@ -58,7 +58,7 @@ def opened(id: int, contact: Contact, first: FirstMessage, started_at: str) -> N
     )
 
 
-async def update(unit: Unit, id: int, fields: ConversationFields) -> Conversation:
+async def update(unit: UnitOfWork, id: int, fields: ConversationFields) -> Conversation:
     """Close or reopen a conversation, mark it read, give it to a person or to nobody (null)."""
     conversation = await queries.get(unit, id, lock=True)
     before = ConversationChanged.of(conversation)
@@ -72,15 +72,15 @@ async def update(unit: Unit, id: int, fields: ConversationFields) -> Conversatio
     return conversation
 
 
-async def save(unit: Unit, conversation: Conversation, before: ConversationChanged) -> None:
+async def save(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
     """Write a conversation, and tell what it has become where that is not what it was before."""
     await unit.save(conversation)
     after = ConversationChanged.of(conversation)
     if after != before:
-        unit.tell(after, conversation.contact_id)
+        unit.record(after, conversation.contact_id)
 
 
-async def _assignee(unit: Unit, id: int | None) -> int | None:
+async def _assignee(unit: UnitOfWork, id: int | None) -> int | None:
     if id is None:
         return None
     found = await unit.one(select(User.id).where(User.account_id == unit.actor.account_id, User.id == id))

@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, select
 from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database, find_fault
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.billing import service as billing
-from app.domain.erasure.parts import BATCH, PARTS
+from app.domain.erasure.tables import BATCH, PARTS
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 
 AGAIN_AFTER = timedelta(hours=1)
 """How long after its closing an account is looked through again: longer than anything begun before it takes."""
@@ -33,7 +33,7 @@ AFTER_LOCK = timedelta(seconds=30)
 FIND_DUE = """
 SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND id <> ALL($2::bigint[])
   AND (status = 'deleted' OR deletion_notice_at IS NULL AND NOT EXISTS (
-  SELECT FROM waiting_letters w JOIN users u ON u.id = w.user_id
+  SELECT FROM waiting_mails w JOIN users u ON u.id = w.user_id
   WHERE w.account_id = a.id AND w.kind = 'notice' AND w.attempts = 0 AND w.due_at <= $1 AND w.expires_at > $1
     AND u.removed_at IS NULL))
 ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -66,7 +66,7 @@ class AccountDeletions:
 
     database: Database
     clock: Clock
-    ring: Ring
+    notify: Notify
     batch: int = BATCH
     _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict[int, tuple[datetime, Place]])
     _rests: dict[int, datetime] = field(default_factory=dict[int, datetime])
@@ -126,7 +126,7 @@ class AccountDeletions:
             place = place if look == due_at else Place()
             reached = await self._delete_batch(connection, account_id, place, now)
         self._places[account_id] = (due_at, reached or Place(place.part))
-        self.ring("erasures")
+        self.notify("erasures")
         if reached and reached.part == len(PARTS):
             return await self._finish(account_id)
         return reached is not None or self._rest(account_id, now)
@@ -163,10 +163,10 @@ class AccountDeletions:
         return True
 
     def _unit(self, account_id: int) -> Any:
-        return open_unit(self.database.sessions, Actor(account_id, frozenset()), self.clock, self.ring)
+        return open_unit(self.database.sessions, Actor(account_id, frozenset()), self.clock, self.notify)
 
 
-async def _hold(unit: Unit, which: ColumnElement[bool]) -> Account | None:
+async def _hold(unit: UnitOfWork, which: ColumnElement[bool]) -> Account | None:
     """Lock the actor's account if its deletion is due; None where it is not, or another worker has it."""
     own = Account.id == unit.actor.account_id
     due = (own, Account.deletion_at <= unit.clock.now(), Account.deletion_notice_at.is_(None), which)

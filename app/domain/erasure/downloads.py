@@ -23,7 +23,7 @@ from app.domain.erasure.export import Record, read_records
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.sealing import Seal
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 LASTS = timedelta(minutes=10)
 NONCE_BYTES = 8
@@ -62,7 +62,7 @@ class ExportLink:
     expires_at: datetime
 
 
-async def make_link(unit: Unit, seal: Seal) -> ExportLink:
+async def make_link(unit: UnitOfWork, seal: Seal) -> ExportLink:
     """Make a link that downloads the export of the actor's account for ten minutes; nothing can be read off it."""
     actor, until = unit.actor, unit.clock.now() + LASTS
     made_with = [actor.account_id, actor.label, actor.user_id, actor.grant_id, actor.key_id]
@@ -83,7 +83,7 @@ def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = No
     return Actor(account_id, frozenset(), label, request_id, *made_with)
 
 
-async def check(unit: Unit) -> None:
+async def check(unit: UnitOfWork) -> None:
     """Check that the actor, who made a link, may still export the account.
 
     Raises `ExportLinkEnded` and `AccountSuspended`.
@@ -97,7 +97,7 @@ async def check(unit: Unit) -> None:
         raise ExportLinkEnded()
 
 
-async def begin(unit: Unit) -> str:
+async def begin(unit: UnitOfWork) -> str:
     """Check that the actor may still export the account, and note it; return the time. Raises what `check` does."""
     await check(unit)
     await audit.record(unit, "account_exported")
@@ -114,7 +114,7 @@ class Sending:
 
     pool: Pool
     actor: Actor
-    units: Callable[[], AbstractAsyncContextManager[Unit]]
+    units: Callable[[], AbstractAsyncContextManager[UnitOfWork]]
     turns: asyncio.Semaphore
     _checked_at: float = field(default_factory=time.monotonic)
 

@@ -9,10 +9,10 @@ from app.domain.billing import service as billing
 from app.domain.contacts import consent
 from app.domain.contacts import queries as contacts
 from app.domain.erasure.models import CarrierErasure
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries
 from app.domain.messages.models import Direction, ErasedText, Message
-from app.domain.webhooks import forgetting
+from app.domain.webhooks import erasure
 
 REPEATED_FOR = timedelta(days=7)
 """How long after a text, at most, a carrier may bring it again."""
@@ -26,7 +26,7 @@ class Erased:
     deleted_messages: int
 
 
-async def erase(unit: Unit, contact_id: int) -> Erased:
+async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     """Remove a contact for good, with all messages and conversations, and what events and webhooks say of it.
 
     Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
@@ -43,14 +43,14 @@ async def erase(unit: Unit, contact_id: int) -> Erased:
     await _note_texts(unit, contact_id)
     await _note_carried(unit, contact_id)
     await queries.delete_all(unit, contact_id)
-    await forgetting.forget_dispatched(unit, contact_id)
-    await forgetting.hold_dispatch(unit)
-    await forgetting.forget(unit, contact_id)
+    await erasure.forget_dispatched(unit, contact_id)
+    await erasure.hold_dispatch(unit)
+    await erasure.forget(unit, contact_id)
     await unit.delete(contact)
     return Erased(contact_id, deleted)
 
 
-async def _note_texts(unit: Unit, contact_id: int) -> None:
+async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
     """Note what the carrier called the texts of late, so that they are not taken in again."""
     now = unit.clock.now()
     texts = select(Message.carrier, Message.provider_message_id, literal(now)).where(
@@ -63,7 +63,7 @@ async def _note_texts(unit: Unit, contact_id: int) -> None:
     await unit.execute(insert(ErasedText).from_select(names, texts))
 
 
-async def _note_carried(unit: Unit, contact_id: int) -> None:
+async def _note_carried(unit: UnitOfWork, contact_id: int) -> None:
     """Note what carriers are to forget; a text that one is being given at this moment, when that is over."""
     due_at = func.greatest(unit.clock.now(), Message.claimed_until)
     carried = select(Message.id, Message.carrier, Message.provider_message_id, due_at).where(
@@ -76,4 +76,4 @@ async def _note_carried(unit: Unit, contact_id: int) -> None:
         CarrierErasure.due_at,
     ]
     await unit.execute(insert(CarrierErasure).from_select(names, carried))
-    unit.ring("erasures")
+    unit.notify("erasures")

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created
 from app.domain.kernel.errors import DomainError, InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_LENGTH = 255
 KEPT = timedelta(hours=24)
@@ -85,7 +85,7 @@ def check_key(key: str) -> str:
     return key
 
 
-async def find_answer(unit: Unit, key: str | None, digest: str) -> Once | None:
+async def find_answer(unit: UnitOfWork, key: str | None, digest: str) -> Once | None:
     """Return the answer that was given to a key before, and lock nothing; raise `IdempotencyKeyReused`."""
     if key is None:
         return None
@@ -94,7 +94,7 @@ async def find_answer(unit: Unit, key: str | None, digest: str) -> Once | None:
     return Once(replay(found.key, found.fingerprint, digest, found.answer), replayed=True) if found else None
 
 
-async def once(unit: Unit, key: str | None, digest: str, act: Callable[[], Awaitable[dict[str, Any]]]) -> Once:
+async def once(unit: UnitOfWork, key: str | None, digest: str, act: Callable[[], Awaitable[dict[str, Any]]]) -> Once:
     """Act, unless the key was answered before; then give that answer again.
 
     Two requests with one key at the same time: the second waits for the first one's commit. An act that

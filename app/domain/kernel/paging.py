@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, literal, tuple_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Page(Generic[T]):
 
 
 async def fetch(
-    unit: Unit, statement: Select[T], order: Order, window: Window, total: Callable[[], Awaitable[int]]
+    unit: UnitOfWork, statement: Select[T], order: Order, window: Window, total: Callable[[], Awaitable[int]]
 ) -> Page[T]:
     """Return one page of a statement's rows."""
     if window.after is not None:

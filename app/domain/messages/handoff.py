@@ -19,7 +19,7 @@ from app.db import claims
 from app.db.engine import UNSTORABLE, Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import outcome
 from app.domain.messages.acceptance import TELL
 from app.domain.messages.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
@@ -124,7 +124,7 @@ class Handoff:
     database: Database
     carriers: Mapping[str, Carrier]
     clock: Clock
-    ring: Ring
+    notify: Notify
     pace: Pace
     tally: Callable[[str], None]
 
@@ -173,13 +173,13 @@ class Handoff:
         """Let messages that no carrier was called for be handed over at once."""
         ids, claimed_until = [row["id"] for row in rows], rows[0]["claimed_until"]
         await self.database.pool.execute(GIVE_BACK, ids, claimed_until, None, 1)
-        self.ring("messages")
+        self.notify("messages")
 
     async def _have_asked(self, rows: Sequence[Any]) -> None:
         """Let messages whose fate is unknown be asked for at once."""
         ids, claimed_until = [row["id"] for row in rows], rows[0]["claimed_until"]
         await self.database.pool.execute(GIVE_BACK, ids, claimed_until, self.clock.now(), 0)
-        self.ring("reconcile")
+        self.notify("reconcile")
 
     @property
     def _lease(self) -> timedelta:
@@ -248,7 +248,7 @@ class Handoff:
                 raise
             for each in accepted if len(accepted) > 1 else bare:
                 await self._record_accepted([each])
-        self.ring("events")
+        self.notify("events")
 
     async def _record_other(self, row: Any, answer: Answer | Unconfirmed | None) -> None:
         late = self.clock.now() >= row["created_at"] + GIVE_UP
@@ -280,9 +280,9 @@ class Handoff:
         async with self._unit(row) as unit:
             await outcome.fail(unit, row["id"], code, report, row["claimed_until"])
 
-    def _unit(self, row: Any) -> AbstractAsyncContextManager[Unit]:
+    def _unit(self, row: Any) -> AbstractAsyncContextManager[UnitOfWork]:
         actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])
-        return open_unit(self.database.sessions, actor, self.clock, self.ring)
+        return open_unit(self.database.sessions, actor, self.clock, self.notify)
 
     @property
     def _unconfirmed_after(self) -> timedelta:

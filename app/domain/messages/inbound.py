@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from app.db.engine import Pool
 from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
+from app.domain.consent import recognition
+from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.contacts import consent
 from app.domain.contacts import service as contacts
 from app.domain.contacts.consent import Evidence
@@ -18,14 +20,13 @@ from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.conversations import service as conversations
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation, ConversationStatus
-from app.domain.kernel import phone
+from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
-from app.domain.messages import failures, opt_out, outcome, parts, queries
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import failures, outcome, queries
 from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import NewMessage
 from app.domain.messages.models import Direction, ErasedText, Message, MessageStatus, Purpose
-from app.domain.messages.opt_out import Intent, IntentKind
 from app.domain.messages.outcome import Report
 
 SOURCE = "inbound_sms"
@@ -55,7 +56,7 @@ class Inbox:
     sessions: async_sessionmaker[AsyncSession]
     pool: Pool
     clock: Clock
-    ring: Ring
+    notify: Notify
     carriers: Mapping[str, Carrier]
 
     async def receive(self, carrier: str, inbound: InboundMessage) -> None:
@@ -65,7 +66,7 @@ class Inbox:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
             return
         actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
-        async with open_unit(self.sessions, actor, self.clock, self.ring) as unit:
+        async with open_unit(self.sessions, actor, self.clock, self.notify) as unit:
             await _take_in(unit, self.carriers[carrier], inbound)
 
     async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
@@ -84,25 +85,25 @@ class Arrival:
     reopened: bool
 
 
-async def _take_in(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> None:
+async def _take_in(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> None:
     if await _is_known(unit, carrier, inbound):
         return
-    if opt_out.classify(inbound.body).kind is IntentKind.opt_out:
+    if recognition.classify(inbound.body).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
-    intent = opt_out.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
+    intent = recognition.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
     arrival = await _keep(unit, carrier, contact, inbound)
-    unit.tell(NewMessage.of(arrival.message, contact), contact.id)
+    unit.record(NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
         contact.updated_at = unit.clock.now()
     await _heed(unit, arrival, intent)
     if arrival.reopened:
-        unit.tell(ConversationChanged.of(arrival.conversation), contact.id)
+        unit.record(ConversationChanged.of(arrival.conversation), contact.id)
     await unit.save(contact, arrival.conversation)
 
 
-async def _is_known(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> bool:
+async def _is_known(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> bool:
     """Tell whether the text was kept before, even if it has been erased since; hold up its duplicates meanwhile."""
     id = inbound.provider_message_id
     await unit.execute(select(func.pg_advisory_xact_lock(func.hashtext(carrier.name), func.hashtext(id))))
@@ -115,13 +116,13 @@ async def _is_known(unit: Unit, carrier: Carrier, inbound: InboundMessage) -> bo
     return bool(await unit.one(select(or_(kept, erased))))
 
 
-async def _keep(unit: Unit, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
+async def _keep(unit: UnitOfWork, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
     conversation = await conversations.find_or_open(
         unit,
         contact,
         {"first_message": inbound.body, "from_number": contact.phone, "to_number": inbound.to_number},
     )
-    counted = parts.count(inbound.body)
+    counted = sms_parts.count(inbound.body)
     message = Message(
         account_id=unit.actor.account_id,
         contact_id=contact.id,
@@ -147,7 +148,7 @@ async def _keep(unit: Unit, carrier: Carrier, contact: Contact, inbound: Inbound
     return Arrival(message, contact, conversation, carrier, reopened)
 
 
-async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
+async def _heed(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     """Do what a text asks for, before anybody else hears of it."""
     match intent.kind:
         case IntentKind.opt_out:
@@ -166,7 +167,7 @@ async def _heed(unit: Unit, arrival: Arrival, intent: Intent) -> None:
             pass
 
 
-async def _stop(unit: Unit, arrival: Arrival, intent: Intent) -> None:
+async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
     changed = await consent.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
@@ -177,14 +178,14 @@ async def _stop(unit: Unit, arrival: Arrival, intent: Intent) -> None:
         await _reply(unit, arrival, STOPPED)
 
 
-async def _start(unit: Unit, arrival: Arrival) -> None:
+async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
     if await consent.opt_in(unit, arrival.contact, evidence) and not arrival.carrier.capabilities.handles_opt_out:
         await _reply(unit, arrival, STARTED)
 
 
-async def _help(unit: Unit, arrival: Arrival) -> None:
+async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
     """Answer a call for help, at most once in 24 hours; people who opted out get it too (CTIA 5.1.2)."""
     answered = select(Message.id).where(
         Message.account_id == unit.actor.account_id,
@@ -197,12 +198,12 @@ async def _help(unit: Unit, arrival: Arrival) -> None:
         await _reply(unit, arrival, HELP)
 
 
-async def _reply(unit: Unit, arrival: Arrival, template: str) -> None:
+async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
     """Answer with a text that the law asks for: free of charge, and past every gate."""
     if not arrival.contact.phone.startswith("+"):
         return
     body = await _compliance_text(unit, template)
-    counted, now = parts.count(body), unit.clock.now()
+    counted, now = sms_parts.count(body), unit.clock.now()
     reply = Message(
         account_id=unit.actor.account_id,
         contact_id=arrival.contact.id,
@@ -221,10 +222,10 @@ async def _reply(unit: Unit, arrival: Arrival, template: str) -> None:
         created_at=now,
     )
     await unit.save(reply)
-    unit.ring("messages")
+    unit.notify("messages")
 
 
-async def _compliance_text(unit: Unit, template: str) -> str:
+async def _compliance_text(unit: UnitOfWork, template: str) -> str:
     """Return a reply in the account's name; one without a name, and without a contact, is worded without them."""
     account = await accounts.get_own(unit)
     name = "" if account.company_name == NO_NAME else account.company_name

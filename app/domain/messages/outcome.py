@@ -17,7 +17,7 @@ from app.domain.contacts.consent import Evidence
 from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import failures
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, outbound
@@ -35,13 +35,15 @@ class Report:
     carrier_error: str | None = None
 
 
-async def deliver(unit: Unit, message_id: int, report: Report) -> bool:
+async def deliver(unit: UnitOfWork, message_id: int, report: Report) -> bool:
     """Mark a message delivered; return False where that is not possible any more."""
     now = unit.clock.now()
     return await _settle(unit, message_id, report, status="delivered", delivered_at=now, unconfirmed=False)
 
 
-async def fail(unit: Unit, message_id: int, code: str, report: Report, claimed_until: datetime | None = None) -> bool:
+async def fail(
+    unit: UnitOfWork, message_id: int, code: str, report: Report, claimed_until: datetime | None = None
+) -> bool:
     """Mark a message failed and give back what it cost; return False where that is not possible any more.
 
     With `claimed_until`, that includes a pending message whose claim is another's by now.
@@ -57,7 +59,7 @@ async def fail(unit: Unit, message_id: int, code: str, report: Report, claimed_u
     return True
 
 
-async def mark_sent(unit: Unit, message_id: int, report: Report) -> bool:
+async def mark_sent(unit: UnitOfWork, message_id: int, report: Report) -> bool:
     """Mark a pending message sent; return False where it has come further.
 
     One that was presumed sent, and that no carrier has named yet, is confirmed.
@@ -71,7 +73,7 @@ async def mark_sent(unit: Unit, message_id: int, report: Report) -> bool:
     return False
 
 
-async def presume_sent(unit: Unit, message_id: int, claimed_until: datetime) -> bool:
+async def presume_sent(unit: UnitOfWork, message_id: int, claimed_until: datetime) -> bool:
     """Mark a claimed message, whose carrier answers no question about it, sent and unconfirmed.
 
     Nothing is given back: it may have left, and a later report still counts. Returns False where the claim is
@@ -85,13 +87,15 @@ async def presume_sent(unit: Unit, message_id: int, claimed_until: datetime) -> 
     return message is not None
 
 
-async def note(unit: Unit, message_id: int, report: Report, *, unconfirmed: bool = False) -> bool:
+async def note(unit: UnitOfWork, message_id: int, report: Report, *, unconfirmed: bool = False) -> bool:
     """Keep what the carrier said without a change of state."""
     values = {"unconfirmed": True} if unconfirmed else {}
     return await _change(unit, message_id, UNSETTLED, report, values) is not None
 
 
-async def _settle(unit: Unit, message_id: int, report: Report, *conditions: ColumnElement[bool], **values: Any) -> bool:
+async def _settle(
+    unit: UnitOfWork, message_id: int, report: Report, *conditions: ColumnElement[bool], **values: Any
+) -> bool:
     message = await _change(unit, message_id, UNSETTLED, report, values, *conditions)
     if message is None:
         return False
@@ -102,7 +106,7 @@ async def _settle(unit: Unit, message_id: int, report: Report, *conditions: Colu
 
 
 async def _change(
-    unit: Unit,
+    unit: UnitOfWork,
     message_id: int,
     froms: tuple[MessageStatus, ...],
     report: Report,
@@ -131,7 +135,7 @@ async def _change(
     return cast("Message | None", (await unit.execute(statement)).scalar_one_or_none())
 
 
-async def _tell_sent(unit: Unit, message: Message) -> None:
+async def _tell_sent(unit: UnitOfWork, message: Message) -> None:
     """Tell that the carrier took a message; a receipt that overtook the carrier's answer tells it too."""
     now = message.delivered_at or unit.clock.now()
     message.sent_at = now
@@ -139,20 +143,20 @@ async def _tell_sent(unit: Unit, message: Message) -> None:
     contact = await contacts.get(unit, message.contact_id)
     keys = outbound(message, contact)
     keys["status"] = MessageStatus.sent.value
-    unit.tell(MessageSent(**keys, sent_at=timestamp(now)), contact.id)
+    unit.record(MessageSent(**keys, sent_at=timestamp(now)), contact.id)
 
 
-async def _tell_settled(unit: Unit, message: Message) -> None:
+async def _tell_settled(unit: UnitOfWork, message: Message) -> None:
     contact = await contacts.get(unit, message.contact_id)
     keys = outbound(message, contact)
     if message.delivered_at is not None:
-        unit.tell(MessageDelivered(**keys, delivered_at=timestamp(message.delivered_at)), contact.id)
+        unit.record(MessageDelivered(**keys, delivered_at=timestamp(message.delivered_at)), contact.id)
     else:
         description = failures.describe(message.error_code or "")
-        unit.tell(MessageFailed(**keys, delivered_at=None, status_description=description), contact.id)
+        unit.record(MessageFailed(**keys, delivered_at=None, status_description=description), contact.id)
 
 
-async def _opted_out_at_carrier(unit: Unit, message: Message) -> None:
+async def _opted_out_at_carrier(unit: UnitOfWork, message: Message) -> None:
     """Keep an opt-out that only the carrier knew of, so that nothing more is sent there.
 
     It belongs to the phone that was texted: the contact may have been given another since.

@@ -7,7 +7,7 @@ from sqlalchemy import Select, delete, func, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus, ReceiptRow
 
 NEWEST = Order((Message.id,))
@@ -23,7 +23,7 @@ class MessageFilter:
     conversation_id: int | None = None
 
 
-async def find_page(unit: Unit, wanted: MessageFilter, window: Window) -> Page[Message]:
+async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> Page[Message]:
     """Return one page of the account's messages, the newest first."""
     statement = _filtered(unit, wanted)
 
@@ -33,7 +33,7 @@ async def find_page(unit: Unit, wanted: MessageFilter, window: Window) -> Page[M
     return await fetch(unit, statement, NEWEST, window, total)
 
 
-async def get(unit: Unit, id: int) -> Message:
+async def get(unit: UnitOfWork, id: int) -> Message:
     """Return a message; raise `NotFound`."""
     message = await find(unit, id)
     if message is None:
@@ -41,18 +41,18 @@ async def get(unit: Unit, id: int) -> Message:
     return message
 
 
-async def find(unit: Unit, id: int) -> Message | None:
+async def find(unit: UnitOfWork, id: int) -> Message | None:
     """Return a message, or None where the account has none with that id."""
     return await unit.one(_own(unit).where(Message.id == id))
 
 
-async def lock_all(unit: Unit, contact_id: int) -> int:
+async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
     """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
     own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.contact_id == contact_id)
     return len(await unit.all(own.order_by(Message.id).with_for_update()))
 
 
-async def delete_all(unit: Unit, contact_id: int) -> None:
+async def delete_all(unit: UnitOfWork, contact_id: int) -> None:
     """Delete every message of a contact, with what was reported on them."""
     own = Message.account_id == unit.actor.account_id, Message.contact_id == contact_id
     reports = delete(ReceiptRow).where(ReceiptRow.message_id.in_(select(Message.id).where(*own)))
@@ -60,17 +60,17 @@ async def delete_all(unit: Unit, contact_id: int) -> None:
     await unit.execute(delete(Message).where(*own).execution_options(synchronize_session=False))
 
 
-async def list_waiting(unit: Unit, contact_id: int) -> Sequence[Message]:
+async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:
     """Return the texts to a contact that have not left, in the order of their ids, locked."""
     waiting = _own(unit).where(Message.contact_id == contact_id, Message.status == MessageStatus.pending)
     return await unit.all(waiting.order_by(Message.id).with_for_update())
 
 
-def _own(unit: Unit) -> Select[Message]:
+def _own(unit: UnitOfWork) -> Select[Message]:
     return select(Message).where(Message.account_id == unit.actor.account_id)
 
 
-def _filtered(unit: Unit, wanted: MessageFilter) -> Select[Message]:
+def _filtered(unit: UnitOfWork, wanted: MessageFilter) -> Select[Message]:
     statement = _own(unit)
     if wanted.status:
         statement = statement.where(Message.status == wanted.status)

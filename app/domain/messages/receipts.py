@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Actor, Ring, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.models import Message, ReceiptRow
@@ -48,7 +48,7 @@ class Receipts:
     sessions: async_sessionmaker[AsyncSession]
     pool: Pool
     clock: Clock
-    ring: Ring
+    notify: Notify
 
     async def receive(self, carrier: str, receipt: Receipt) -> None:
         """Journal a report and apply it; park it where its message is not known yet. Again changes nothing.
@@ -58,7 +58,7 @@ class Receipts:
         found = await self.pool.fetchrow(FIND_MESSAGE, carrier, receipt.provider_message_id, receipt.reference)
         if found is None:
             await self.pool.execute(PARK, *_row(carrier, receipt).values())
-            self.ring("receipts")
+            self.notify("receipts")
             return
         async with self._unit(carrier, found["account_id"]) as unit:
             if not await _hold(unit, found["id"], receipt):
@@ -88,7 +88,7 @@ class Receipts:
 
     def _unit(self, carrier: str, account_id: int) -> Any:
         actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
-        return open_unit(self.sessions, actor, self.clock, self.ring)
+        return open_unit(self.sessions, actor, self.clock, self.notify)
 
 
 def _row(carrier: str, receipt: Receipt) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _receipt(row: Any) -> Receipt:
     )
 
 
-async def _hold(unit: Unit, message_id: int, receipt: Receipt) -> bool:
+async def _hold(unit: UnitOfWork, message_id: int, receipt: Receipt) -> bool:
     """Lock the message of a report until the unit ends, so that it is not erased meanwhile; False where it was.
 
     A failure changes the balance, which is locked first, as in an erasure.
@@ -125,7 +125,7 @@ async def _hold(unit: Unit, message_id: int, receipt: Receipt) -> bool:
     return await unit.one(own.with_for_update(key_share=True)) is not None
 
 
-async def _apply(unit: Unit, id: int, message_id: int, receipt: Receipt) -> None:
+async def _apply(unit: UnitOfWork, id: int, message_id: int, receipt: Receipt) -> None:
     """Apply a report by the table of legal changes; one that contradicts the final state is marked so."""
     report = Report(receipt.provider_message_id, receipt.raw_status, receipt.carrier_error or None)
     match receipt.status:

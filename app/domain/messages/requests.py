@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.db.engine import Connection
+from app.domain.kernel.sms_parts import Parts
 from app.domain.messages.models import Purpose
-from app.domain.messages.parts import Parts
 
 Check = Callable[[Connection, Sequence[int]], Awaitable[Sequence[int]]]
 """Returns those among ids for which something holds, and locks them so that it does until the transaction ends."""

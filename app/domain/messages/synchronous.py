@@ -7,9 +7,9 @@ from typing import Any
 
 from app.db.engine import UNREACHABLE
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import failures
-from app.domain.messages.desk import Desk, Send
+from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import MessageStatus
@@ -32,7 +32,7 @@ class Taken:
     replayed: bool
 
 
-async def send(desk: Desk, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
+async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
     """Send a text and return once the carrier has taken it, in the time that a hand-off may take.
 
     The message is claimed as it is accepted, so that no worker hands it over as well; if this process dies, the claim
@@ -41,7 +41,7 @@ async def send(desk: Desk, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
     then it must not be sent again.
     """
     deadline = asyncio.get_running_loop().time() + handoff.pace.timeout
-    accepted = await desk.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
+    accepted = await acceptor.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
     id = accepted.message_id
     try:
         if accepted.claimed_until:

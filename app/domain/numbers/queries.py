@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import select
 
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers.models import NumberStatus, PhoneNumber
 
 
-async def list_active(unit: Unit) -> Sequence[PhoneNumber]:
+async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
     """Return the account's active numbers, the primary one first."""
     return await unit.all(
         select(PhoneNumber)
@@ -17,6 +17,6 @@ async def list_active(unit: Unit) -> Sequence[PhoneNumber]:
     )
 
 
-async def find_primary(unit: Unit) -> PhoneNumber | None:
+async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:
     """Return the number that is used when none is named."""
     return next(iter(await list_active(unit)), None)

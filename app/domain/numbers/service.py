@@ -1,6 +1,6 @@
 """Giving numbers to accounts."""
 
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries
 from app.domain.numbers.models import PhoneNumber
 
@@ -8,7 +8,7 @@ SANDBOX_RANGE = 15_002_000_000
 """The sandbox's senders are +1500 200 0000 and up, a range of personal numbers that no carrier routes texts to."""
 
 
-async def assign_sandbox_number(unit: Unit, label: str = "Sandbox") -> PhoneNumber:
+async def assign_sandbox_number(unit: UnitOfWork, label: str = "Sandbox") -> PhoneNumber:
     """Give the account a number at the sandbox carrier; the first one becomes the primary."""
     first = await queries.find_primary(unit) is None
     number = PhoneNumber(

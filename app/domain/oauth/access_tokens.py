@@ -55,13 +55,13 @@ def sign(key: KnownKey, issuer: str, token: AccessToken, now: datetime, expires_
     return jwt.encode(claims, key.private, ALGORITHM, {"typ": TYPE, "kid": key.id})
 
 
-async def verify(ring: KeyRing, issuer: str, text: str, now: datetime, audiences: Iterable[str]) -> AccessToken:
+async def verify(key_ring: KeyRing, issuer: str, text: str, now: datetime, audiences: Iterable[str]) -> AccessToken:
     """Read an access token for one of the audiences; raise `BadToken`.
 
     The algorithm is ours to say, not the token's: one that names another, or none, is refused before its key is
     looked for (RFC 8725, 3.1).
     """
-    key = await ring.find(_key_id(text))
+    key = await key_ring.find(_key_id(text))
     if key is None:
         raise BadToken("It was not signed by this service.")
     try:

@@ -20,7 +20,7 @@ class Authority:
     resources: Resources
     tokens: Tokens
     seal: Seal
-    ring: KeyRing
+    key_ring: KeyRing
     fetch: Fetch
     allow_http: bool
 

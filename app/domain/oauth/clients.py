@@ -15,7 +15,7 @@ from app.domain.accounts.credentials import record_maker, replace_maker
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import documents, grants, queries, redirects
 from app.domain.oauth.documents import Description
 from app.domain.oauth.models import Client, ClientKind
@@ -48,7 +48,7 @@ Made = tuple[Client, str | None]
 """A client, and its secret, which is shown this once; a public client has none."""
 
 
-async def create(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
+async def create(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
     """Make a client of the account's, for its own users. It ends with the credential that makes it (`credentials`)."""
     if len([each for each in await queries.list_clients(unit) if each.revoked_at is None]) >= MAX_CLIENTS:
         raise Conflict(reason=f"An account has at most {MAX_CLIENTS} OAuth clients. Revoke one first.")
@@ -59,12 +59,12 @@ async def create(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
     return client, secret
 
 
-async def create_shared(unit: Unit, tokens: Tokens, new: NewClient) -> Made:
+async def create_shared(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
     """Make a client for the users of every account: the operator gives it to an automation platform, say."""
     return await _store(unit, tokens, _managed(new, None, unit.actor.label))
 
 
-async def rotate_secret(unit: Unit, tokens: Tokens, id: int) -> Made:
+async def rotate_secret(unit: UnitOfWork, tokens: Tokens, id: int) -> Made:
     """Give a client a new secret, which ends with the actor's credential; the old one stops working at once.
 
     Raises `NotFound`, and `Conflict` for a client that has ended or has no secret.
@@ -81,7 +81,7 @@ async def rotate_secret(unit: Unit, tokens: Tokens, id: int) -> Made:
     return client, secret
 
 
-async def take_over(unit: Unit, id: int) -> Client:
+async def take_over(unit: UnitOfWork, id: int) -> Client:
     """Bind a client to the actor's credential, so that it ends with that; its secret stays bound to who made it.
 
     One that ended with its maker works again, with all that was connected. Raises `NotFound`, and `Conflict` for one
@@ -96,7 +96,7 @@ async def take_over(unit: Unit, id: int) -> Client:
     return client
 
 
-async def revoke(unit: Unit, id: int) -> Client:
+async def revoke(unit: UnitOfWork, id: int) -> Client:
     """End a client, and every grant that it was given. Again changes nothing."""
     client = await queries.get_client(unit, id)
     if client.revoked_at is None:
@@ -105,13 +105,13 @@ async def revoke(unit: Unit, id: int) -> Client:
     return client
 
 
-async def list_shared(unit: Unit) -> Sequence[Client]:
+async def list_shared(unit: UnitOfWork) -> Sequence[Client]:
     """Return the clients that the operator made for the users of every account, the newest first."""
     shared = (Client.account_id.is_(None), Client.kind == ClientKind.managed)
     return await unit.all(select(Client).where(*shared).order_by(Client.id.desc()))
 
 
-async def revoke_shared(unit: Unit, id: int) -> Client:
+async def revoke_shared(unit: UnitOfWork, id: int) -> Client:
     """End a client of `list_shared`, and every grant that it was given in any account; raise `NotFound`."""
     for client in await list_shared(unit):
         if client.id == id:
@@ -119,7 +119,7 @@ async def revoke_shared(unit: Unit, id: int) -> Client:
     raise NotFound(kind="client", id=id)
 
 
-async def register(unit: Unit, tokens: Tokens, metadata: dict[str, Any]) -> Made:
+async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -> Made:
     """Take a client that registers itself (RFC 7591), for the users of every account.
 
     Raises `InvalidRedirectUri` and `InvalidClientMetadata`.
@@ -147,7 +147,7 @@ def described(description: Description) -> Client:
     return Client(**_row(description))
 
 
-async def remember(unit: Unit, description: Description, fetched_at: datetime) -> Client:
+async def remember(unit: UnitOfWork, description: Description, fetched_at: datetime) -> Client:
     """Keep what a client's document said of it at an instant, in place of what it said before; return what is kept.
 
     That is something newer where the document was read again meanwhile.
@@ -160,7 +160,7 @@ async def remember(unit: Unit, description: Description, fetched_at: datetime) -
     return (await unit.all(select(Client).where(Client.client_id == description.client_id)))[0]
 
 
-async def note_use(unit: Unit, client_key: int) -> None:
+async def note_use(unit: UnitOfWork, client_key: int) -> None:
     """Note that a client was given tokens, at most once a day: many users' tokens wait for one row otherwise."""
     now = unit.clock.now()
     stale = or_(Client.last_used_at.is_(None), Client.last_used_at < now - grants.DAY)
@@ -173,7 +173,7 @@ def has_secret(client: Client, tokens: Tokens, secret: str) -> bool:
     return known is not None and hmac.compare_digest(known, tokens.fingerprint(secret))
 
 
-async def _revoke(unit: Unit, client: Client) -> Client:
+async def _revoke(unit: UnitOfWork, client: Client) -> Client:
     if client.revoked_at is None:
         client.revoked_at = unit.clock.now()
         await unit.save(client)
@@ -209,7 +209,7 @@ def _row(description: Description) -> dict[str, Any]:
     }
 
 
-async def _store(unit: Unit, tokens: Tokens, client: Client) -> Made:
+async def _store(unit: UnitOfWork, tokens: Tokens, client: Client) -> Made:
     secret = None if client.auth_method == "none" else tokens.make()
     client.client_id = secrets.token_hex(16)
     client.secret_hash = tokens.fingerprint(secret) if secret else None

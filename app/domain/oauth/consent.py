@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.sealing import Seal
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth.documents import Description
 from app.domain.oauth.models import AnsweredRequest, Client
 from app.domain.oauth.resources import REQUIRED
@@ -68,7 +68,7 @@ def unseal(by: Seal, text: str, now: datetime) -> Handle | None:
     return handle if handle.until > now else None
 
 
-async def answer(unit: Unit, tokens: Tokens, handle: Handle) -> bool:
+async def answer(unit: UnitOfWork, tokens: Tokens, handle: Handle) -> bool:
     """Note that a request was granted; return False where it was before: each is granted once."""
     row = {"hash": tokens.fingerprint(handle.id), "expires_at": handle.until}
     added = insert(AnsweredRequest).values(row).on_conflict_do_nothing().returning(AnsweredRequest.hash)

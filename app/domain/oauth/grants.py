@@ -12,7 +12,7 @@ from app.domain.accounts import audit
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import RateLimited
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth import queries, redirects
 from app.domain.oauth.models import AuthorizationCode, Client, Grant, RefreshToken
 from app.domain.oauth.queries import ConnectedApplication, LiveGrant
@@ -57,7 +57,7 @@ class Found:
         return self.grant.scopes & frozenset(kept)
 
 
-async def allow(unit: Unit, tokens: Tokens, client: Client, consent: Consent) -> str:
+async def allow(unit: UnitOfWork, tokens: Tokens, client: Client, consent: Consent) -> str:
     """Grant a client what the unit's actor consents to; return the code, which is known this once."""
     now = unit.clock.now()
     grant = Grant(
@@ -92,7 +92,7 @@ async def allow(unit: Unit, tokens: Tokens, client: Client, consent: Consent) ->
     return code
 
 
-async def find_code(unit: Unit, tokens: Tokens, client: Client, text: str) -> Found | None:
+async def find_code(unit: UnitOfWork, tokens: Tokens, client: Client, text: str) -> Found | None:
     """Return the code of a client's that has not been used, and hold it until the unit ends.
 
     One that has been used is in more than one hand: what it gave is revoked (RFC 6749, 4.1.2).
@@ -108,7 +108,7 @@ async def find_code(unit: Unit, tokens: Tokens, client: Client, text: str) -> Fo
     return Found(row, live, client) if row.expires_at > unit.clock.now() else None
 
 
-async def find_refresh_token(unit: Unit, tokens: Tokens, client: Client, text: str) -> Found | None:
+async def find_refresh_token(unit: UnitOfWork, tokens: Tokens, client: Client, text: str) -> Found | None:
     """Return a refresh token of a client's that can be used, and hold it until the unit ends.
 
     One that was rotated longer ago than the grace is in more than one hand: the grant is revoked with every token
@@ -126,13 +126,13 @@ async def find_refresh_token(unit: Unit, tokens: Tokens, client: Client, text: s
     return Found(row, live, client) if row.expires_at > now else None
 
 
-async def find_grant_of(unit: Unit, tokens: Tokens, text: str) -> LiveGrant | None:
+async def find_grant_of(unit: UnitOfWork, tokens: Tokens, text: str) -> LiveGrant | None:
     """Return the grant of a refresh token, whoever's it is and whether it is rotated or not."""
     row = await unit.one(select(RefreshToken).where(RefreshToken.hash == tokens.fingerprint(text)))
     return await queries.find_live(unit, row.grant_id) if row else None
 
 
-async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
+async def use(unit: UnitOfWork, tokens: Tokens, found: Found) -> str:
     """Use a code or a refresh token up; return a new refresh token, which is known this once.
 
     Raises `RateLimited` where the grant was given `MAX_IN_A_MINUTE` of them; then nothing is used up.
@@ -156,14 +156,14 @@ async def use(unit: Unit, tokens: Tokens, found: Found) -> str:
     return text
 
 
-async def _check_rate(unit: Unit, grant: LiveGrant, now: datetime) -> None:
+async def _check_rate(unit: UnitOfWork, grant: LiveGrant, now: datetime) -> None:
     own = (RefreshToken.grant_id == grant.id, RefreshToken.created_at > now - MINUTE)
     [(count, first)] = await unit.rows(select(func.count(), func.min(RefreshToken.created_at)).where(*own))
     if count >= MAX_IN_A_MINUTE:
         raise RateLimited(seconds=math.ceil((first + MINUTE - now).total_seconds()))
 
 
-async def revoke(unit: Unit, id: int, user_id: int | None = None) -> ConnectedApplication:
+async def revoke(unit: UnitOfWork, id: int, user_id: int | None = None) -> ConnectedApplication:
     """End a grant of the account's, or of one of its users', and its tokens with it. Again changes nothing.
 
     Raises `NotFound`.
@@ -178,14 +178,14 @@ async def revoke(unit: Unit, id: int, user_id: int | None = None) -> ConnectedAp
     return application
 
 
-async def revoke_by_client(unit: Unit, client: Client, grant: LiveGrant) -> None:
+async def revoke_by_client(unit: UnitOfWork, client: Client, grant: LiveGrant) -> None:
     """End a grant because its client hands it back (RFC 7009)."""
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, "revoked_by_client")
     await audit.record(unit, "application_disconnected", client.name, grant_id=grant.id)
 
 
-async def revoke_all_of(unit: Unit, client: Client, because: str) -> None:
+async def revoke_all_of(unit: UnitOfWork, client: Client, because: str) -> None:
     """End every grant that a client was given."""
     held = update(Grant).where(Grant.client_id == client.id, Grant.revoked_at.is_(None))
     await unit.execute(held.values(revoked_at=unit.clock.now(), revoked_because=because))
@@ -197,7 +197,9 @@ async def touch(session: AsyncSession, id: int, now: datetime) -> None:
     await session.execute(update(Grant).where(Grant.id == id, stale).values(last_used_at=now))
 
 
-async def _live_grant_of(unit: Unit, row: AuthorizationCode | RefreshToken | None, client: Client) -> LiveGrant | None:
+async def _live_grant_of(
+    unit: UnitOfWork, row: AuthorizationCode | RefreshToken | None, client: Client
+) -> LiveGrant | None:
     """Return the grant of a code or token, if it is the client's; raise `AccountSuspended`, which ends nothing."""
     live = await queries.find_live(unit, row.grant_id) if row else None
     if live is None or live.client_key != client.id:
@@ -207,22 +209,22 @@ async def _live_grant_of(unit: Unit, row: AuthorizationCode | RefreshToken | Non
     return live
 
 
-async def _revoke_as_stolen(unit: Unit, client: Client, grant: LiveGrant, because: str) -> None:
+async def _revoke_as_stolen(unit: UnitOfWork, client: Client, grant: LiveGrant, because: str) -> None:
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, because)
     await audit.record(unit, "application_cut_off", client.name, grant_id=grant.id, because=because)
 
 
-def _act_for(unit: Unit, client: Client, grant: LiveGrant) -> None:
+def _act_for(unit: UnitOfWork, client: Client, grant: LiveGrant) -> None:
     """Let the unit act for the account of a grant: who holds a token of it has shown that they may."""
     label = f"client:{client.id}"
     unit.actor = Actor(grant.account_id, grant.scopes, label, unit.actor.request_id, grant.user_id)
 
 
-async def _end_by_id(unit: Unit, id: int, because: str) -> None:
+async def _end_by_id(unit: UnitOfWork, id: int, because: str) -> None:
     await _end(unit, cast(Grant, await unit.one(select(Grant).where(Grant.id == id))), because)
 
 
-async def _end(unit: Unit, grant: Grant, because: str) -> None:
+async def _end(unit: UnitOfWork, grant: Grant, because: str) -> None:
     grant.revoked_at, grant.revoked_because = unit.clock.now(), because
     await unit.save(grant)

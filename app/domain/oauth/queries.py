@@ -12,7 +12,7 @@ from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth.models import Client, Grant
 
 MAX_GRANTS = 500
@@ -67,13 +67,13 @@ class ConnectedApplication:
     revoked_at: datetime | None
 
 
-async def find_client(unit: Unit, client_id: str) -> Client | None:
+async def find_client(unit: UnitOfWork, client_id: str) -> Client | None:
     """Return the client with an id, unless it or its maker has ended; whose it is, is for the consent to check."""
     known = (Client.client_id == client_id, Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
     return await unit.one(select(Client).where(*known))
 
 
-async def has_live_secret(unit: Unit, client: Client) -> bool:
+async def has_live_secret(unit: UnitOfWork, client: Client) -> bool:
     """Tell whether the credential that made or rotated the secret of a client has not ended."""
     if client.secret_maker_id is None:
         return True
@@ -81,18 +81,18 @@ async def has_live_secret(unit: Unit, client: Client) -> bool:
     return await unit.one(select(Client.id).where(*same)) is not None
 
 
-async def list_clients(unit: Unit) -> list[ShownClient]:
+async def list_clients(unit: UnitOfWork) -> list[ShownClient]:
     """Return the account's clients, the newest first; those that have ended too."""
     own = select(Client).where(Client.account_id == unit.actor.account_id)
     return await _show(unit, await unit.all(own.order_by(Client.id.desc())))
 
 
-async def show_client(unit: Unit, client: Client) -> ShownClient:
+async def show_client(unit: UnitOfWork, client: Client) -> ShownClient:
     """Return a client as people see it."""
     return (await _show(unit, [client]))[0]
 
 
-async def get_client(unit: Unit, id: int) -> Client:
+async def get_client(unit: UnitOfWork, id: int) -> Client:
     """Return one of the account's clients; raise `NotFound`."""
     client = await unit.one(select(Client).where(Client.account_id == unit.actor.account_id, Client.id == id))
     if client is None:
@@ -100,7 +100,7 @@ async def get_client(unit: Unit, id: int) -> Client:
     return client
 
 
-async def list_applications(unit: Unit, user_id: int | None = None) -> list[ConnectedApplication]:
+async def list_applications(unit: UnitOfWork, user_id: int | None = None) -> list[ConnectedApplication]:
     """Return what the account's users, or one of them, allow applications now, the newest first, 500 at most.
 
     A grant whose code was never exchanged connected nothing, and is not among them; nor is one of a removed user's.
@@ -116,13 +116,13 @@ async def list_applications(unit: Unit, user_id: int | None = None) -> list[Conn
     return [_application(*row) for row in rows]
 
 
-async def get_application(unit: Unit, grant: Grant) -> ConnectedApplication:
+async def get_application(unit: UnitOfWork, grant: Grant) -> ConnectedApplication:
     """Return a grant of the account's with the names."""
     rows = await unit.rows(_applications(unit).where(Grant.id == grant.id))
     return _application(*rows[0])
 
 
-async def get_grant(unit: Unit, id: int, user_id: int | None = None) -> Grant:
+async def get_grant(unit: UnitOfWork, id: int, user_id: int | None = None) -> Grant:
     """Return one of the account's grants, or of one of its users', revoked or not; raise `NotFound`."""
     own = [Grant.account_id == unit.actor.account_id, Grant.id == id]
     if user_id is not None:
@@ -139,7 +139,7 @@ async def find_live_grant(database: Database, id: int, now: datetime) -> LiveGra
         return read_live((await session.execute(live_grant(id, now))).all())
 
 
-async def find_live(unit: Unit, id: int) -> LiveGrant | None:
+async def find_live(unit: UnitOfWork, id: int) -> LiveGrant | None:
     """Return a grant if it holds, whoever the unit's actor is: the bearer of its code or token is who asks."""
     return read_live(await unit.rows(live_grant(id, unit.clock.now())))
 
@@ -175,7 +175,7 @@ def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
     return None
 
 
-async def _show(unit: Unit, clients: Sequence[Client]) -> list[ShownClient]:
+async def _show(unit: UnitOfWork, clients: Sequence[Client]) -> list[ShownClient]:
     ended = await when_ended(unit, [client.maker_id for client in clients if client.maker_id])
     return [_shown(client, ended.get(client.maker_id or 0)) for client in clients]
 
@@ -195,7 +195,7 @@ def _shown(client: Client, ended_at: datetime | None) -> ShownClient:
     )
 
 
-def _applications(unit: Unit) -> Select[Grant, Client, User]:
+def _applications(unit: UnitOfWork) -> Select[Grant, Client, User]:
     return (
         select(Grant, Client, User)
         .join(Client, Client.id == Grant.client_id)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from app.domain.accounts.tokens import Tokens
 from app.domain.automations import service as automations
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.service import Opened, Opening, open_account
@@ -30,7 +30,7 @@ class Demo(Opened):
     redirect_uri: str
 
 
-async def open_demo(unit: Unit, opening: Opening, tokens: Tokens, redirect_uri: str) -> Demo:
+async def open_demo(unit: UnitOfWork, opening: Opening, tokens: Tokens, redirect_uri: str) -> Demo:
     """Open an account with a watched keyword, a client, and a drip sequence of two texts a minute apart.
 
     `tokens` makes the client's secret; the client is sent back to `redirect_uri`.

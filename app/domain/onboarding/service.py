@@ -10,7 +10,7 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.numbers import service as numbers
 
 
@@ -47,7 +47,7 @@ class Opened:
     credits: int
 
 
-async def open_account(unit: Unit, opening: Opening) -> Opened:
+async def open_account(unit: UnitOfWork, opening: Opening) -> Opened:
     """Open an account, complete, in the unit's transaction. The unit's actor becomes the account itself."""
     account = await accounts.open_account(
         unit, opening.company_name, opening.rate, opening.region, opening.support_contact

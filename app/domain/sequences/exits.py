@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.db.engine import Connection
+from app.domain.consent import quoted_replies, recognition
+from app.domain.consent.recognition import IntentKind
 from app.domain.contacts.events import ContactDndChanged, NewOptOut
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.messages import opt_out, replies
 from app.domain.messages.events import NewMessage
-from app.domain.messages.opt_out import IntentKind
 
 OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
 WEIGHT = (OPTED_OUT, DND, REPLIED)
@@ -73,4 +73,4 @@ def _reason(event: Any) -> str | None:
 
 def _is_reply(body: str) -> bool:
     """Tell whether a text is a person's answer; a demand to stop has an event, and a reason, of its own."""
-    return replies.is_reply(body) and opt_out.classify(body).kind is not IntentKind.opt_out
+    return quoted_replies.is_reply(body) and recognition.classify(body).kind is not IntentKind.opt_out

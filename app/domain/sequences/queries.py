@@ -6,11 +6,11 @@ from sqlalchemy import Select, func, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
 
 
-async def find_page(unit: Unit, status: SequenceStatus | None, window: Window) -> Page[Sequence]:
+async def find_page(unit: UnitOfWork, status: SequenceStatus | None, window: Window) -> Page[Sequence]:
     """Return one page of the account's sequences, the newest first."""
     statement = _own(unit).where(Sequence.status == status) if status else _own(unit)
 
@@ -20,30 +20,30 @@ async def find_page(unit: Unit, status: SequenceStatus | None, window: Window) -
     return await fetch(unit, statement, Order((Sequence.id,)), window, total)
 
 
-async def get(unit: Unit, id: int) -> Sequence:
+async def get(unit: UnitOfWork, id: int) -> Sequence:
     """Return a sequence; raise `NotFound`."""
     return _found(await unit.one(_own(unit).where(Sequence.id == id)), id)
 
 
-async def lock(unit: Unit, id: int, *, to_change: bool) -> Sequence:
+async def lock(unit: UnitOfWork, id: int, *, to_change: bool) -> Sequence:
     """Return a sequence that nobody else changes until the transaction ends; raise `NotFound`."""
     statement = _own(unit).where(Sequence.id == id).with_for_update(read=not to_change, key_share=to_change)
     return _found(await unit.one(statement.execution_options(populate_existing=True)), id)
 
 
-async def find_many(unit: Unit, ids: List[int]) -> dict[int, Sequence]:
+async def find_many(unit: UnitOfWork, ids: List[int]) -> dict[int, Sequence]:
     """Return sequences by their ids."""
     return {sequence.id: sequence for sequence in await unit.all(_own(unit).where(Sequence.id.in_(ids)))}
 
 
-async def find_steps(unit: Unit, sequence_ids: List[int]) -> List[Step]:
+async def find_steps(unit: UnitOfWork, sequence_ids: List[int]) -> List[Step]:
     """Return the steps of sequences, in their order."""
     own = select(Step).where(Step.account_id == unit.actor.account_id, Step.sequence_id.in_(sequence_ids))
     return await unit.all(own.order_by(Step.sequence_id, Step.position))
 
 
 async def find_enrollments(
-    unit: Unit, sequence_id: int, status: EnrollmentStatus | None, window: Window
+    unit: UnitOfWork, sequence_id: int, status: EnrollmentStatus | None, window: Window
 ) -> Page[Enrollment]:
     """Return one page of a sequence's enrollments, the newest first; raise `NotFound` for an unknown sequence."""
     await get(unit, sequence_id)
@@ -57,7 +57,7 @@ async def find_enrollments(
     return await fetch(unit, statement, Order((Enrollment.id,)), window, total)
 
 
-async def find_active(unit: Unit, sequence_id: int, contact_id: int) -> Enrollment | None:
+async def find_active(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrollment | None:
     """Return the enrollment of a contact that is under way."""
     return await unit.one(
         _enrollments(unit).where(
@@ -68,7 +68,7 @@ async def find_active(unit: Unit, sequence_id: int, contact_id: int) -> Enrollme
     )
 
 
-async def lock_enrollment(unit: Unit, id: int) -> Enrollment:
+async def lock_enrollment(unit: UnitOfWork, id: int) -> Enrollment:
     """Return an enrollment, locked for a change; raise `NotFound`."""
     enrollment = await unit.one(_enrollments(unit).where(Enrollment.id == id).with_for_update())
     if enrollment is None:
@@ -76,11 +76,11 @@ async def lock_enrollment(unit: Unit, id: int) -> Enrollment:
     return enrollment
 
 
-def _own(unit: Unit) -> Select[Sequence]:
+def _own(unit: UnitOfWork) -> Select[Sequence]:
     return select(Sequence).where(Sequence.account_id == unit.actor.account_id)
 
 
-def _enrollments(unit: Unit) -> Select[Enrollment]:
+def _enrollments(unit: UnitOfWork) -> Select[Enrollment]:
     return select(Enrollment).where(Enrollment.account_id == unit.actor.account_id)
 
 

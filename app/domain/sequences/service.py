@@ -12,9 +12,9 @@ from app.domain.contacts import consent
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.consent import ContactDnd, ContactOptedOut, Evidence
 from app.domain.contacts.models import ConsentKind, Contact, ContactStatus
+from app.domain.kernel import sms_parts
 from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.kernel.unit import Unit
-from app.domain.messages import parts
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.errors import MessageTooLong
 from app.domain.messages.models import Attestation
 from app.domain.sequences import queries
@@ -47,7 +47,7 @@ class Enrolled:
     already: bool
 
 
-async def create(unit: Unit, name: str, steps: List[NewStep]) -> Sequence:
+async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
     """Make a sequence, active at once; raise `InvalidInput` or `MessageTooLong`. Its steps do not change any more."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
@@ -72,7 +72,7 @@ async def create(unit: Unit, name: str, steps: List[NewStep]) -> Sequence:
     return sequence
 
 
-async def update_status(unit: Unit, id: int, status: SequenceStatus) -> Sequence:
+async def update_status(unit: UnitOfWork, id: int, status: SequenceStatus) -> Sequence:
     """Pause a sequence, resume it, or archive it, which ends its enrollments.
 
     What has become due during a pause is sent when it ends, a step at a time.
@@ -86,11 +86,11 @@ async def update_status(unit: Unit, id: int, status: SequenceStatus) -> Sequence
         await unit.execute(changed.values(_ended(unit, ARCHIVED)))
     else:
         await unit.execute(changed.values(is_paused=status is SequenceStatus.paused))
-        unit.ring("sequences")
+        unit.notify("sequences")
     return sequence
 
 
-async def enroll(unit: Unit, sequence_id: int, contact_id: int) -> Enrolled:
+async def enroll(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrolled:
     """Take a contact through a sequence, from its first step; one that is under way stays where it is.
 
     Whoever enrolls attests that the person agreed to such texts: it is recorded. Raises `NotFound`, `Conflict` for a
@@ -111,7 +111,7 @@ async def enroll(unit: Unit, sequence_id: int, contact_id: int) -> Enrolled:
     return Enrolled(enrollment.id, contact.id, sequence.id, sequence.name, enrollment.next_send_at, already)
 
 
-async def unenroll(unit: Unit, enrollment_id: int) -> Enrollment:
+async def unenroll(unit: UnitOfWork, enrollment_id: int) -> Enrollment:
     """End an enrollment before its last step; one that has ended stays as it is."""
     enrollment = await queries.lock_enrollment(unit, enrollment_id)
     if enrollment.status == EnrollmentStatus.active:
@@ -121,7 +121,7 @@ async def unenroll(unit: Unit, enrollment_id: int) -> Enrollment:
     return enrollment
 
 
-async def _add(unit: Unit, sequence: Sequence, contact: Contact) -> Enrollment:
+async def _add(unit: UnitOfWork, sequence: Sequence, contact: Contact) -> Enrollment:
     steps = await queries.find_steps(unit, [sequence.id])
     if not steps:
         raise Conflict(reason=f"The drip sequence {sequence.name} has no steps.")
@@ -134,11 +134,11 @@ async def _add(unit: Unit, sequence: Sequence, contact: Contact) -> Enrollment:
         "enrolled_by": unit.actor.label,
     }
     added = cast("Enrollment", (await unit.execute(insert(Enrollment).values(row).returning(Enrollment))).scalar_one())
-    unit.ring("sequences")
+    unit.notify("sequences")
     return added
 
 
-def _ended(unit: Unit, reason: str) -> dict[str, object]:
+def _ended(unit: UnitOfWork, reason: str) -> dict[str, object]:
     return {
         "status": EnrollmentStatus.exited,
         "exit_reason": reason,
@@ -160,6 +160,6 @@ def _check(step: NewStep) -> None:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.")
     if not step.message.strip():
         raise InvalidInput(reason="message must not be empty.")
-    if len(step.message) > parts.MAX_LENGTH:
-        raise MessageTooLong(size=len(step.message), unit="characters", limit=parts.MAX_LENGTH)
+    if len(step.message) > sms_parts.MAX_LENGTH:
+        raise MessageTooLong(size=len(step.message), unit="characters", limit=sms_parts.MAX_LENGTH)
     placeholders.check(step.message)

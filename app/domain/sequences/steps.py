@@ -16,14 +16,14 @@ from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.billing.service import InsufficientCredits
+from app.domain.consent import quoted_replies
 from app.domain.contacts.consent import ContactHeld
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor, Ring
-from app.domain.messages import replies
+from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptance import TELL
-from app.domain.messages.desk import Desk, Send
+from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.messages.errors import NoSender
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition
@@ -116,9 +116,9 @@ class Drip:
     """Sends what enrollments are due, any number of these at the same time."""
 
     database: Database
-    desk: Desk
+    acceptor: SendAcceptor
     clock: Clock
-    ring: Ring
+    notify: Notify
     batch: int = 64
 
     async def run(self) -> bool:
@@ -160,7 +160,7 @@ class Drip:
         )
         actor = Actor(row["account_id"], frozenset(), f"sequence:{row['sequence_id']}")
         try:
-            await self.desk.accept(actor, send)
+            await self.acceptor.accept(actor, send)
         except DomainError as refusal:
             return refusal
         return None
@@ -180,7 +180,7 @@ class Drip:
             completed = [row for row in rows if row["id"] in ids and row["next_delay"] is None]
             await _tell(connection, completed, now)
         if completed:
-            self.ring("events")
+            self.notify("events")
 
     async def _heed(self, row: Any, refusal: DomainError) -> None:
         """Try a step later, or end its enrollment.
@@ -214,7 +214,7 @@ def _ended_by(row: Any) -> str | None:
         return None
     if row["has_opted_out"]:
         return OPTED_OUT
-    return REPLIED if any(replies.is_reply(body) for body in row["heard"]) else None
+    return REPLIED if any(quoted_replies.is_reply(body) for body in row["heard"]) else None
 
 
 def _standing(rows: Sequence[Any]) -> Check:

@@ -8,9 +8,9 @@ from typing import Any
 
 from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Ring
-from app.domain.updates.feed import KINDS
-from app.domain.webhooks import makers, payloads, signing
+from app.domain.kernel.unit_of_work import Notify
+from app.domain.live.feed import KINDS
+from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 
 BATCH = 500
@@ -73,7 +73,7 @@ class Dispatcher:
 
     database: Database
     clock: Clock
-    ring: Ring
+    notify: Notify
     reactions: Sequence[Reaction] = ()
     watchers: Sequence[Watcher] = ()
 
@@ -88,7 +88,7 @@ class Dispatcher:
             live = [event["name"] in KINDS for event in events]
             await connection.execute(MARK, [event["id"] for event in events], live, self.clock.now())
         if fanned_out:
-            self.ring("webhooks")
+            self.notify("webhooks")
         for watch in self.watchers:
             await watch(events)
         return await self.due()
@@ -121,7 +121,7 @@ class Dispatcher:
         accounts = list({event["account_id"] for event in events})
         subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
         found = await connection.fetch(FIND_SUBSCRIPTIONS, accounts)
-        for row in await makers.end_orphans(connection, found, self.clock.now()):
+        for row in await ownership.end_orphans(connection, found, self.clock.now()):
             for name in row["events"]:
                 subscriptions[row["account_id"], name].append(row)
         return [

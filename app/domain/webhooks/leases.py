@@ -8,7 +8,7 @@ from typing import Any
 from app.db import claims
 from app.db.engine import Connection, Pool
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit import Ring
+from app.domain.kernel.unit_of_work import Notify
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 from app.domain.webhooks.notices import FAILING, notify
@@ -89,7 +89,7 @@ class Leases:
 
     pool: Pool
     clock: Clock
-    ring: Ring
+    notify: Notify
     schedule: Schedule
 
     async def due(self) -> bool:
@@ -142,7 +142,7 @@ class Leases:
                 await self._store(connection, subscription, health, now)
             wake_at = await connection.fetchval(FREE, id)
         if wake_at and wake_at <= now:
-            self.ring("webhooks")
+            self.notify("webhooks")
 
     async def remove(self, subscription: Any) -> bool:
         """End a subscription that answered 410 Gone; return False where it is no longer ours, or was changed since."""

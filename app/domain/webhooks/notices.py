@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.db.engine import Connection
-from app.domain.accounts import outbox
+from app.domain.accounts import mail_outbox
 from app.domain.webhooks.models import SubscriptionStatus
 from app.urls import split
 
@@ -36,4 +36,4 @@ async def notify(connection: Connection, subscription: Any, kind: str, what: str
     text = f"{url} {what}."
     await connection.execute(ADD, account_id, id, kind, text)
     subject = f"Webhook {id} to {split(url).netloc} {state}"
-    await outbox.post_notice(connection, account_id, subject=subject, opening=f"{text} {advice}")
+    await mail_outbox.post_notice(connection, account_id, subject=subject, opening=f"{text} {advice}")

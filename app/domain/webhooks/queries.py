@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, Select, func, select
 from app.domain.accounts.credentials import lives, sees_all
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
-from app.domain.kernel.unit import Unit
-from app.domain.webhooks import makers
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.webhooks import ownership
 from app.domain.webhooks.models import (
     Attempt,
     Delivery,
@@ -29,14 +29,14 @@ class DeliveryFilter:
     status: DeliveryStatus | None = None
 
 
-async def list_subscriptions(unit: Unit, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
+async def list_subscriptions(unit: UnitOfWork, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
     """Return the subscriptions that are not removed, nor ended with their maker, the oldest first."""
     statement = _own(unit).where(lives(Subscription.maker_id, unit.clock.now())).order_by(Subscription.id)
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
 
 async def get_subscription(
-    unit: Unit, id: int, *, kind: SubscriptionKind | None = None, lock: bool = False
+    unit: UnitOfWork, id: int, *, kind: SubscriptionKind | None = None, lock: bool = False
 ) -> Subscription:
     """Return a subscription, of a kind if one is named, that is not removed; raise `NotFound`.
 
@@ -52,13 +52,13 @@ async def get_subscription(
     return found
 
 
-async def count_subscriptions(unit: Unit) -> int:
+async def count_subscriptions(unit: UnitOfWork) -> int:
     """Return how many subscriptions the account has, whoever manages them."""
     own = Subscription.account_id == unit.actor.account_id, Subscription.status != SubscriptionStatus.removed
     return await unit.one(select(func.count()).where(*own)) or 0
 
 
-async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
+async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
     """Return one page of deliveries, the newest first."""
     statement = select(Delivery).where(*_of_managed(unit))
     if wanted.subscription_id is not None:
@@ -72,7 +72,7 @@ async def find_deliveries(unit: Unit, wanted: DeliveryFilter, window: Window) ->
     return await fetch(unit, statement, Order((Delivery.id,)), window, total)
 
 
-async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
+async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Delivery:
     """Return a delivery; raise `NotFound`. When asked so it is locked for a change, after its subscription."""
     own = *_of_managed(unit), Delivery.id == id
     if lock:
@@ -85,13 +85,13 @@ async def get_delivery(unit: Unit, id: int, *, lock: bool = False) -> Delivery:
     return found
 
 
-async def find_attempts(unit: Unit, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
+async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
     """Return the attempts of deliveries, the first ones first."""
     own = select(Delivery.id).where(*_of_managed(unit), Delivery.id.in_(delivery_ids))
     return await unit.all(select(Attempt).where(Attempt.delivery_id.in_(own)).order_by(Attempt.id))
 
 
-async def find_notices(unit: Unit, window: Window) -> Page[Notice]:
+async def find_notices(unit: UnitOfWork, window: Window) -> Page[Notice]:
     """Return one page of the notices about subscriptions, the newest first."""
     statement = select(Notice).where(Notice.account_id == unit.actor.account_id)
     if not sees_all(unit.actor):
@@ -103,14 +103,14 @@ async def find_notices(unit: Unit, window: Window) -> Page[Notice]:
     return await fetch(unit, statement, Order((Notice.id,)), window, total)
 
 
-def _own(unit: Unit) -> Select[Subscription]:
-    return select(Subscription).where(makers.managed(unit), Subscription.status != SubscriptionStatus.removed)
+def _own(unit: UnitOfWork) -> Select[Subscription]:
+    return select(Subscription).where(ownership.managed(unit), Subscription.status != SubscriptionStatus.removed)
 
 
-def _of_managed(unit: Unit) -> Sequence[ColumnElement[bool]]:
+def _of_managed(unit: UnitOfWork) -> Sequence[ColumnElement[bool]]:
     own = Delivery.account_id == unit.actor.account_id
     return (own,) if sees_all(unit.actor) else (own, Delivery.subscription_id.in_(_managed_ids(unit)))
 
 
-def _managed_ids(unit: Unit) -> Select[int]:
-    return select(Subscription.id).where(makers.managed(unit))
+def _managed_ids(unit: UnitOfWork) -> Select[int]:
+    return select(Subscription.id).where(ownership.managed(unit))

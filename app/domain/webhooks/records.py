@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from app.db.engine import UNREACHABLE, Pool
-from app.domain.kernel.coalescer import Coalescer
+from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
 
@@ -70,7 +70,7 @@ class Recorder:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._writers = [Coalescer(self._write, MAX_BATCH) for _ in range(WRITERS)]
+        self._writers = [MicroBatcher(self._write, MAX_BATCH) for _ in range(WRITERS)]
 
     async def warm(self) -> None:
         """Open connections and have the statement prepared on them: the first results wait for nothing then."""

@@ -12,8 +12,8 @@ from app.domain.accounts import credentials
 from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
-from app.domain.kernel.unit import Unit
-from app.domain.webhooks import makers, payloads, queries, signing
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.webhooks import ownership, payloads, queries, signing
 from app.domain.webhooks.models import (
     Delivery,
     DeliveryStatus,
@@ -46,21 +46,23 @@ class SubscriptionFields(TypedDict, total=False):
     active: bool
 
 
-async def begin(unit: Unit, event: str) -> None:
+async def begin(unit: UnitOfWork, event: str) -> None:
     """Raise `UnknownEvent`, or `InsufficientScope` where the actor may not read what the event tells.
 
     Then have those who subscribe for one account wait for one another, before they take any other lock.
     """
-    makers.check_reach(unit, [payloads.find_hook(event)])
+    ownership.check_reach(unit, [payloads.find_hook(event)])
     await _take_turn(unit)
 
 
-async def subscribe(unit: Unit, ports: Ports, event: str, target_url: str, secret: str | None = None) -> Subscription:
+async def subscribe(
+    unit: UnitOfWork, ports: Ports, event: str, target_url: str, secret: str | None = None
+) -> Subscription:
     """Have one of the twelve events posted to a URL, as its flat payload; raise `InsufficientScope`."""
     return await _add(unit, ports, SubscriptionKind.hook, [payloads.find_hook(event)], target_url, secret)
 
 
-async def unsubscribe(unit: Unit, id: int, kind: SubscriptionKind | None = None) -> Subscription:
+async def unsubscribe(unit: UnitOfWork, id: int, kind: SubscriptionKind | None = None) -> Subscription:
     """End a subscription at once; what has not been delivered is not delivered any more.
 
     Raises `NotFound`, for one of another kind too where a kind is named.
@@ -74,7 +76,7 @@ async def unsubscribe(unit: Unit, id: int, kind: SubscriptionKind | None = None)
 
 
 async def create_webhook(
-    unit: Unit, ports: Ports, target_url: str, topics: Sequence[str], description: str = ""
+    unit: UnitOfWork, ports: Ports, target_url: str, topics: Sequence[str], description: str = ""
 ) -> Subscription:
     """Have several events, by their dotted names, posted to a URL in the Standard Webhooks envelope."""
     subscription = await _add(unit, ports, SubscriptionKind.endpoint, _topics(topics), target_url)
@@ -83,7 +85,7 @@ async def create_webhook(
     return subscription
 
 
-async def update_webhook(unit: Unit, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
+async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
     """Change a webhook. Setting `active` to true revives a disabled one; false disables it.
 
     What is begun from now on goes by what is new: what waits of an event that is left out is canceled, and a new URL
@@ -109,7 +111,7 @@ async def update_webhook(unit: Unit, ports: Ports, id: int, fields: Subscription
     return subscription
 
 
-async def take_over(unit: Unit, id: int) -> Subscription:
+async def take_over(unit: UnitOfWork, id: int) -> Subscription:
     """Bind a webhook to the actor's credential: from now on it ends with that, and not with what it was made with.
 
     Raises `InsufficientScope` where the actor may not read what the webhook tells.
@@ -120,7 +122,7 @@ async def take_over(unit: Unit, id: int) -> Subscription:
     return subscription
 
 
-async def rotate_secret(unit: Unit, ports: Ports, id: int, overlap_hours: int = 24) -> str:
+async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> str:
     """Give a webhook a new secret, and return it; the old one signs as well for some hours."""
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
@@ -138,7 +140,7 @@ def reveal_secret(ports: Ports, subscription: Subscription) -> str:
     return ports.seal.open(subscription.secret)
 
 
-async def send_test(unit: Unit, id: int, event: str | None = None) -> Delivery:
+async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Delivery:
     """Post the sample of an event, marked `webhook-test: true`; of the first event where none is named.
 
     It goes before everything that waits, and is tried once.
@@ -166,7 +168,7 @@ async def send_test(unit: Unit, id: int, event: str | None = None) -> Delivery:
     return delivery
 
 
-async def replay(unit: Unit, delivery_id: int) -> Delivery:
+async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
     """Send a delivery again: the same id and body, a new timestamp.
 
     The webhook must still receive its event, which its maker may read then; so must the actor. Raises `NotFound`,
@@ -180,7 +182,7 @@ async def replay(unit: Unit, delivery_id: int) -> Delivery:
     subscription = await _get_active(unit, delivery.subscription_id)
     if delivery.event not in _names(subscription):
         raise Conflict(reason=f"The webhook does not receive {delivery.event} any more. Add it to its events first.")
-    makers.check_reach(unit, [payloads.find_event(delivery.event)])
+    ownership.check_reach(unit, [payloads.find_event(delivery.event)])
     delivery.status, delivery.attempts = DeliveryStatus.pending, 0
     delivery.next_attempt_at = unit.clock.now()
     _wake(unit, subscription)
@@ -188,7 +190,7 @@ async def replay(unit: Unit, delivery_id: int) -> Delivery:
     return delivery
 
 
-async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datetime) -> int:
+async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> int:
     """Send again the events that failed, or were skipped, since an instant; return how many.
 
     Events that the webhook does not receive any more are left out. Raises `InsufficientScope` where the actor may not
@@ -197,7 +199,7 @@ async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datet
     if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
         raise InvalidInput(reason="status must be failed or skipped.")
     subscription = await _get_active(unit, id)
-    makers.check_reach(unit, subscription.events)
+    ownership.check_reach(unit, subscription.events)
     again = update_rows(Delivery).where(
         Delivery.subscription_id == id,
         Delivery.event.in_(_names(subscription)),
@@ -215,9 +217,14 @@ async def replay_since(unit: Unit, id: int, status: DeliveryStatus, since: datet
 
 
 async def _add(
-    unit: Unit, ports: Ports, kind: SubscriptionKind, events: list[str], target_url: str, secret: str | None = None
+    unit: UnitOfWork,
+    ports: Ports,
+    kind: SubscriptionKind,
+    events: list[str],
+    target_url: str,
+    secret: str | None = None,
 ) -> Subscription:
-    makers.check_reach(unit, events)
+    ownership.check_reach(unit, events)
     await _take_turn(unit)
     if await queries.count_subscriptions(unit) >= MAX_SUBSCRIPTIONS:
         raise Conflict(reason=f"An account has at most {MAX_SUBSCRIPTIONS} webhook subscriptions. Remove one first.")
@@ -234,12 +241,12 @@ async def _add(
     return subscription
 
 
-async def _take_turn(unit: Unit) -> None:
+async def _take_turn(unit: UnitOfWork) -> None:
     own = select(Account.id).where(Account.id == unit.actor.account_id)
     await unit.one(own.with_for_update(key_share=True))
 
 
-async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -> None:
+async def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
     if active:
         subscription.status = SubscriptionStatus.active
         _forgive(subscription)
@@ -248,12 +255,12 @@ async def _set_active(unit: Unit, subscription: Subscription, *, active: bool) -
     await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.skipped)
 
 
-async def _take_over(unit: Unit, subscription: Subscription) -> None:
-    makers.check_reach(unit, subscription.events)
+async def _take_over(unit: UnitOfWork, subscription: Subscription) -> None:
+    ownership.check_reach(unit, subscription.events)
     subscription.maker_id = await credentials.replace_maker(unit, subscription.maker_id)
 
 
-async def _cancel_others(unit: Unit, subscription: Subscription) -> None:
+async def _cancel_others(unit: UnitOfWork, subscription: Subscription) -> None:
     """Cancel what waits of events that a subscription does not receive any more."""
     waiting = Delivery.subscription_id == subscription.id, Delivery.status == DeliveryStatus.pending
     others = update_rows(Delivery).where(*waiting, Delivery.event.not_in(_names(subscription)))
@@ -269,20 +276,20 @@ def _forgive(subscription: Subscription) -> None:
     subscription.open_until = subscription.failing_since = None
 
 
-async def _turn(unit: Unit, subscription: Subscription, before: DeliveryStatus, after: DeliveryStatus) -> None:
+async def _turn(unit: UnitOfWork, subscription: Subscription, before: DeliveryStatus, after: DeliveryStatus) -> None:
     turned = update_rows(Delivery).where(Delivery.subscription_id == subscription.id, Delivery.status == before)
     await unit.execute(turned.values(status=after, next_attempt_at=None))
 
 
-def _wake(unit: Unit, subscription: Subscription) -> None:
+def _wake(unit: UnitOfWork, subscription: Subscription) -> None:
     """Have the engine look at a subscription now; where the breaker is open, what is asked for is the next probe."""
     subscription.wake_at = unit.clock.now()
     if subscription.open_until:
         subscription.open_until = subscription.wake_at
-    unit.ring("webhooks")
+    unit.notify("webhooks")
 
 
-async def _get_active(unit: Unit, id: int) -> Subscription:
+async def _get_active(unit: UnitOfWork, id: int) -> Subscription:
     subscription = await queries.get_subscription(unit, id, lock=True)
     if subscription.status != SubscriptionStatus.active:
         raise Conflict(reason="The webhook is disabled. Set it active first.")

@@ -12,7 +12,7 @@ from strawberry.dataloader import DataLoader
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Consent, Contact
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.sequences import queries as sequences
 from app.domain.sequences.models import Sequence as DripSequence
 from app.domain.sequences.models import Step
@@ -34,7 +34,7 @@ class Context:
     stream wants to go on. `pause` is there for an operation that computes for long.
     """
 
-    unit: Unit
+    unit: UnitOfWork
     services: Services
     replayed: bool = False
     last_event_id: int | None = None

@@ -18,7 +18,7 @@ from app.domain.kernel.errors import (
     RateLimited,
     Unauthenticated,
 )
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth.resources import join
 from app.graphql.core.context import Context, Pause
 from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, prepare
@@ -30,7 +30,7 @@ from app.graphql.schema import CORE
 from app.http.anonymous import count_stranger, stranger
 from app.http.errors import translate
 from app.operations.document import Operation
-from app.providers.rates import Policy
+from app.providers.rate_limits import Policy
 from app.services import Services
 from app.telemetry.requests import add_headers
 
@@ -177,17 +177,17 @@ class Executor:
                 raise RateLimited(seconds=standing.wait)
 
     def _context(self, actor: Actor | None, last_event_id: int | None = None, pause: Pause | None = None) -> Context:
-        unit = Unit(self.services.database.sessions, actor or NOBODY, self.services.clock)
+        unit = UnitOfWork(self.services.database.sessions, actor or NOBODY, self.services.clock)
         return Context(unit, self.services, last_event_id=last_event_id, pause=pause)
 
-    async def _finish(self, unit: Unit, result: ExecutionResult) -> ExecutionResult:
+    async def _finish(self, unit: UnitOfWork, result: ExecutionResult) -> ExecutionResult:
         try:
             await unit.close(commit=not result.errors)
         except Exception as cause:
             return ExecutionResult(None, [GraphQLError("", original_error=translate(cause))])
         if not result.errors:
-            for bell in unit.bells:
-                self.services.ring(bell)
+            for topic in unit.topics:
+                self.services.notify(topic)
         return result
 
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed, Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.errors import InvalidGraphql, extensions, find_cause
 from app.graphql.execution.execute import Executor
 from app.graphql.execution.parameters import Parameters

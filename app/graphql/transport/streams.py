@@ -8,7 +8,7 @@ from typing import Any
 from graphql import ExecutionResult, OperationType
 
 from app.domain.kernel.errors import DomainError, Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.documents import Prepared
 from app.graphql.execution.errors import extensions, find_cause
 from app.graphql.execution.execute import Executor

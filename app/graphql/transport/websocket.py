@@ -10,7 +10,7 @@ import orjson
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.domain.kernel.errors import DomainError, InvalidJson, Unauthenticated
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.errors import QueryTooComplex
 from app.graphql.execution.parameters import Parameters
 from app.graphql.transport.requests import parse

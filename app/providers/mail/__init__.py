@@ -1,6 +1,6 @@
 """Ways to send mail: an SMTP server, or a folder where it can be read."""
 
-from app.domain.accounts.mail import Mail
+from app.domain.accounts.mailer import Mailer
 from app.providers.mail.folder import Folder
 from app.providers.mail.smtp import Smtp
 from app.settings import Settings
@@ -8,7 +8,7 @@ from app.settings import Settings
 FOLDER = "mail"
 
 
-def open_mail(settings: Settings) -> Mail:
+def open_mail(settings: Settings) -> Mailer:
     """Return what sends mail: the SMTP server that the settings name, or else a folder beside the data."""
     sender = settings.mail_from
     if settings.smtp_url is None:

@@ -5,21 +5,21 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, make_msgid, parseaddr
 
-from app.domain.accounts.mail import Letter
+from app.domain.accounts.mailer import Mail
 from app.domain.kernel.clock import Clock
 
 
-def enclose(letter: Letter, sender: str) -> EmailMessage:
+def enclose(mail: Mail, sender: str) -> EmailMessage:
     """Return the mail of a letter, in text and HTML. Machines that answer mail are asked not to answer this one."""
     message = EmailMessage(policy=SMTP)
     message["From"] = sender
-    message["To"] = _address(letter.to)
-    message["Subject"] = letter.subject
+    message["To"] = _address(mail.to)
+    message["Subject"] = mail.subject
     message["Date"] = format_datetime(Clock().now())
     message["Message-ID"] = make_msgid(domain=parseaddr(sender)[1].rpartition("@")[2] or "localhost")
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(letter.text)
-    message.add_alternative(letter.html, subtype="html")
+    message.set_content(mail.text)
+    message.add_alternative(mail.html, subtype="html")
     return message
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import structlog
 
-from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.accounts.mailer import Mail, MailNotSent
 from app.domain.kernel.clock import Clock
 from app.providers.mail.envelope import enclose
 
@@ -19,18 +19,18 @@ class Folder:
         self._folder = folder
         self._sender = sender
 
-    async def send(self, letter: Letter) -> None:
+    async def send(self, mail: Mail) -> None:
         """Write a mail down; raise `MailNotSent` where the folder cannot be written to."""
         try:
-            path = await asyncio.to_thread(self._write, letter)
+            path = await asyncio.to_thread(self._write, mail)
         except (OSError, ValueError) as problem:
             raise MailNotSent(str(problem)) from problem
-        log.info("mail written; no SMTP server is set", subject=letter.subject, path=str(path))
+        log.info("mail written; no SMTP server is set", subject=mail.subject, path=str(path))
 
-    def _write(self, letter: Letter) -> Path:
-        mail = enclose(letter, self._sender)
+    def _write(self, mail: Mail) -> Path:
+        message = enclose(mail, self._sender)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder.absolute() / f"{Clock().now():%Y%m%d-%H%M%S-%f}.eml"
         path.touch(mode=0o600)
-        path.write_bytes(bytes(mail))
+        path.write_bytes(bytes(message))
         return path

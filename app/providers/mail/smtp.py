@@ -4,7 +4,7 @@ from urllib.parse import SplitResult, unquote
 
 import aiosmtplib
 
-from app.domain.accounts.mail import Letter, MailNotSent
+from app.domain.accounts.mailer import Mail, MailNotSent
 from app.providers.mail.envelope import enclose
 from app.urls import UnsafeUrl, split
 
@@ -32,15 +32,15 @@ class Smtp:
         self._username = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
 
-    async def send(self, letter: Letter) -> None:
+    async def send(self, mail: Mail) -> None:
         """Hand a mail to the server; raise `MailNotSent`."""
         try:
-            await self._hand_over(letter)
+            await self._hand_over(mail)
         except (aiosmtplib.SMTPException, OSError, ValueError) as problem:
             raise MailNotSent(f"{self._host}:{self._port}: {problem}") from problem
 
-    async def _hand_over(self, letter: Letter) -> None:
-        mail = enclose(letter, self._sender)
+    async def _hand_over(self, mail: Mail) -> None:
+        message = enclose(mail, self._sender)
         client = aiosmtplib.SMTP(
             hostname=self._host,
             port=self._port,
@@ -51,7 +51,7 @@ class Smtp:
             timeout=TIMEOUT_SECONDS,
         )
         async with client:
-            await client.send_message(mail)
+            await client.send_message(message)
 
 
 def _split(url: str) -> SplitResult:

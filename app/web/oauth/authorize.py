@@ -9,11 +9,11 @@ from sqlalchemy.util import greenlet_spawn
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.accounts.door import SignInRefused, actor_of
+from app.domain.accounts.authentication import SignInRefused, actor_of
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import DomainError, RateLimited
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth import clients, consent, documents, queries, redirects
 from app.domain.oauth.consent import Handle
 from app.domain.oauth.documents import Description
@@ -172,7 +172,7 @@ class Authorize:
             answer = await greenlet_spawn(server.create_authorization_response, asked, given, grant)
         return cast(Response, answer)
 
-    async def _note_grant(self, unit: Unit, question: Question) -> Client:
+    async def _note_grant(self, unit: UnitOfWork, question: Question) -> Client:
         """Note that a request is granted, for the first time; keep its client if it is new, and return it."""
         handle, client = question.opened, question.client
         if handle is None or not await consent.answer(unit, self._authority.tokens, handle):

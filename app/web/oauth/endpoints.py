@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited, Unavailable
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, clients
 from app.domain.oauth.access_tokens import AccessToken, BadToken
 from app.domain.oauth.models import Client
@@ -61,7 +61,7 @@ class Endpoints:
         """Exchange a code or a refresh token."""
         asked = await read_form(request, f"{self._authority.issuer}{TOKEN_PATH}")
         # Before the transaction: looking for a key takes a connection of its own.
-        signer = await self._authority.ring.current()
+        signer = await self._authority.key_ring.current()
         async with open_unit_of(self._services, _nobody()) as unit:
             server = Server(unit, self._authority, signer)
             answer = await greenlet_spawn(server.create_token_response, asked)
@@ -110,7 +110,7 @@ class Endpoints:
         now = self._services.clock.now()
         try:
             return await access_tokens.verify(
-                authority.ring, authority.issuer, text, now, [resources.api, resources.tools]
+                authority.key_ring, authority.issuer, text, now, [resources.api, resources.tools]
             )
         except BadToken:
             return None

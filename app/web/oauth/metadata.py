@@ -40,7 +40,7 @@ def routes(authority: Authority) -> list[Route]:
         described.append((split(metadata_url(resources, each)).path, _describe_resource(each, resources)))
 
     async def keys(_: Request) -> Response:
-        return _json(await authority.ring.published())
+        return _json(await authority.key_ring.published())
 
     return [*(_page(path, document) for path, document in described), shared(KEYS_PATH, ["GET"], keys)]
 

@@ -4,7 +4,7 @@ from starlette.requests import Request
 
 from app.domain.kernel.errors import RateLimited
 from app.http.client_address import address_of
-from app.providers.rates import Policy
+from app.providers.rate_limits import Policy
 from app.services import Services
 
 REGISTRATIONS = Policy("registrations", 20)

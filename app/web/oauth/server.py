@@ -24,7 +24,7 @@ from sqlalchemy.util import await_only as wait
 from starlette.responses import Response
 
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import access_tokens, clients, grants, queries
 from app.domain.oauth.access_tokens import LIFETIME, AccessToken
 from app.domain.oauth.authority import Authority
@@ -190,7 +190,7 @@ class Server(AuthorizationServer):
 
     def __init__(
         self,
-        unit: Unit,
+        unit: UnitOfWork,
         authority: Authority,
         signer: KnownKey | None = None,
         access_token: AccessToken | None = None,

@@ -2,10 +2,10 @@
 
 from contextlib import AbstractAsyncContextManager
 
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.services import Services
 
 
-def open_unit_of(services: Services, actor: Actor) -> AbstractAsyncContextManager[Unit]:
+def open_unit_of(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitOfWork]:
     """Open a unit on behalf of an actor; of nobody, until a code or token tells who asks."""
-    return open_unit(services.database.sessions, actor, services.clock, services.ring)
+    return open_unit(services.database.sessions, actor, services.clock, services.notify)

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from app.domain.accounts import api_keys, door, invitations, keys, queries, service, users
+from app.domain.accounts import api_keys, authentication, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.errors import Conflict
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import clients, grants
 from app.domain.oauth import queries as oauth
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
 from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened, Opening, open_account
-from app.domain.webhooks import makers
+from app.domain.webhooks import ownership
 from app.domain.webhooks import service as webhooks
 from app.services import Services
 from tests.domain.conftest import NOON, SetClock
@@ -117,7 +117,9 @@ class Lineage:
         """Open an account."""
         number = await ACCOUNTS.count(services)
         opening = Opening("Blue Door", f"owner{number}@example.com", Decimal("0.01"), 0, b"secret")
-        async with open_unit(services.database.sessions, Actor(0, frozenset()), services.clock, services.ring) as unit:
+        async with open_unit(
+            services.database.sessions, Actor(0, frozenset()), services.clock, services.notify
+        ) as unit:
             lineage = cls(services, await open_account(unit, opening))
         lineage.actors[SERVICE] = Actor(lineage.account.account_id, ALL, "cli")
         for name in USERS:
@@ -191,7 +193,9 @@ class Lineage:
         email = f"{name.replace(' ', '')}.{self.account.account_id}@example.com"
         async with self.act(actor) as unit:
             try:
-                self.invited[name] = await invitations.invite(unit, self.services.door.tokens, email, Role.owner)
+                self.invited[name] = await invitations.invite(
+                    unit, self.services.authentication.tokens, email, Role.owner
+                )
             except PersonRequired:
                 assert not is_person, f"{actor} must invite"
                 return ""
@@ -209,7 +213,7 @@ class Lineage:
         if user is None:
             return ""
         name = f"user {len(self.actors)}"
-        self.actors[name] = door.actor_of(user)
+        self.actors[name] = authentication.actor_of(user)
         self.model.join(name, invitation)
         return name
 
@@ -241,7 +245,7 @@ class Lineage:
         pool, now = self.services.database.pool, self.clock.now()
         good = await asyncio.gather(*(self.is_good(text) for text in self.texts.values()))
         found = {name for name, is_good in zip(self.texts, good, strict=True) if is_good}
-        ended = await makers.find_orphans(pool, list(self.hooks.values()), now)
+        ended = await ownership.find_orphans(pool, list(self.hooks.values()), now)
         return found | {name for name, id in self.hooks.items() if id not in ended}
 
     async def standing(self) -> set[str]:
@@ -281,10 +285,10 @@ class Lineage:
         }
 
     @asynccontextmanager
-    async def act(self, actor: str) -> AsyncGenerator[Unit]:
+    async def act(self, actor: str) -> AsyncGenerator[UnitOfWork]:
         """Open a unit of an actor's."""
-        sessions, ring = self.services.database.sessions, self.services.ring
-        async with open_unit(sessions, self.actors[actor], self.clock, ring) as unit:
+        sessions, notify = self.services.database.sessions, self.services.notify
+        async with open_unit(sessions, self.actors[actor], self.clock, notify) as unit:
             yield unit
 
     def _know(self, name: str, id: int, text: str) -> str:
@@ -298,7 +302,7 @@ class Lineage:
             client, _ = await clients.create(
                 unit, self.services.oauth.tokens, NewClient(name, ["https://example.com/"])
             )
-        self.actors[name] = door.actor_of(user)
+        self.actors[name] = authentication.actor_of(user)
         async with self.act(name) as unit:
             consent = Consent(user.id, ALL, "https://sms.example.com", "https://example.com/", None)
             await grants.allow(unit, self.services.oauth.tokens, client, consent)

@@ -15,7 +15,7 @@ from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.queries import KnownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, Scope
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -164,7 +164,7 @@ async def test_a_key_ends_at_the_instant_it_was_given(services: Services, owner:
 
 
 async def test_the_key_of_a_suspended_account_is_found_as_suspended(
-    services: Services, account: Opened, unit: Unit
+    services: Services, account: Opened, unit: UnitOfWork
 ) -> None:
     own = await queries.get_own(unit)
     own.status = AccountStatus.suspended

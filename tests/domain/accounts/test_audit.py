@@ -7,7 +7,7 @@ from app.domain.accounts import api_keys, audit
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of

@@ -14,9 +14,9 @@ from app.domain.accounts.service import AccountFields
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.phone import InvalidPhone
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
-from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -60,26 +60,26 @@ async def test_a_national_number_is_understood_as_of_the_new_region_and_priced_a
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
     actor = Actor(account.account_id, ALL)
-    abroad = await services.desk.accept(actor, Send(MOBILE, "Hello", consent_attested=True))
+    abroad = await services.acceptor.accept(actor, Send(MOBILE, "Hello", consent_attested=True))
     with pytest.raises(InvalidPhone):
-        await services.desk.accept(actor, Send(WRITTEN, "Hello", consent_attested=True))
+        await services.acceptor.accept(actor, Send(WRITTEN, "Hello", consent_attested=True))
 
     async with unit_for(account) as unit:
         await service.update(unit, {"region": "GB"})
-    home = await services.desk.accept(actor, Send(WRITTEN, "Hello", consent_attested=True))
+    home = await services.acceptor.accept(actor, Send(WRITTEN, "Hello", consent_attested=True))
 
     assert (abroad.credits_remaining, home.credits_remaining) == (994, 993)
     assert await MESSAGES.where(id=home.message_id).only(services, "to_number") == (MOBILE)
 
 
-async def test_a_contact_is_kept_with_the_number_that_its_national_form_has_in_the_new_region(unit: Unit) -> None:
+async def test_a_contact_is_kept_with_the_number_that_its_national_form_has_in_the_new_region(unit: UnitOfWork) -> None:
     await service.update(unit, {"region": "GB"})
 
     assert (await contacts.create(unit, {"phone": WRITTEN})).phone == MOBILE
 
 
 @pytest.mark.parametrize(("given", "kept"), [("GB", "GB"), ("gb", "GB"), (" Mx ", "MX"), ("US", "US")])
-async def test_a_region_is_kept_in_capitals(unit: Unit, given: str, kept: str) -> None:
+async def test_a_region_is_kept_in_capitals(unit: UnitOfWork, given: str, kept: str) -> None:
     assert (await service.update(unit, {"region": given})).region == kept
 
 
@@ -93,7 +93,7 @@ async def test_a_region_is_kept_in_capitals(unit: Unit, given: str, kept: str) -
         (None, ""),
     ],
 )
-async def test_a_support_contact_is_trimmed_and_may_be_emptied(unit: Unit, given: str | None, kept: str) -> None:
+async def test_a_support_contact_is_trimmed_and_may_be_emptied(unit: UnitOfWork, given: str | None, kept: str) -> None:
     await service.update(unit, {"support_contact": "help@bluedoor.example"})
 
     assert (await service.update(unit, {"support_contact": given})).support_contact == kept

@@ -12,15 +12,15 @@ from app.domain.accounts.deletion import Deletion
 from app.domain.accounts.errors import AccountDeletionPending
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.messages.acceptance import Acceptance
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
-from app.domain.messages.desk import Send
 from app.domain.onboarding.service import Opened
 from app.jobs.accounts import remind
 from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, WAITING_LETTERS, add_user
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, WAITING_MAILS, add_user
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
@@ -29,14 +29,14 @@ from tests.factories.messages import MESSAGES, OUTBOUND
 MONTH = timedelta(days=30)
 END = datetime(2026, 12, 21, 12, tzinfo=UTC)
 TO = "+12025550143"
-ActAt = Callable[[datetime], AbstractAsyncContextManager[Unit]]
+ActAt = Callable[[datetime], AbstractAsyncContextManager[UnitOfWork]]
 
 
 @pytest.fixture
 def at(services: Services, account: Opened) -> ActAt:
     """Give a function that opens a unit of the account's at an instant."""
     actor = Actor(account.account_id, frozenset(), "user:1")
-    return lambda now: open_unit(services.database.sessions, actor, SetClock(now), services.ring)
+    return lambda now: open_unit(services.database.sessions, actor, SetClock(now), services.notify)
 
 
 @pytest.fixture
@@ -47,13 +47,13 @@ async def pending(at: ActAt) -> Deletion:
 
 
 async def send(services: Services, account: Opened, **wishes: Any) -> Acceptance:
-    return await services.desk.accept(
+    return await services.acceptor.accept(
         Actor(account.account_id, frozenset(), "key:1"), Send(TO, "Hello", True, **wishes)
     )
 
 
 async def subjects(services: Services) -> list[str]:
-    return [words["subject"] for words in await WAITING_LETTERS.read(services, "words")]
+    return [words["subject"] for words in await WAITING_MAILS.read(services, "words")]
 
 
 async def test_a_deletion_is_asked_for_by_the_accounts_name_and_comes_after_the_delay(
@@ -74,7 +74,7 @@ async def test_asking_again_keeps_the_first_date_and_mails_nobody(
         again = await deletion.request(unit, "Blue Door", MONTH)
 
     assert again == pending
-    assert await WAITING_LETTERS.count(services) == 1
+    assert await WAITING_MAILS.count(services) == 1
 
 
 @pytest.mark.parametrize("confirm", ["", "blue door", "Blue", "yes", "1"])
@@ -84,7 +84,7 @@ async def test_a_slip_deletes_nothing(services: Services, at: ActAt, confirm: st
             await deletion.request(unit, confirm, MONTH)
 
     assert await ACCOUNTS.only(services, "deletion_at") is None
-    assert await WAITING_LETTERS.count(services) == 0
+    assert await WAITING_MAILS.count(services) == 0
 
 
 async def test_an_account_without_a_name_is_confirmed_by_its_id(
@@ -110,7 +110,7 @@ async def test_every_owner_is_mailed_when_and_how_many_credits_go(
     async with at(NOON) as unit:
         await deletion.request(unit, "Blue Door", MONTH)
 
-    [first, second] = await WAITING_LETTERS.read(services, "user_id", "kind", "words")
+    [first, second] = await WAITING_MAILS.read(services, "user_id", "kind", "words")
     assert (first["kind"], second["user_id"], first["words"]) == ("notice", other, second["words"])
     assert first["words"]["subject"] == "Your account will be deleted on 21 December 2026, 12:00 UTC"
     assert "1,000 credits are left now; what is left then is forfeited." in first["words"]["opening"]
@@ -118,14 +118,14 @@ async def test_every_owner_is_mailed_when_and_how_many_credits_go(
 
 
 async def test_owners_are_reminded_once_three_days_before(services: Services, pending: Deletion) -> None:
-    early = remind(services.database, SetClock(END - timedelta(days=3, seconds=1)), services.ring)
-    job = remind(services.database, SetClock(END - timedelta(days=3)), services.ring)
+    early = remind(services.database, SetClock(END - timedelta(days=3, seconds=1)), services.notify)
+    job = remind(services.database, SetClock(END - timedelta(days=3)), services.notify)
 
     before = await early.due(), await early.run()
     ran = await job.due(), await job.run(), await job.due(), await job.run()
 
     assert (before, ran) == ((False, False), (True, True, False, False))
-    [_, reminder] = await WAITING_LETTERS.read(services, "words")
+    [_, reminder] = await WAITING_MAILS.read(services, "words")
     assert reminder["subject"] == "Your account will be deleted on 21 December 2026, 12:00 UTC"
     assert reminder["opening"].startswith("The account will be deleted on 21 December 2026, 12:00 UTC. ")
 
@@ -133,10 +133,10 @@ async def test_owners_are_reminded_once_three_days_before(services: Services, pe
 async def test_a_late_reminder_puts_the_deletion_off_by_as_much(services: Services, pending: Deletion) -> None:
     late = END + timedelta(days=2)
 
-    assert await remind(services.database, SetClock(late), services.ring).run()
+    assert await remind(services.database, SetClock(late), services.notify).run()
 
     assert await ACCOUNTS.only(services, "deletion_at", "deletion_notice_at") == (late + timedelta(days=3), None)
-    [_, reminder] = await WAITING_LETTERS.read(services, "words")
+    [_, reminder] = await WAITING_MAILS.read(services, "words")
     assert reminder["subject"] == "Your account will be deleted on 26 December 2026, 12:00 UTC"
 
 
@@ -164,7 +164,7 @@ async def test_what_was_not_asked_for_is_not_withdrawn(services: Services, at: A
         async with at(NOON) as unit:
             await deletion.withdraw(unit)
 
-    assert await WAITING_LETTERS.count(services) == 0
+    assert await WAITING_MAILS.count(services) == 0
 
 
 async def test_no_new_text_is_taken_until_then_and_nothing_debited(
@@ -194,7 +194,7 @@ async def test_a_send_that_was_answered_before_is_answered_again(
 async def test_sign_in_goes_on_and_an_opt_out_is_heeded_and_answered(
     services: Services, account: Opened, pending: Deletion
 ) -> None:
-    entry, _ = await services.door.enter(account.email, account.password, Visitor("127.0.0.1"))
+    entry, _ = await services.authentication.enter(account.email, account.password, Visitor("127.0.0.1"))
 
     await services.inbox.receive("sandbox", InboundMessage("in-1", TO, account.phone_number, "STOP"))
 

@@ -10,17 +10,17 @@ import pytest
 from app.domain.accounts import invitations
 from app.domain.accounts.invitations import AddressInUse
 from app.domain.accounts.links import LinkNotGood
-from app.domain.accounts.mail import Letter
+from app.domain.accounts.mailer import Mail
 from app.domain.accounts.models import Invitation, Role, User
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, RateLimited
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.mailrooms import open_room
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_LETTERS
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_MAILS
 from tests.factories.tables import ago, ahead
 
 PASSWORD = "seven green bicycles"
@@ -35,7 +35,7 @@ def owner(account: Opened) -> Actor:
 
 async def invite(services: Services, actor: Actor, email: str, role: Role = Role.member) -> Invitation:
     async with unit_of(services, actor) as unit:
-        return await invitations.invite(unit, services.door.tokens, email, role)
+        return await invitations.invite(unit, services.authentication.tokens, email, role)
 
 
 async def pending(services: Services, actor: Actor) -> list[str]:
@@ -43,17 +43,17 @@ async def pending(services: Services, actor: Actor) -> list[str]:
         return [each.email for each in await invitations.list_pending(unit)]
 
 
-async def mailed(services: Services) -> list[Letter]:
+async def mailed(services: Services) -> list[Mail]:
     return await open_room(services).work()
 
 
-def token(letter: Letter) -> str:
-    [url] = [line for line in letter.text.splitlines() if "/password/" in line]
+def token(mail: Mail) -> str:
+    [url] = [line for line in mail.text.splitlines() if "/password/" in line]
     return url.rpartition("/")[2]
 
 
-async def accept(services: Services, letter: Letter) -> User:
-    return await services.door.set_password(token(letter), PASSWORD, SOFA)
+async def accept(services: Services, mail: Mail) -> User:
+    return await services.authentication.set_password(token(mail), PASSWORD, SOFA)
 
 
 async def test_an_invited_person_is_no_user_before_accepting(services: Services, owner: Actor) -> None:
@@ -67,10 +67,10 @@ async def test_an_invited_person_is_no_user_before_accepting(services: Services,
     assert await USERS.count(services) == 1
     action = await AUDIT_ENTRIES.where(action="user_invited").only(services, "actor", "subject", "details")
     assert action == ("user:1", "bob@example.com", {"invitation_id": made.id, "role": "service"})
-    [letter] = await mailed(services)
-    user = await accept(services, letter)
+    [mail] = await mailed(services)
+    user = await accept(services, mail)
     assert (user.email, user.role, user.account_id) == ("bob@example.com", "service", owner.account_id)
-    assert await services.door.enter("bob@example.com", PASSWORD, SOFA)
+    assert await services.authentication.enter("bob@example.com", PASSWORD, SOFA)
     assert await pending(services, owner) == []
 
 
@@ -94,17 +94,17 @@ async def test_the_invited_person_learns_by_mail_that_the_address_is_in_use_and_
     other = await new_account(company_name="Others")
     await invite(services, owner, other.email)
 
-    [letter] = await mailed(services)
+    [mail] = await mailed(services)
 
-    assert (letter.to, letter.subject) == (other.email, "You are invited to Blue Door")
-    assert "Your e-mail address signs in to another account already" in letter.text
-    assert "Others" not in letter.text
+    assert (mail.to, mail.subject) == (other.email, "You are invited to Blue Door")
+    assert "Your e-mail address signs in to another account already" in mail.text
+    assert "Others" not in mail.text
     with pytest.raises(AddressInUse, match="Ask to be invited under another address"):
-        await accept(services, letter)
+        await accept(services, mail)
     assert await USERS.where(email=other.email).only(services, "account_id") == other.account_id
 
     await USERS.where(email=other.email).change(services, removed_at=ago())
-    assert (await accept(services, letter)).account_id == owner.account_id
+    assert (await accept(services, mail)).account_id == owner.account_id
 
 
 async def test_of_two_accounts_that_invite_one_person_the_first_accepted_wins(
@@ -113,10 +113,10 @@ async def test_of_two_accounts_that_invite_one_person_the_first_accepted_wins(
     other = await new_account(company_name="Others")
     await invite(services, owner, "bob@example.com")
     await invite(services, Actor(other.account_id, ALL), "bob@example.com")
-    letters = await mailed(services)
-    assert [letter.subject for letter in letters] == ["You are invited to Blue Door", "You are invited to Others"]
+    mails = await mailed(services)
+    assert [mail.subject for mail in mails] == ["You are invited to Blue Door", "You are invited to Others"]
 
-    answers = await asyncio.gather(*(accept(services, letter) for letter in letters), return_exceptions=True)
+    answers = await asyncio.gather(*(accept(services, mail) for mail in mails), return_exceptions=True)
 
     assert sorted(type(answer).__name__ for answer in answers) == ["AddressInUse", "User"]
     assert await USERS.where(email="bob@example.com").count(services) == 1
@@ -124,9 +124,9 @@ async def test_of_two_accounts_that_invite_one_person_the_first_accepted_wins(
 
 async def test_of_two_who_accept_one_invitation_at_once_one_is_refused(services: Services, owner: Actor) -> None:
     await invite(services, owner, "bob@example.com")
-    [letter] = await mailed(services)
+    [mail] = await mailed(services)
 
-    answers = await asyncio.gather(*(accept(services, letter) for _ in range(2)), return_exceptions=True)
+    answers = await asyncio.gather(*(accept(services, mail) for _ in range(2)), return_exceptions=True)
 
     assert sum(isinstance(answer, User) for answer in answers) == 1
     assert await USERS.where(email="bob@example.com").count(services) == 1
@@ -147,12 +147,12 @@ async def test_a_user_of_the_own_account_is_not_invited(services: Services, owne
     with pytest.raises(Conflict, match=rf"^A user of this account has the e-mail address {account.email}\.$"):
         await invite(services, owner, account.email.upper())
 
-    assert (await INVITATIONS.count(services), await WAITING_LETTERS.count(services)) == (0, 0)
+    assert (await INVITATIONS.count(services), await WAITING_MAILS.count(services)) == (0, 0)
 
 
 async def test_an_invitation_is_withdrawn_and_neither_mailed_nor_accepted(services: Services, owner: Actor) -> None:
     made = await invite(services, owner, "bob@example.com")
-    [letter] = await mailed(services)
+    [mail] = await mailed(services)
     again = await invite(services, owner, "ann@example.com")
 
     async with unit_of(services, owner) as unit:
@@ -163,7 +163,7 @@ async def test_an_invitation_is_withdrawn_and_neither_mailed_nor_accepted(servic
 
     assert (await mailed(services), await pending(services, owner)) == ([], [])
     with pytest.raises(LinkNotGood):
-        await accept(services, letter)
+        await accept(services, mail)
 
 
 async def test_an_invitation_of_another_account_cannot_be_withdrawn(
@@ -184,14 +184,14 @@ async def test_an_invitation_ends_with_its_time_and_rests_with_its_account(
     services: Services, owner: Actor, over: str
 ) -> None:
     await invite(services, owner, "bob@example.com")
-    [letter] = await mailed(services)
+    [mail] = await mailed(services)
     if over == "time":
         await INVITATIONS.change(services, expires_at=ago())
     else:
         await ACCOUNTS.change(services, status="suspended")
 
     with pytest.raises(LinkNotGood):
-        await accept(services, letter)
+        await accept(services, mail)
 
     assert await pending(services, owner) == ([] if over == "time" else ["bob@example.com"])
     assert await USERS.count(services) == 1

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, door, keys, queries, service, users
+from app.domain.accounts import api_keys, authentication, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import ApiKey, Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
 from app.domain.kernel.errors import Conflict
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, grants
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
@@ -188,7 +188,7 @@ async def test_keys_that_a_user_made_or_made_with_the_users_key_end_with_the_use
 ) -> None:
     async with unit_of(services, owner) as unit:
         bob = await service.add_user(unit, "bob@example.com", "secret")
-    direct, first = await make(door.actor_of(bob)), await make(door.actor_of(bob), KeyKind.svc)
+    direct, first = await make(authentication.actor_of(bob)), await make(authentication.actor_of(bob), KeyKind.svc)
     second = await make(first.bearer())
     assert [await lives(services, key) for key in (direct, first, second)] == [True] * 3
 
@@ -205,7 +205,7 @@ async def test_a_users_key_may_do_no_more_than_the_users_role_now(
 ) -> None:
     async with unit_of(services, owner) as unit:
         bob = await service.add_user(unit, "bob@example.com", "secret")
-    key = await make(door.actor_of(bob), KeyKind.svc, scopes=["account:write", "contacts:read"])
+    key = await make(authentication.actor_of(bob), KeyKind.svc, scopes=["account:write", "contacts:read"])
     assert await scopes(services, key) == {"account:read", "account:write", "contacts:read"}
 
     async with unit_of(services, owner) as unit:
@@ -222,7 +222,7 @@ async def application(services: Services, account: Opened, owner: Actor) -> Acto
         bob = await service.add_user(unit, "bob@example.com", "secret")
         await users.change_role(unit, bob.id, Role.member)
         client, _ = await clients.create(unit, services.oauth.tokens, NewClient("CRM", [REDIRECT]))
-    async with unit_of(services, door.actor_of(bob)) as unit:
+    async with unit_of(services, authentication.actor_of(bob)) as unit:
         consent = Consent(bob.id, AUTOMATION, "https://sms.example.com", REDIRECT, None)
         await grants.allow(unit, services.oauth.tokens, client, consent)
     id = await OAUTH_GRANTS.only(services, "id")

@@ -13,7 +13,7 @@ from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.scopes import ALL, GENERAL, Scope
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients
 from app.domain.oauth import queries as oauth
 from app.domain.webhooks import queries as webhooks
@@ -37,8 +37,8 @@ async def lineage(services: Services) -> Lineage:
 
 async def token_of(lineage: Lineage) -> str:
     """Return the token that the last mailed letter brings."""
-    letter = (await open_room(lineage.services).work())[-1]
-    [url] = [line for line in letter.text.splitlines() if "/password/" in line]
+    mail = (await open_room(lineage.services).work())[-1]
+    [url] = [line for line in mail.text.splitlines() if "/password/" in line]
     return url.rpartition("/")[2]
 
 
@@ -46,12 +46,12 @@ async def test_the_link_of_an_invitation_ends_with_the_user_who_made_it(lineage:
     lineage.clock.at = lineage.services.clock.now()
     await lineage.invite("ann")
     token = await token_of(lineage)
-    door = lineage.services.door
-    assert (await door.find_link(token)).is_invitation
+    authentication = lineage.services.authentication
+    assert (await authentication.find_link(token)).is_invitation
 
     await lineage.end("ann")
 
-    for refused in (door.find_link(token), door.set_password(token, PASSWORD, SOFA)):
+    for refused in (authentication.find_link(token), authentication.set_password(token, PASSWORD, SOFA)):
         with pytest.raises(InvitationEnded, match=r"^This invitation has ended: the person who made it may no longer "):
             await refused
     assert await lineage.standing() == lineage.expected()[1]
@@ -85,7 +85,9 @@ async def test_an_invitation_ends_when_its_maker_may_no_longer_invite_and_lives_
 async def test_an_invitation_made_anew_by_somebody_else_lives_on_its_own(lineage: Lineage) -> None:
     first = await lineage.invite("ann")
     async with lineage.act("bob") as unit:
-        again = await invitations.invite(unit, lineage.services.door.tokens, lineage.invited[first].email, Role.owner)
+        again = await invitations.invite(
+            unit, lineage.services.authentication.tokens, lineage.invited[first].email, Role.owner
+        )
 
     await lineage.end("ann")
 
@@ -104,7 +106,9 @@ async def test_no_key_and_no_application_manages_people(lineage: Lineage, actor:
     before = await USERS.read(lineage.services), await INVITATIONS.read(lineage.services)
 
     for manage in (
-        lambda unit: invitations.invite(unit, lineage.services.door.tokens, "carol@example.com", Role.service),
+        lambda unit: invitations.invite(
+            unit, lineage.services.authentication.tokens, "carol@example.com", Role.service
+        ),
         lambda unit: invitations.withdraw(unit, lineage.invited[waiting].id),
         lambda unit: users.change_role(unit, bob, Role.member),
         lambda unit: users.remove(unit, bob),

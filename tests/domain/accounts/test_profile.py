@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from app.domain.accounts import queries, service, users
-from app.domain.accounts.letters import invitation, notice, reset
+from app.domain.accounts.mail_templates import invitation, notice, reset
 from app.domain.accounts.users import UserFields
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.messages.carrier import InboundMessage

@@ -12,7 +12,7 @@ from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InsufficientScope, NotFound
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -29,7 +29,7 @@ def owner(account: Opened) -> Actor:
 
 async def invite(services: Services, actor: Actor, email: str, role: Role = Role.member) -> Invitation:
     async with unit_of(services, actor) as unit:
-        return await invitations.invite(unit, services.door.tokens, email, role)
+        return await invitations.invite(unit, services.authentication.tokens, email, role)
 
 
 async def entries(services: Services) -> list[tuple[Any, ...]]:
@@ -76,13 +76,13 @@ async def test_a_removed_user_is_gone_with_every_session_and_link_and_the_addres
 ) -> None:
     async with unit_of(services, owner) as unit:
         bob = await service.add_user(unit, "bob@example.com", PASSWORD)
-    _, token = await services.door.enter("bob@example.com", PASSWORD, Visitor("203.0.113.8"))
-    await services.door.ask_reset("bob@example.com", Visitor("203.0.113.8"))
+    _, token = await services.authentication.enter("bob@example.com", PASSWORD, Visitor("203.0.113.8"))
+    await services.authentication.ask_reset("bob@example.com", Visitor("203.0.113.8"))
 
     async with unit_of(services, owner) as unit:
         await users.remove(unit, bob.id)
 
-    assert await services.door.find(token) is None
+    assert await services.authentication.find(token) is None
     assert [await rows.count(services) for rows in (SESSIONS, PASSWORD_LINKS)] == [0, 0]
     async with unit_of(services, owner) as unit:
         assert [user.email for user in await queries.list_users(unit)] == ["owner1@example.com"]
@@ -123,7 +123,7 @@ async def test_of_two_owners_who_remove_each_other_one_stays(services: Services,
 
 
 async def test_people_of_another_account_cannot_be_changed(
-    services: Services, account: Opened, new_account: Callable[..., Any], unit: Unit
+    services: Services, account: Opened, new_account: Callable[..., Any], unit: UnitOfWork
 ) -> None:
     [user] = await queries.list_users(unit)
     stranger = Actor((await new_account()).account_id, ALL)

@@ -9,7 +9,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from app.domain.accounts import queries, sessions
-from app.domain.accounts.door import Door, SignInRefused
+from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.sessions import Visitor
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import NotFound
@@ -31,26 +31,26 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def door(services: Services, clock: SetClock) -> AsyncGenerator[Door]:
+async def authentication(services: Services, clock: SetClock) -> AsyncGenerator[Authentication]:
     """Give a door whose clock is set by hand."""
     attempts = RedisAttempts(services.settings.redis_url or "", clock)
-    yield Door(services.database.sessions, clock, services.ring, attempts, services.door.tokens)
+    yield Authentication(services.database.sessions, clock, services.notify, attempts, services.authentication.tokens)
     await attempts.close()
 
 
-async def enter(door: Door, account: Opened) -> str:
-    _, token = await door.enter(account.email, account.password, SOFA)
+async def enter(authentication: Authentication, account: Opened) -> str:
+    _, token = await authentication.enter(account.email, account.password, SOFA)
     return token
 
 
 async def test_a_session_is_kept_by_the_fingerprint_of_its_token(
-    services: Services, door: Door, account: Opened
+    services: Services, authentication: Authentication, account: Opened
 ) -> None:
-    entry, token = await door.enter(account.email, account.password, SOFA)
+    entry, token = await authentication.enter(account.email, account.password, SOFA)
 
     row = await SESSIONS.only(services)
     assert (row["hash"], row["user_id"], row["account_id"]) == (
-        services.door.tokens.fingerprint(token),
+        services.authentication.tokens.fingerprint(token),
         entry.user.id,
         account.account_id,
     )
@@ -59,37 +59,39 @@ async def test_a_session_is_kept_by_the_fingerprint_of_its_token(
     assert Tokens(b"another secret").fingerprint(token) != row["hash"]
 
 
-async def test_a_session_that_is_not_used_ends_after_14_days(door: Door, account: Opened, clock: SetClock) -> None:
-    token = await enter(door, account)
+async def test_a_session_that_is_not_used_ends_after_14_days(
+    authentication: Authentication, account: Opened, clock: SetClock
+) -> None:
+    token = await enter(authentication, account)
 
     clock.at = NOON + 14 * DAY
 
-    assert await door.find(token) is None
+    assert await authentication.find(token) is None
 
 
 async def test_a_session_that_is_used_goes_on_but_never_past_90_days(
-    door: Door, account: Opened, clock: SetClock
+    authentication: Authentication, account: Opened, clock: SetClock
 ) -> None:
-    token = await enter(door, account)
+    token = await enter(authentication, account)
 
     for day in range(13, 90, 13):
         clock.at = NOON + day * DAY
-        assert await door.find(token) is not None
+        assert await authentication.find(token) is not None
     clock.at = NOON + 90 * DAY - SECOND
-    assert await door.find(token) is not None
+    assert await authentication.find(token) is not None
     clock.at = NOON + 90 * DAY
-    assert await door.find(token) is None
+    assert await authentication.find(token) is None
 
 
 async def test_the_use_of_a_session_is_noted_once_a_minute(
-    services: Services, door: Door, account: Opened, clock: SetClock
+    services: Services, authentication: Authentication, account: Opened, clock: SetClock
 ) -> None:
-    token = await enter(door, account)
+    token = await enter(authentication, account)
 
     noted = []
     for seconds in (0, 59, 60, 61, 119, 120):
         clock.at = NOON + seconds * SECOND
-        await door.find(token)
+        await authentication.find(token)
         noted.append(await SESSIONS.only(services, "last_used_at"))
 
     assert [(at - NOON).total_seconds() for at in noted] == [0, 0, 60, 60, 60, 120]
@@ -105,33 +107,35 @@ async def test_the_use_of_a_session_is_noted_once_a_minute(
     ids=["user removed", "account suspended", "session deleted"],
 )
 async def test_a_session_ends_with_its_user_and_rests_with_its_account(
-    services: Services, door: Door, account: Opened, change: Change
+    services: Services, authentication: Authentication, account: Opened, change: Change
 ) -> None:
-    token = await enter(door, account)
-    assert await door.find(token) is not None
+    token = await enter(authentication, account)
+    assert await authentication.find(token) is not None
 
     await change(services)
 
-    assert await door.find(token) is None
+    assert await authentication.find(token) is None
 
 
 @pytest.mark.parametrize("token", ["", "x", "\0", "é" * 100])
-async def test_what_is_no_token_opens_nothing(door: Door, account: Opened, token: str) -> None:
-    await enter(door, account)
+async def test_what_is_no_token_opens_nothing(authentication: Authentication, account: Opened, token: str) -> None:
+    await enter(authentication, account)
 
-    assert await door.find(token) is None
+    assert await authentication.find(token) is None
 
 
 async def test_a_password_that_changes_while_it_is_verified_opens_nothing(
-    services: Services, door: Door, account: Opened
+    services: Services, authentication: Authentication, account: Opened
 ) -> None:
-    class Slow(Door):
+    class Slow(Authentication):
         async def _find_user(self, email: str) -> Any:
             found = await super()._find_user(email)
             await USERS.change(services, password_hash=f"{await USERS.only(services, 'password_hash')} ")
             return found
 
-    slow = Slow(door.db, door.clock, door.ring, door.attempts, door.tokens)
+    slow = Slow(
+        authentication.db, authentication.clock, authentication.notify, authentication.attempts, authentication.tokens
+    )
     with pytest.raises(SignInRefused):
         await slow.enter(account.email, account.password, SOFA)
 
@@ -139,27 +143,27 @@ async def test_a_password_that_changes_while_it_is_verified_opens_nothing(
 
 
 async def test_a_password_under_old_parameters_is_renewed_by_signing_in(
-    services: Services, door: Door, account: Opened
+    services: Services, authentication: Authentication, account: Opened
 ) -> None:
     old = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=16, parallelism=1),)).hash(account.password)
     await USERS.change(services, password_hash=old)
 
-    await enter(door, account)
+    await enter(authentication, account)
 
     assert "$m=8,t=1,p=1$" in await USERS.only(services, "password_hash")
-    await enter(door, account)
+    await enter(authentication, account)
 
 
 async def test_sessions_are_listed_for_the_account_the_last_used_first(
-    door: Door, account: Opened, clock: SetClock, new_account: Callable[..., Any], unit_for: UnitFor
+    authentication: Authentication, account: Opened, clock: SetClock, new_account: Callable[..., Any], unit_for: UnitFor
 ) -> None:
     other = await new_account()
-    await enter(door, other)
-    first = await enter(door, account)
+    await enter(authentication, other)
+    first = await enter(authentication, account)
     clock.at += timedelta(minutes=1)
-    await enter(door, account)
+    await enter(authentication, account)
     clock.at += timedelta(minutes=1)
-    await door.find(first)
+    await authentication.find(first)
 
     async with unit_for(account) as unit:
         unit.clock = clock
@@ -173,9 +177,13 @@ async def test_sessions_are_listed_for_the_account_the_last_used_first(
 
 
 async def test_a_session_of_another_account_cannot_be_ended(
-    services: Services, door: Door, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
+    services: Services,
+    authentication: Authentication,
+    account: Opened,
+    new_account: Callable[..., Any],
+    unit_for: UnitFor,
 ) -> None:
-    await enter(door, account)
+    await enter(authentication, account)
     id = await SESSIONS.only(services, "id")
 
     async with unit_for(await new_account()) as unit:

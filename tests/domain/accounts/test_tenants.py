@@ -19,7 +19,7 @@ from app.domain.conversations.queries import ConversationFilter
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries as messages
 from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import queries as numbers
@@ -30,7 +30,7 @@ from tests.factories.messages import id_of_message
 from tests.factories.snapshots import rows
 
 PHONE = "+12025550143"
-Verb = Callable[[Unit, dict[str, int]], Awaitable[Any]]
+Verb = Callable[[UnitOfWork, dict[str, int]], Awaitable[Any]]
 
 VERBS: dict[str, Verb] = {
     "contacts.get": lambda unit, ids: contacts.get(unit, ids["contact"]),

@@ -9,16 +9,16 @@ import pytest
 
 from app.domain.accounts import administration, links, passwords, queries, service
 from app.domain.kernel.errors import Conflict, NotFound
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
-from tests.factories.accounts import PASSWORD_LINKS, WAITING_LETTERS
+from tests.factories.accounts import PASSWORD_LINKS, WAITING_MAILS
 from tests.factories.traps import until_blocked
 from tests.waiting import within
 
 
-async def test_a_person_is_added_with_a_hashed_password(unit: Unit, account: Opened) -> None:
+async def test_a_person_is_added_with_a_hashed_password(unit: UnitOfWork, account: Opened) -> None:
     user = await service.add_user(unit, " Bob@Example.COM ", "secret", "Bob", "Ray")
 
     assert (user.email, user.first_name, user.last_name) == ("bob@example.com", "Bob", "Ray")
@@ -56,7 +56,7 @@ async def test_of_two_who_add_a_person_at_once_one_is_refused(account: Opened, u
     assert "bob@example.com" in answers
 
 
-async def test_an_account_is_opened_empty(unit: Unit) -> None:
+async def test_an_account_is_opened_empty(unit: UnitOfWork) -> None:
     opened = await service.open_account(unit, "  Blue Door ", Decimal("0.0125"), "GB")
     unit.actor = Actor(opened.id, frozenset())
 
@@ -68,11 +68,11 @@ async def test_an_account_is_opened_empty(unit: Unit) -> None:
     assert await queries.list_users(unit) == []
 
 
-async def test_an_account_may_be_opened_before_its_company_has_a_name(unit: Unit) -> None:
+async def test_an_account_may_be_opened_before_its_company_has_a_name(unit: UnitOfWork) -> None:
     assert (await service.open_account(unit, " ", Decimal("0.01"))).company_name == ""
 
 
-async def test_an_actor_of_no_account_finds_none(unit: Unit) -> None:
+async def test_an_actor_of_no_account_finds_none(unit: UnitOfWork) -> None:
     unit.actor = Actor(0, frozenset())
 
     with pytest.raises(NotFound, match=r"^No account with id 0.$"):
@@ -82,7 +82,7 @@ async def test_an_actor_of_no_account_finds_none(unit: Unit) -> None:
 async def test_a_link_that_an_operator_makes_waits_for_one_that_is_being_asked_for_and_replaces_it(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
-    tokens = services.door.tokens
+    tokens = services.authentication.tokens
 
     async def reset() -> None:
         async with unit_for(account) as unit:
@@ -94,4 +94,4 @@ async def test_a_link_that_an_operator_makes_waits_for_one_that_is_being_asked_f
         await until_blocked(services.database.pool)
 
     await within("the operator's link", resetting)
-    assert await PASSWORD_LINKS.count(services) == await WAITING_LETTERS.count(services) == 1
+    assert await PASSWORD_LINKS.count(services) == await WAITING_MAILS.count(services) == 1

@@ -11,8 +11,8 @@ from app.domain.agents.writer import Brief, Writer
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.errors import InvalidInput, Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
-from app.domain.kernel.unit import Actor
-from app.domain.messages.desk import Send
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -159,7 +159,7 @@ async def test_no_transaction_is_open_while_the_writer_writes(
 ) -> None:
     class Slow(Typist):
         async def write(self, brief: Brief) -> list[str]:
-            self.sent = await services.desk.accept(actor, Send("+12025550143", "Hello", consent_attested=True))
+            self.sent = await services.acceptor.accept(actor, Send("+12025550143", "Hello", consent_attested=True))
             self.open = await open_transactions(services.database.pool)
             return await super().write(brief)
 

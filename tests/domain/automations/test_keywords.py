@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from app.domain.automations import keywords, queries, service
+from app.domain.consent.recognition import HELP, OPT_IN, OPT_OUT
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
-from app.domain.kernel.unit import Actor, Unit
-from app.domain.messages.opt_out import HELP, OPT_IN, OPT_OUT
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -26,7 +26,7 @@ DOUBTFUL = ["delete", "STOP time", "wrong number", "🛑"]
 TOO_SHORT_OR_LONG = ["", "   ", "!!!", "x" * 41, "ß" * 21]
 
 
-async def listed(unit: Unit) -> list[str]:
+async def listed(unit: UnitOfWork) -> list[str]:
     return [row.keyword for row in await queries.list_keywords(unit)]
 
 
@@ -40,14 +40,14 @@ def test_a_text_that_says_more_or_less_is_another(keyword: str, text: str) -> No
     assert keywords.normalize(text) != keywords.normalize(keyword)
 
 
-async def test_a_keyword_is_watched_as_it_is_compared(unit: Unit) -> None:
+async def test_a_keyword_is_watched_as_it_is_compared(unit: UnitOfWork) -> None:
     made = await service.watch(unit, "  Book  NOW! ")
 
     assert (made.account_id, made.keyword, made.created_by) == (unit.actor.account_id, "book now", "test")
     assert await listed(unit) == ["book now"]
 
 
-async def test_watching_again_answers_the_same_one(unit: Unit) -> None:
+async def test_watching_again_answers_the_same_one(unit: UnitOfWork) -> None:
     first, again = await service.watch(unit, "menu"), await service.watch(unit, "“MENU”")
 
     assert again.id == first.id
@@ -65,14 +65,14 @@ async def test_two_who_watch_a_keyword_at_once_get_the_same_one(services: Servic
 
 
 @pytest.mark.parametrize("keyword", ["x", "x" * 40, f" {'x' * 40}! "])
-async def test_a_keyword_has_1_to_40_characters(unit: Unit, keyword: str) -> None:
+async def test_a_keyword_has_1_to_40_characters(unit: UnitOfWork, keyword: str) -> None:
     await service.watch(unit, keyword)
 
     assert await listed(unit) == [keywords.normalize(keyword)]
 
 
 @pytest.mark.parametrize("keyword", TOO_SHORT_OR_LONG)
-async def test_a_keyword_of_another_length_is_refused(unit: Unit, keyword: str) -> None:
+async def test_a_keyword_of_another_length_is_refused(unit: UnitOfWork, keyword: str) -> None:
     with pytest.raises(InvalidInput, match="keyword must have 1 to 40 characters"):
         await service.watch(unit, keyword)
 
@@ -80,7 +80,7 @@ async def test_a_keyword_of_another_length_is_refused(unit: Unit, keyword: str) 
 
 
 @pytest.mark.parametrize("keyword", ["book\nnow", "book\tnow", "book\u2028now", "a\0b"])
-async def test_a_keyword_of_several_lines_is_refused(unit: Unit, keyword: str) -> None:
+async def test_a_keyword_of_several_lines_is_refused(unit: UnitOfWork, keyword: str) -> None:
     with pytest.raises(InvalidInput, match="keyword must be a single line"):
         await service.watch(unit, keyword)
 
@@ -88,7 +88,7 @@ async def test_a_keyword_of_several_lines_is_refused(unit: Unit, keyword: str) -
 
 
 @pytest.mark.parametrize("keyword", NAMED + DOUBTFUL)
-async def test_a_word_that_the_service_acts_on_is_refused_by_name(unit: Unit, keyword: str) -> None:
+async def test_a_word_that_the_service_acts_on_is_refused_by_name(unit: UnitOfWork, keyword: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         await service.watch(unit, keyword)
 
@@ -100,7 +100,7 @@ def test_no_reserved_word_can_be_watched_in_any_language() -> None:
     assert [word for word in OPT_OUT | OPT_IN | HELP if not keywords.is_reserved(keywords.normalize(word))] == []
 
 
-async def test_an_account_watches_100_keywords_at_most(unit: Unit) -> None:
+async def test_an_account_watches_100_keywords_at_most(unit: UnitOfWork) -> None:
     for number in range(100):
         await service.watch(unit, f"word {number}")
 
@@ -113,7 +113,7 @@ async def test_an_account_watches_100_keywords_at_most(unit: Unit) -> None:
     assert len(await listed(unit)) == 100
 
 
-async def test_keywords_are_listed_by_the_alphabet_until_they_are_not_watched(unit: Unit) -> None:
+async def test_keywords_are_listed_by_the_alphabet_until_they_are_not_watched(unit: UnitOfWork) -> None:
     rows = [await service.watch(unit, word) for word in ("menu", "book", "zoo")]
 
     removed = await service.unwatch(unit, rows[0].id)

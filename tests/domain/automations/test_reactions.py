@@ -12,7 +12,7 @@ from app.db.engine import Connection, Pool
 from app.domain.automations import service
 from app.domain.contacts import service as contacts
 from app.domain.contacts.service import ContactFields
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services

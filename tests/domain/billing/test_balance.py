@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.domain.billing import queries
 from app.domain.billing.queries import Balance, daily_average, days_left
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES, debit_at, refund_debits
@@ -46,7 +46,7 @@ def test_an_average_lies_between_a_thirtieth_of_what_was_spent_and_all_of_it(spe
     assert (spent - 15) // 30 <= daily_average(spent, days) <= spent
 
 
-async def test_a_new_account_has_spent_nothing_and_lasts_for_ever(unit: Unit) -> None:
+async def test_a_new_account_has_spent_nothing_and_lasts_for_ever(unit: UnitOfWork) -> None:
     balance = await queries.get_balance(unit)
 
     assert balance == Balance(1000, Decimal("0.0100"), "prepaid", 0, 9999)
@@ -72,7 +72,7 @@ async def spend(
     ids=["since the first debit", "30 days", "older is left out", "less than a day", "today is left out"],
 )
 async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
-    services: Services, account: Opened, unit: Unit, spending: list[tuple[int, float]], average: int, days: int
+    services: Services, account: Opened, unit: UnitOfWork, spending: list[tuple[int, float]], average: int, days: int
 ) -> None:
     for credits, days_ago in spending:
         await spend(services, account, credits, days_ago)
@@ -82,7 +82,7 @@ async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
     assert (balance.daily_avg_send, balance.estimated_days_left) == (average, days)
 
 
-async def test_the_average_leaves_out_what_was_refunded(services: Services, account: Opened, unit: Unit) -> None:
+async def test_the_average_leaves_out_what_was_refunded(services: Services, account: Opened, unit: UnitOfWork) -> None:
     await spend(services, account, 60, 2)
     await spend(services, account, 40, 2)
     await refund_debits(services, 40)
@@ -93,7 +93,7 @@ async def test_the_average_leaves_out_what_was_refunded(services: Services, acco
 
 
 async def test_the_average_leaves_out_copy_and_what_others_spend(
-    services: Services, account: Opened, new_account: Callable[..., Any], unit: Unit
+    services: Services, account: Opened, new_account: Callable[..., Any], unit: UnitOfWork
 ) -> None:
     await spend(services, account, 60, 2, for_message=True)
     await spend(services, account, 600, 2, for_message=False)

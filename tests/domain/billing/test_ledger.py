@@ -12,7 +12,7 @@ from app.domain.billing import service as billing
 from app.domain.billing.service import MAX_GRANT, InsufficientCredits
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
@@ -29,7 +29,7 @@ def pool(services: Services) -> Pool:
 def act(services: Services, account: Opened) -> Callable[[], Any]:
     """Give a function that opens a unit of the account's."""
     actor = Actor(account.account_id, frozenset(), "test")
-    return lambda: open_unit(services.database.sessions, actor, services.clock, services.ring)
+    return lambda: open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 async def ledger(pool: Pool) -> list[tuple[Any, ...]]:
@@ -106,7 +106,7 @@ async def test_a_grant_to_an_account_that_does_not_exist_is_refused(services: Se
     nobody = Actor(2**40, frozenset())
 
     with pytest.raises(InvalidInput):
-        async with open_unit(services.database.sessions, nobody, services.clock, services.ring) as unit:
+        async with open_unit(services.database.sessions, nobody, services.clock, services.notify) as unit:
             await billing.grant(unit, 5, "")
 
     assert await LEDGER_ENTRIES.count(pool) == 0
@@ -154,7 +154,7 @@ async def test_the_database_itself_keeps_a_balance_from_falling_below_zero(accou
 
 
 async def test_transactions_are_listed_newest_first_page_by_page_and_only_the_accounts_own(
-    unit: Unit, new_account: Callable[..., Any]
+    unit: UnitOfWork, new_account: Callable[..., Any]
 ) -> None:
     await new_account()
     for credits in range(1, 5):

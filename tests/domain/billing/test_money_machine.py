@@ -17,9 +17,9 @@ from app.bootstrap import open_services
 from app.domain.billing import service as billing
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import DomainError, Unavailable
-from app.domain.kernel.unit import Actor, open_unit
+from app.domain.kernel.unit_of_work import Actor, open_unit
+from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.messages.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
-from app.domain.messages.desk import Desk, Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -55,7 +55,7 @@ class Clients:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.pool = services.database.pool
-        self.desks = (services.desk, Desk(self.pool, services.clock, services.ring, 10))
+        self.acceptors = (services.acceptor, SendAcceptor(self.pool, services.clock, services.notify, 10))
         handoff = services.handoff
         carriers = {"sandbox": SandboxCarrier(self.pool, b"secret", delay=0, timeout=30)}
         self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, batch=3, timeout=30, lease=90))
@@ -84,7 +84,7 @@ class Clients:
 
     async def _send(self, client: int, to: str, body: str, key: str | None) -> None:
         actor = Actor(self._account(client).account_id, frozenset(), f"client:{client}")
-        await self.desks[client // 4].accept(actor, Send(to, body, consent_attested=True, idempotency_key=key))
+        await self.acceptors[client // 4].accept(actor, Send(to, body, consent_attested=True, idempotency_key=key))
 
     async def _grant(self, client: int, credits: int) -> None:
         async with self._unit(self._account(client).account_id) as unit:
@@ -126,7 +126,7 @@ class Clients:
 
     def _unit(self, account_id: int) -> Any:
         actor = Actor(account_id, frozenset(), "machine")
-        return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.ring)
+        return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.notify)
 
 
 def is_refusal(answer: Exception) -> bool:

@@ -11,7 +11,7 @@ from app.domain.contacts.consent import Evidence
 from app.domain.contacts.models import ConsentKind, Contact
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
 
@@ -73,7 +73,7 @@ async def test_an_opt_out_can_be_recorded_by_hand(
     assert (await told())[-1][1]["keyword"] == "Please take me off your list for"
 
 
-async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: Unit, contact: Contact) -> None:
+async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: UnitOfWork, contact: Contact) -> None:
     with pytest.raises(InvalidInput, match=r"^method must not be empty.$"):
         await consent.record_opt_out(unit, contact.id, " ", "Stop")
 
@@ -82,7 +82,7 @@ async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: Unit, contac
 
 @pytest.mark.parametrize(("method", "text", "missing"), [("", "I agree.", "method"), ("web_form", " \n", "text")])
 async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
-    unit: Unit, contact: Contact, method: str, text: str, missing: str
+    unit: UnitOfWork, contact: Contact, method: str, text: str, missing: str
 ) -> None:
     await consent.record_opt_out(unit, contact.id, "verbal", "")
 
@@ -94,7 +94,7 @@ async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
     assert len(await _records(unit)) == 1
 
 
-async def test_a_recorded_opt_in_lifts_an_opt_out(unit: Unit, contact: Contact) -> None:
+async def test_a_recorded_opt_in_lifts_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
     await consent.record_opt_out(unit, contact.id, "verbal", "Stop")
 
     mine = await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
@@ -124,7 +124,7 @@ async def test_the_newest_100_records_of_each_phone_are_found_the_oldest_of_them
 
 
 async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothing_does_not(
-    unit: Unit, contact: Contact
+    unit: UnitOfWork, contact: Contact
 ) -> None:
     clock = unit.clock = SetClock()
 
@@ -149,7 +149,9 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
     assert [await dated(change) for change in changes] == [True, False] * 2 + [True] + [True, False] * 2 + [True]
 
 
-async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(unit: Unit, contact: Contact) -> None:
+async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(
+    unit: UnitOfWork, contact: Contact
+) -> None:
     await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
 
     assert await _records(unit) == [("opt_in", "web_form", "I agree to texts.", None, "test")]
@@ -184,7 +186,7 @@ async def test_an_opt_out_holds_in_its_own_account_only(
         assert await queries.find_consents(other, [PHONE]) == []
 
 
-async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: Unit, contact: Contact) -> None:
+async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: UnitOfWork, contact: Contact) -> None:
     await consent.record_opt_out(unit, contact.id, "verbal", "")
 
     mine = await service.update(unit, contact.id, {"dnd_sms": True})
@@ -194,7 +196,7 @@ async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: Unit,
     assert (mine.status, mine.dnd_sms) == ("active", True)
 
 
-async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: Unit, contact: Contact) -> None:
+async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: UnitOfWork, contact: Contact) -> None:
     clock = unit.clock = SetClock()
     mine = await queries.get(unit, contact.id, lock=True)
 
@@ -205,14 +207,14 @@ async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: 
     assert mine.held_until == NOON + DAY
 
 
-async def test_who_has_opted_out_is_not_held(unit: Unit, contact: Contact) -> None:
+async def test_who_has_opted_out_is_not_held(unit: UnitOfWork, contact: Contact) -> None:
     mine = await consent.record_opt_out(unit, contact.id, "verbal", "")
 
     assert await consent.hold(unit, mine) is False
     assert mine.held_until is None
 
 
-async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: Unit, contact: Contact) -> None:
+async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: UnitOfWork, contact: Contact) -> None:
     mine = await queries.get(unit, contact.id, lock=True)
 
     await consent.hold(unit, mine)
@@ -280,6 +282,6 @@ async def test_a_hold_that_somebody_is_deciding_on_is_left_alone(
         assert await consent.expire_holds(clock) == []
 
 
-async def _records(unit: Unit) -> list[tuple[str, str, str, int | None, str]]:
+async def _records(unit: UnitOfWork) -> list[tuple[str, str, str, int | None, str]]:
     found = await queries.find_consents(unit, [PHONE])
     return [(each.kind, each.method, each.text, each.message_id, each.actor) for each in found]

@@ -12,7 +12,7 @@ from app.domain.contacts.models import ContactFields, PipelineStage
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Told, UnitFor
@@ -22,7 +22,7 @@ from tests.waiting import within
 PHONE = "+12025550143"
 
 
-async def test_a_contact_has_what_it_was_given(unit: Unit) -> None:
+async def test_a_contact_has_what_it_was_given(unit: UnitOfWork) -> None:
     given = ContactFields(
         phone=PHONE,
         first_name="Ann",
@@ -40,14 +40,14 @@ async def test_a_contact_has_what_it_was_given(unit: Unit) -> None:
     assert (contact.status, contact.score, contact.held_until, contact.replies) == ("active", 70, None, 0)
 
 
-async def test_a_contact_that_is_given_a_phone_alone_is_a_new_lead(unit: Unit) -> None:
+async def test_a_contact_that_is_given_a_phone_alone_is_a_new_lead(unit: UnitOfWork) -> None:
     contact = await service.create(unit, {"phone": PHONE})
 
     assert (contact.first_name, contact.last_name, contact.email, contact.source) == ("", "", "", "")
     assert (contact.tags, contact.pipeline_stage, contact.dnd_sms, contact.score) == ([], "new_lead", False, 10)
 
 
-async def test_null_is_the_same_as_nothing(unit: Unit) -> None:
+async def test_null_is_the_same_as_nothing(unit: UnitOfWork) -> None:
     nothing = ContactFields(
         phone=PHONE,
         first_name=None,
@@ -86,7 +86,7 @@ async def test_a_new_contact_is_told_with_all_its_fields(account: Opened, unit_f
     assert await told() == [("new_contact", event)]
 
 
-async def test_texts_are_stored_without_blanks_around_them(unit: Unit) -> None:
+async def test_texts_are_stored_without_blanks_around_them(unit: UnitOfWork) -> None:
     contact = await service.create(
         unit,
         {
@@ -104,7 +104,7 @@ async def test_texts_are_stored_without_blanks_around_them(unit: Unit) -> None:
 
 
 @pytest.mark.parametrize("name", ["first_name", "last_name", "source"])
-async def test_a_name_has_at_most_100_characters(unit: Unit, name: str) -> None:
+async def test_a_name_has_at_most_100_characters(unit: UnitOfWork, name: str) -> None:
     longest: Any = {"phone": PHONE, name: f" {'é' * 100} "}
     too_long: Any = {"phone": "+12025550144", name: "é" * 101}
 
@@ -119,7 +119,7 @@ async def test_a_name_has_at_most_100_characters(unit: Unit, name: str) -> None:
     "email",
     ["ann", "ann@", "@example.com", "ann@example", "ann@example.", "a b@example.com", "ann@@example.com", "a@b@c.de"],
 )
-async def test_an_email_must_look_like_an_address(unit: Unit, email: str) -> None:
+async def test_an_email_must_look_like_an_address(unit: UnitOfWork, email: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         await service.create(unit, {"phone": PHONE, "email": email})
 
@@ -127,7 +127,7 @@ async def test_an_email_must_look_like_an_address(unit: Unit, email: str) -> Non
     assert await queries.find_by_phone(unit, PHONE) is None
 
 
-async def test_an_email_has_at_most_254_characters(unit: Unit) -> None:
+async def test_an_email_has_at_most_254_characters(unit: UnitOfWork) -> None:
     longest = "a" * 242 + "@example.com"
 
     contact = await service.create(unit, {"phone": PHONE, "email": longest})
@@ -137,13 +137,13 @@ async def test_an_email_has_at_most_254_characters(unit: Unit) -> None:
         await service.create(unit, {"phone": "+12025550144", "email": "a" + longest})
 
 
-async def test_a_tag_is_kept_once_and_tags_keep_their_order(unit: Unit) -> None:
+async def test_a_tag_is_kept_once_and_tags_keep_their_order(unit: UnitOfWork) -> None:
     contact = await service.create(unit, {"phone": PHONE, "tags": ["vip", "Vip", " vip", "a", "vip"]})
 
     assert contact.tags == ["vip", "Vip", "a"]
 
 
-async def test_a_contact_has_at_most_100_tags_that_differ(unit: Unit) -> None:
+async def test_a_contact_has_at_most_100_tags_that_differ(unit: UnitOfWork) -> None:
     tags = [f"tag {number}" for number in range(100)]
 
     contact = await service.create(unit, {"phone": PHONE, "tags": [*tags, "tag 7"]})
@@ -153,12 +153,12 @@ async def test_a_contact_has_at_most_100_tags_that_differ(unit: Unit) -> None:
         await service.create(unit, {"phone": "+12025550144", "tags": [*tags, "one more"]})
 
 
-async def test_a_tag_has_64_characters_at_most(unit: Unit) -> None:
+async def test_a_tag_has_64_characters_at_most(unit: UnitOfWork) -> None:
     with pytest.raises(InvalidInput, match=r"^A tag must have at most 64 characters\.$"):
         await service.create(unit, {"phone": PHONE, "tags": ["vip", "a" * 65]})
 
 
-async def test_a_tag_that_is_empty_is_none(unit: Unit) -> None:
+async def test_a_tag_that_is_empty_is_none(unit: UnitOfWork) -> None:
     contact = await service.create(unit, {"phone": PHONE, "tags": ["", "vip", " \t"]})
 
     assert contact.tags == ["vip"]
@@ -167,13 +167,13 @@ async def test_a_tag_that_is_empty_is_none(unit: Unit) -> None:
 @pytest.mark.parametrize(
     ("region", "written"), [("US", "(202) 555-0143"), ("US", "202.555.0143"), ("GB", "+1 202 555 0143")]
 )
-async def test_a_phone_is_stored_in_e164_form(unit: Unit, region: str, written: str) -> None:
+async def test_a_phone_is_stored_in_e164_form(unit: UnitOfWork, region: str, written: str) -> None:
     await _set_region(unit, region)
 
     assert (await service.create(unit, {"phone": written})).phone == PHONE
 
 
-async def test_a_national_phone_is_read_in_the_region_of_the_account(unit: Unit) -> None:
+async def test_a_national_phone_is_read_in_the_region_of_the_account(unit: UnitOfWork) -> None:
     await _set_region(unit, "GB")
 
     contact = await service.create(unit, {"phone": "07911 123456"})
@@ -183,17 +183,17 @@ async def test_a_national_phone_is_read_in_the_region_of_the_account(unit: Unit)
 
 
 @pytest.mark.parametrize("phone", ["", "abc", "555-2671", "12345", "+12025550143 ext. 5", "+0000000000", None])
-async def test_what_is_no_phone_is_refused(unit: Unit, phone: Any) -> None:
+async def test_what_is_no_phone_is_refused(unit: UnitOfWork, phone: Any) -> None:
     with pytest.raises(InvalidPhone):
         await service.create(unit, {"phone": phone})
 
 
-async def test_a_contact_without_a_phone_is_refused(unit: Unit) -> None:
+async def test_a_contact_without_a_phone_is_refused(unit: UnitOfWork) -> None:
     with pytest.raises(InvalidInput, match=r"^phone is required.$"):
         await service.create(unit, ContactFields(first_name="Ann"))
 
 
-async def test_a_phone_that_is_known_is_a_conflict_that_names_the_contact(unit: Unit) -> None:
+async def test_a_phone_that_is_known_is_a_conflict_that_names_the_contact(unit: UnitOfWork) -> None:
     first = await service.create(unit, {"phone": PHONE, "first_name": "Ann"})
 
     with pytest.raises(Conflict) as refused:
@@ -264,7 +264,7 @@ async def test_a_refused_contact_is_neither_kept_nor_told(
     assert await told() == []
 
 
-async def _set_region(unit: Unit, region: str) -> None:
+async def _set_region(unit: UnitOfWork, region: str) -> None:
     account = await unit.session.get_one(Account, unit.actor.account_id)
     account.region = region
     await unit.save(account)

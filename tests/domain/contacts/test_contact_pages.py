@@ -14,7 +14,7 @@ from app.domain.contacts.models import ContactFields, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.erasure import service as erasure
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -60,7 +60,7 @@ async def test_pages_show_each_contact_once_and_in_order_while_others_are_added(
 
 
 @pytest.mark.parametrize("sort", ContactSort)
-async def test_offsets_and_cursors_show_the_same_pages(unit: Unit, sort: ContactSort) -> None:
+async def test_offsets_and_cursors_show_the_same_pages(unit: UnitOfWork, sort: ContactSort) -> None:
     for number, name in enumerate(["b", "a", "", "B", "c"]):
         await service.create(unit, {"phone": f"+1202555010{number}", "first_name": name})
     whole = await queries.find_page(unit, EVERYONE, sort, Window())
@@ -134,7 +134,7 @@ async def test_the_total_is_of_the_own_account(
     assert (await _total(unit_for, account), await _total(unit_for, other)) == (1, 2)
 
 
-async def test_no_list_of_contacts_reads_the_whole_table(services: Services, account: Opened, unit: Unit) -> None:
+async def test_no_list_of_contacts_reads_the_whole_table(services: Services, account: Opened, unit: UnitOfWork) -> None:
     await _fill(services, account, 20_000)
     await services.database.pool.execute("ANALYZE contacts")
     lists = {
@@ -167,7 +167,7 @@ async def _add(
         return await service.create(unit, fields)
 
 
-async def _first_page(unit: Unit) -> Any:
+async def _first_page(unit: UnitOfWork) -> Any:
     return await queries.find_page(unit, EVERYONE, ContactSort.date_added, Window())
 
 
@@ -187,7 +187,7 @@ async def _fill(services: Services, account: Opened, count: int) -> None:
     )
 
 
-async def _plan(services: Services, unit: Unit, wanted: ContactFilter, sort: ContactSort) -> str:
+async def _plan(services: Services, unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort) -> str:
     """Return how PostgreSQL runs the very statement that reads the first page of a list."""
     sent: list[tuple[str, tuple[Any, ...]]] = []
 

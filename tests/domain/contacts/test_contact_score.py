@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain.contacts import service
 from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
 from app.domain.contacts.score import ScoreReason, explain
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 
@@ -40,7 +40,7 @@ async def test_the_reasons_add_up_to_the_score_that_the_database_keeps(
         assert sum(part.points for part in explain(contact)) == contact.score
 
 
-async def test_every_score_is_between_0_and_100_and_both_occur(unit: Unit) -> None:
+async def test_every_score_is_between_0_and_100_and_both_occur(unit: UnitOfWork) -> None:
     contact = await service.create(unit, {"phone": "+12025550143"})
     scores = set[int]()
     for stage, status, name, replies in itertools.product(PipelineStage, ContactStatus, ("", "Ann"), (0, 1, 5, 6)):

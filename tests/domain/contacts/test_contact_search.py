@@ -11,7 +11,7 @@ from app.domain.contacts import consent, queries, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 
@@ -70,7 +70,7 @@ async def people(account: Opened, unit_for: UnitFor) -> dict[int, str]:
     ],
 )
 async def test_a_search_finds_a_part_of_a_name_phone_or_email(
-    unit: Unit, people: dict[int, str], text: str, found: str
+    unit: UnitOfWork, people: dict[int, str], text: str, found: str
 ) -> None:
     page = await queries.find_page(unit, ContactFilter(search=text), ContactSort.name_asc, Window())
 
@@ -96,7 +96,7 @@ async def test_whatever_a_name_is_every_part_of_it_finds_it(
 
 
 @pytest.mark.parametrize("stage", PipelineStage)
-async def test_a_stage_finds_only_contacts_of_that_stage(unit: Unit, stage: PipelineStage) -> None:
+async def test_a_stage_finds_only_contacts_of_that_stage(unit: UnitOfWork, stage: PipelineStage) -> None:
     made = {
         each: (await service.create(unit, {"phone": f"+1202555010{number}", "pipeline_stage": each})).id
         for number, each in enumerate(PipelineStage)
@@ -105,7 +105,7 @@ async def test_a_stage_finds_only_contacts_of_that_stage(unit: Unit, stage: Pipe
     assert await _ids(unit, ContactFilter(stage=stage)) == [made[stage]]
 
 
-async def test_a_status_finds_only_contacts_of_that_status(unit: Unit, people: dict[int, str]) -> None:
+async def test_a_status_finds_only_contacts_of_that_status(unit: UnitOfWork, people: dict[int, str]) -> None:
     ann, *others = people
     await consent.record_opt_out(unit, ann, "verbal", "")
 
@@ -113,7 +113,7 @@ async def test_a_status_finds_only_contacts_of_that_status(unit: Unit, people: d
     assert await _ids(unit, ContactFilter(status=ContactStatus.active)) == sorted(others, reverse=True)
 
 
-async def test_a_tag_finds_only_contacts_with_exactly_that_tag(unit: Unit) -> None:
+async def test_a_tag_finds_only_contacts_with_exactly_that_tag(unit: UnitOfWork) -> None:
     tagged = [["vip"], ["vip", "new"], ["Vip"], ["vip 2"], []]
     ids = [
         (await service.create(unit, {"phone": f"+1202555010{number}", "tags": tags})).id
@@ -124,7 +124,7 @@ async def test_a_tag_finds_only_contacts_with_exactly_that_tag(unit: Unit) -> No
     assert await _ids(unit, ContactFilter(tag="none")) == []
 
 
-async def test_filters_narrow_one_another(unit: Unit, people: dict[int, str]) -> None:
+async def test_filters_narrow_one_another(unit: UnitOfWork, people: dict[int, str]) -> None:
     ann, bob, *_ = people
     for id in (ann, bob):
         await service.update(unit, id, {"tags": ["vip"], "pipeline_stage": PipelineStage.won})
@@ -144,7 +144,7 @@ async def test_filters_narrow_one_another(unit: Unit, people: dict[int, str]) ->
         (ContactSort.date_added, [4, 3, 2, 1, 0]),
     ],
 )
-async def test_contacts_are_sorted_and_ties_fall_by_id(unit: Unit, sort: ContactSort, order: list[int]) -> None:
+async def test_contacts_are_sorted_and_ties_fall_by_id(unit: UnitOfWork, sort: ContactSort, order: list[int]) -> None:
     made: list[Any] = [
         {"first_name": "bea", "last_name": "b"},
         {"first_name": "Bea", "last_name": "A", "pipeline_stage": PipelineStage.won},
@@ -169,7 +169,7 @@ async def test_contacts_are_sorted_and_ties_fall_by_id(unit: Unit, sort: Contact
         (ContactSort.date_added, False),
     ],
 )
-async def test_contacts_that_are_alike_are_sorted_by_id(unit: Unit, sort: ContactSort, ascending: bool) -> None:
+async def test_contacts_that_are_alike_are_sorted_by_id(unit: UnitOfWork, sort: ContactSort, ascending: bool) -> None:
     ids = [
         (await service.create(unit, {"phone": f"+1202555010{number}", "first_name": name})).id
         for number, name in enumerate(["Ann", "ann", "ANN"])
@@ -178,13 +178,13 @@ async def test_contacts_that_are_alike_are_sorted_by_id(unit: Unit, sort: Contac
     assert await _ids(unit, ContactFilter(), sort) == sorted(ids, reverse=not ascending)
 
 
-async def test_a_contact_that_is_found_by_its_phone_is_the_one(unit: Unit, people: dict[int, str]) -> None:
+async def test_a_contact_that_is_found_by_its_phone_is_the_one(unit: UnitOfWork, people: dict[int, str]) -> None:
     contact = await service.get_by_phone(unit, "202-555-0101")
 
     assert people[contact.id] == "ann"
 
 
-async def test_contacts_are_found_by_ids_and_unknown_ids_are_left_out(unit: Unit, people: dict[int, str]) -> None:
+async def test_contacts_are_found_by_ids_and_unknown_ids_are_left_out(unit: UnitOfWork, people: dict[int, str]) -> None:
     ann, bob, *_ = people
 
     found = await queries.find_many(unit, [ann, bob, ann, 2**62])
@@ -192,7 +192,7 @@ async def test_contacts_are_found_by_ids_and_unknown_ids_are_left_out(unit: Unit
     assert {id: contact.first_name for id, contact in found.items()} == {ann: "Ann", bob: "Bob"}
 
 
-async def test_sibling_reads_of_one_unit_take_turns(unit: Unit, people: dict[int, str]) -> None:
+async def test_sibling_reads_of_one_unit_take_turns(unit: UnitOfWork, people: dict[int, str]) -> None:
     pages = await asyncio.gather(
         *(queries.find_page(unit, ContactFilter(search=name), ContactSort.name_asc, Window()) for name in PEOPLE)
     )
@@ -200,7 +200,7 @@ async def test_sibling_reads_of_one_unit_take_turns(unit: Unit, people: dict[int
     assert [len(page.nodes) for page in pages] == [1, 1, 1, 1, 0]
 
 
-async def _ids(unit: Unit, wanted: ContactFilter, sort: ContactSort = ContactSort.date_added) -> list[int]:
+async def _ids(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort = ContactSort.date_added) -> list[int]:
     page = await queries.find_page(unit, wanted, sort, Window())
     assert await page.total() == len(page.nodes)
     return [contact.id for contact in page.nodes]

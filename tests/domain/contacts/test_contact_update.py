@@ -10,7 +10,7 @@ from app.domain.contacts.consent import Evidence
 from app.domain.contacts.models import Contact, ContactFields, PipelineStage
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.phone import InvalidPhone
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
 from tests.waiting import within
@@ -51,13 +51,13 @@ async def contact(account: Opened, unit_for: UnitFor) -> Contact:
         {"dnd_sms": False},
     ],
 )
-async def test_only_the_given_field_is_changed(unit: Unit, contact: Contact, change: Any) -> None:
+async def test_only_the_given_field_is_changed(unit: UnitOfWork, contact: Contact, change: Any) -> None:
     updated = await service.update(unit, contact.id, change)
 
     assert {name: getattr(updated, name) for name in FIELDS} == {**GIVEN, **change}
 
 
-async def test_null_empties_a_field(unit: Unit, contact: Contact) -> None:
+async def test_null_empties_a_field(unit: UnitOfWork, contact: Contact) -> None:
     nothing = ContactFields(
         first_name=None, last_name=None, email=None, tags=None, pipeline_stage=None, source=None, dnd_sms=None
     )
@@ -67,7 +67,7 @@ async def test_null_empties_a_field(unit: Unit, contact: Contact) -> None:
     assert [getattr(updated, name) for name in FIELDS] == [PHONE, "", "", "", [], "new_lead", "", False]
 
 
-async def test_the_score_follows_a_change_at_once(unit: Unit, contact: Contact) -> None:
+async def test_the_score_follows_a_change_at_once(unit: UnitOfWork, contact: Contact) -> None:
     updated = await service.update(unit, contact.id, {"pipeline_stage": PipelineStage.won, "email": None})
 
     assert updated.score == 75
@@ -84,12 +84,12 @@ async def test_the_clock_says_when_a_contact_was_updated(account: Opened, unit_f
 
 
 @pytest.mark.parametrize("phone", ["", "abc"])
-async def test_a_phone_can_be_changed_but_not_emptied(unit: Unit, contact: Contact, phone: str) -> None:
+async def test_a_phone_can_be_changed_but_not_emptied(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     with pytest.raises(InvalidPhone):
         await service.update(unit, contact.id, {"phone": phone})
 
 
-async def test_a_phone_cannot_be_null(unit: Unit, contact: Contact) -> None:
+async def test_a_phone_cannot_be_null(unit: UnitOfWork, contact: Contact) -> None:
     with pytest.raises(InvalidInput, match=r"^phone must not be null. Leave it out to keep the one there is.$"):
         await service.update(unit, contact.id, {"phone": None})
 
@@ -108,7 +108,7 @@ async def test_a_refused_change_changes_nothing(
     assert [name for name, _ in await told()] == ["new_contact"]
 
 
-async def test_a_phone_of_another_contact_is_a_conflict_that_names_it(unit: Unit, contact: Contact) -> None:
+async def test_a_phone_of_another_contact_is_a_conflict_that_names_it(unit: UnitOfWork, contact: Contact) -> None:
     other = await service.create(unit, {"phone": OTHER_PHONE})
 
     with pytest.raises(Conflict) as refused:
@@ -117,7 +117,7 @@ async def test_a_phone_of_another_contact_is_a_conflict_that_names_it(unit: Unit
     assert str(refused.value) == f"A contact with {OTHER_PHONE} exists: id {other.id}."
 
 
-async def test_the_own_phone_in_another_spelling_is_no_conflict(unit: Unit, contact: Contact) -> None:
+async def test_the_own_phone_in_another_spelling_is_no_conflict(unit: UnitOfWork, contact: Contact) -> None:
     assert (await service.update(unit, contact.id, {"phone": "(202) 555-0143"})).phone == PHONE
 
 
@@ -192,7 +192,7 @@ async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_co
     assert [name for name, _ in await told()] == ["new_contact"]
 
 
-async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: Unit, contact: Contact) -> None:
+async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
     await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
     assert await queries.find_suppression(unit, PHONE) is None
@@ -282,15 +282,15 @@ async def test_several_changes_of_one_update_are_told_in_order(
     assert [name for name, _ in await told()] == ["new_contact", *names]
 
 
-async def test_a_tag_is_added_at_the_end(unit: Unit, contact: Contact) -> None:
+async def test_a_tag_is_added_at_the_end(unit: UnitOfWork, contact: Contact) -> None:
     assert (await service.add_tag(unit, contact.id, " c ")).tags == ["a", "b", "c"]
 
 
-async def test_a_tag_is_removed_whatever_blanks_are_around_it(unit: Unit, contact: Contact) -> None:
+async def test_a_tag_is_removed_whatever_blanks_are_around_it(unit: UnitOfWork, contact: Contact) -> None:
     assert (await service.remove_tag(unit, contact.id, " a ")).tags == ["b"]
 
 
-async def test_an_empty_tag_cannot_be_added(unit: Unit, contact: Contact) -> None:
+async def test_an_empty_tag_cannot_be_added(unit: UnitOfWork, contact: Contact) -> None:
     with pytest.raises(InvalidInput, match=r"^A tag must not be empty.$"):
         await service.add_tag(unit, contact.id, " ")
 

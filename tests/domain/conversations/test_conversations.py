@@ -17,7 +17,7 @@ from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import FirstMessage
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
 from tests.waiting import within
@@ -98,7 +98,7 @@ async def test_two_first_messages_at_once_open_one_conversation(account: Opened,
     ],
 )
 async def test_only_the_given_fields_are_changed(
-    unit: Unit, conversation: Conversation, change: Any, after: tuple[str, int]
+    unit: UnitOfWork, conversation: Conversation, change: Any, after: tuple[str, int]
 ) -> None:
     updated = await service.update(unit, conversation.id, change)
 
@@ -106,13 +106,13 @@ async def test_only_the_given_fields_are_changed(
     assert (updated.assignee_id, updated.last_message_at) == (None, conversation.last_message_at)
 
 
-async def test_a_closed_conversation_can_be_opened_again(unit: Unit, conversation: Conversation) -> None:
+async def test_a_closed_conversation_can_be_opened_again(unit: UnitOfWork, conversation: Conversation) -> None:
     await service.update(unit, conversation.id, {"status": ConversationStatus.closed})
 
     assert (await service.update(unit, conversation.id, {"status": ConversationStatus.open})).status == "open"
 
 
-async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: Unit, conversation: Conversation) -> None:
+async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: UnitOfWork, conversation: Conversation) -> None:
     [owner] = await accounts.list_users(unit)
 
     given = await service.update(unit, conversation.id, {"assignee_id": owner.id})
@@ -159,7 +159,7 @@ async def test_marking_a_conversation_read_sees_what_came_in_since_it_was_looked
         assert (await queries.get(unit, conversation.id)).unread_count == 0
 
 
-async def test_conversations_are_listed_by_their_latest_message(unit: Unit) -> None:
+async def test_conversations_are_listed_by_their_latest_message(unit: UnitOfWork) -> None:
     ids = []
     for number in range(3):
         unit.clock = SetClock(NOON + timedelta(minutes=number % 2))
@@ -172,7 +172,7 @@ async def test_conversations_are_listed_by_their_latest_message(unit: Unit) -> N
     assert (first.has_next_page, second.has_next_page, await first.total()) == (True, False, 3)
 
 
-async def test_conversations_are_found_by_status_person_contact_and_unread_texts(unit: Unit) -> None:
+async def test_conversations_are_found_by_status_person_contact_and_unread_texts(unit: UnitOfWork) -> None:
     [owner] = await accounts.list_users(unit)
     closed, given, unread = [await _open(unit, f"+1202555010{number}") for number in range(3)]
     await service.update(unit, closed.id, {"status": ConversationStatus.closed})
@@ -195,7 +195,7 @@ async def test_conversations_are_found_by_status_person_contact_and_unread_texts
 
 @pytest.mark.parametrize(("opted_out", "status"), [(True, "opted_out"), (False, "active")])
 async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
-    unit: Unit, conversation: Conversation, opted_out: bool, status: str
+    unit: UnitOfWork, conversation: Conversation, opted_out: bool, status: str
 ) -> None:
     mine = await queries.get(unit, conversation.id, lock=True)
     mine.possible_opt_out = True
@@ -218,7 +218,7 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
     ids=["an opt-out", "an opt-in", "another phone"],
 )
 async def test_whatever_else_ends_a_hold_ends_the_flag_too(
-    account: Opened, unit_for: UnitFor, told: Told, lift: Callable[[Unit, int], Awaitable[Any]]
+    account: Opened, unit_for: UnitFor, told: Told, lift: Callable[[UnitOfWork, int], Awaitable[Any]]
 ) -> None:
     async with unit_for(account) as unit:
         mine = await _open(unit)
@@ -235,7 +235,7 @@ async def test_whatever_else_ends_a_hold_ends_the_flag_too(
     assert [payload["possible_opt_out"] for payload in changed] == [False]
 
 
-async def test_a_change_that_leaves_the_hold_leaves_the_flag(unit: Unit) -> None:
+async def test_a_change_that_leaves_the_hold_leaves_the_flag(unit: UnitOfWork) -> None:
     mine = await _open(unit)
     mine.possible_opt_out = True
     await unit.save(mine)
@@ -246,6 +246,6 @@ async def test_a_change_that_leaves_the_hold_leaves_the_flag(unit: Unit) -> None
     assert (await queries.get(unit, mine.id)).possible_opt_out is True
 
 
-async def _open(unit: Unit, phone: str = PHONE) -> Conversation:
+async def _open(unit: UnitOfWork, phone: str = PHONE) -> Conversation:
     contact = await people.find_or_create(unit, phone, "inbound_sms")
     return await service.find_or_open(unit, contact, FIRST)

@@ -5,23 +5,23 @@ from datetime import timedelta
 from app.domain.accounts import deletion
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.erasure.carriers import CarrierErasures
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import WAITING_LETTERS
+from tests.factories.accounts import WAITING_MAILS
 from tests.factories.clocks import Later
 
 
 def deletions(services: Services, batch: int = 2, **later: float) -> AccountDeletions:
     """Return what deletes accounts, in small batches, on a clock that is so far ahead."""
-    return AccountDeletions(services.database, Later(timedelta(**later)), services.ring, batch)
+    return AccountDeletions(services.database, Later(timedelta(**later)), services.notify, batch)
 
 
 async def ask(services: Services, account_id: int) -> None:
     """Have an account deleted at once; its owners' mails have left."""
     async with unit_of(services, Actor(account_id, frozenset())) as unit:
         await deletion.bring_forward(unit)
-    await WAITING_LETTERS.where(account_id=account_id).change(services, attempts=1)
+    await WAITING_MAILS.where(account_id=account_id).change(services, attempts=1)
 
 
 async def run_out(job: AccountDeletions) -> None:

@@ -14,7 +14,7 @@ from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.erasure import accounts
 from app.domain.erasure.accounts import AFTER_DEFECT, AFTER_LOCK, AGAIN_AFTER
-from app.domain.erasure.parts import PARTS
+from app.domain.erasure.tables import PARTS
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out

@@ -8,10 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.bootstrap import open_mailroom
+from app.bootstrap import open_mail_sender
 from app.db.engine import Pool
 from app.domain.accounts import deletion
-from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.sessions import Visitor
 from app.domain.messages.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
@@ -21,7 +21,7 @@ from app.jobs.retention import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
-from tests.factories.accounts import ACCOUNTS, WAITING_LETTERS
+from tests.factories.accounts import ACCOUNTS, WAITING_MAILS
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.clocks import Later
 from tests.factories.messages import MESSAGES, RECEIPTS, SANDBOX_MESSAGES, UNMATCHED_CALLBACKS
@@ -120,11 +120,11 @@ async def test_its_owners_mails_are_tried_once_before(
     job = deletions(services)
     before = await job.run()
 
-    await open_mailroom(services).run()
+    await open_mail_sender(services).run()
     await job.run()
 
     assert before is False
-    assert await WAITING_LETTERS.count(pool) == 0
+    assert await WAITING_MAILS.count(pool) == 0
     assert await ACCOUNTS.only(pool, "status") == "deleted"
     [mail] = (services.settings.data / "mail").iterdir()
     assert "1,000 credits are left now" in mail.read_text().replace("=\n", "")
@@ -135,7 +135,7 @@ async def test_an_account_whose_owners_were_not_reminded_is_not_deleted(
 ) -> None:
     async with act() as unit:
         await deletion.request(unit, str(account.company_name), timedelta(days=30))
-    await WAITING_LETTERS.change(pool, attempts=1)
+    await WAITING_MAILS.change(pool, attempts=1)
     late = deletions(services, days=31)
 
     assert (await late.due(), await late.run()) == (False, False)
@@ -146,15 +146,15 @@ async def test_an_account_whose_owners_were_not_reminded_is_not_deleted(
 async def test_credentials_end_with_the_account_before_its_rows_do(
     services: Services, account: Opened, api: httpx2.AsyncClient
 ) -> None:
-    _, token = await services.door.enter(account.email, account.password, VISITOR)
+    _, token = await services.authentication.enter(account.email, account.password, VISITOR)
     await ask(services, account.account_id)
 
     await deletions(services).run()
 
     assert refusal(await api.get("/billing/balance"))[:2] == (401, "unauthenticated")
-    assert await services.door.find(token) is None
+    assert await services.authentication.find(token) is None
     with pytest.raises(SignInRefused):
-        await services.door.enter(account.email, account.password, VISITOR)
+        await services.authentication.enter(account.email, account.password, VISITOR)
 
 
 async def test_a_send_that_was_let_in_before_is_refused_with_nothing_debited(

@@ -3,7 +3,7 @@
 import pytest
 
 from app.bootstrap import METADATA
-from app.domain.erasure.parts import PARTS, Part
+from app.domain.erasure.tables import PARTS, Part
 from app.services import Services
 from tests.factories.plans import plan
 

@@ -15,7 +15,7 @@ from app.domain.contacts.consent import ContactHeld, ContactOptedOut
 from app.domain.erasure import service as erasure
 from app.domain.erasure.service import Erased
 from app.domain.kernel.errors import Conflict, NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.carrier import Accepted, Answer, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff

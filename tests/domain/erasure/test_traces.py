@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from aiohttp import web
 
-from app.bootstrap import open_dispatcher, open_engine
+from app.bootstrap import open_delivery_workers, open_dispatcher
 from app.db.engine import UNREACHABLE, Pool
 from app.domain.erasure.carriers import CarrierErasures
 from app.domain.messages.carrier import CarriedMessage, FailureCode, InboundMessage, Receipt, ReceiptStatus
@@ -156,7 +156,7 @@ def life(
     services: Services, account: Opened, api: httpx2.AsyncClient, receiver: Receiver, work: Callable[[], Any]
 ) -> Life:
     """Give the life of a contact that has not begun."""
-    stage = Stage(services, account, receiver, open_dispatcher(services), open_engine(services))
+    stage = Stage(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
     return Life(services, account, api, stage, work)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.idempotency import IdempotencyKeyReused, Once, OwnKey, fingerprint, once
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -30,7 +30,7 @@ class Act:
         return {"painted": self.times, "é": [None, 1.5]}
 
 
-async def test_a_request_without_a_key_is_done_each_time(unit: Unit) -> None:
+async def test_a_request_without_a_key_is_done_each_time(unit: UnitOfWork) -> None:
     act = Act()
 
     answers = [await once(unit, None, DIGEST, act) for _ in range(2)]
@@ -132,7 +132,7 @@ async def test_keys_of_two_accounts_are_two_keys(
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256])
-async def test_a_key_has_1_to_255_characters(unit: Unit, key: str) -> None:
+async def test_a_key_has_1_to_255_characters(unit: UnitOfWork, key: str) -> None:
     act = Act()
 
     with pytest.raises(InvalidInput, match=r"^The idempotency key must have 1 to 255 characters.$"):
@@ -142,7 +142,7 @@ async def test_a_key_has_1_to_255_characters(unit: Unit, key: str) -> None:
     assert (await once(unit, "é" * 255, DIGEST, act)).replayed is False
 
 
-async def test_a_key_of_the_services_own_is_one_that_no_caller_can_send(unit: Unit) -> None:
+async def test_a_key_of_the_services_own_is_one_that_no_caller_can_send(unit: UnitOfWork) -> None:
     own = OwnKey("step", 4, 1)
 
     assert (await once(unit, own, DIGEST, Act())).replayed is False

@@ -12,7 +12,7 @@ from app.domain.contacts import queries, service
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 
@@ -75,14 +75,14 @@ def test_a_window_is_50_rows_from_the_beginning_unless_said_otherwise() -> None:
         ),
     ],
 )
-async def test_what_is_no_cursor_of_the_list_is_refused(unit: Unit, after: str) -> None:
+async def test_what_is_no_cursor_of_the_list_is_refused(unit: UnitOfWork, after: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"^after is not a cursor of this list. Leave it out to begin at the start.$"
     ):
         await queries.find_page(unit, ContactFilter(), ContactSort.date_added, Window(after=after))
 
 
-async def test_a_cursor_of_another_order_is_refused(unit: Unit) -> None:
+async def test_a_cursor_of_another_order_is_refused(unit: UnitOfWork) -> None:
     await service.create(unit, {"phone": "+12025550143"})
     by_score = await queries.find_page(unit, ContactFilter(), ContactSort.score_high, Window(1))
 
@@ -108,7 +108,7 @@ async def test_whatever_a_cursor_says_is_a_page_or_a_refusal(
 
 
 @pytest.mark.parametrize("name", ["2026-11-21", "20261121", "2026-11-21T09:30:00Z", "7", "null", '"', "\\", "é"])
-async def test_a_name_that_looks_like_something_else_is_a_name_in_a_cursor(unit: Unit, name: str) -> None:
+async def test_a_name_that_looks_like_something_else_is_a_name_in_a_cursor(unit: UnitOfWork, name: str) -> None:
     for number in range(2):
         await service.create(unit, {"phone": f"+1202555010{number}", "first_name": name})
     first = await queries.find_page(unit, ContactFilter(), ContactSort.name_asc, Window(1))

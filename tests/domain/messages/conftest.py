@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.kernel.unit import Actor, Unit, open_unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.messages.acceptance import Acceptance
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
-from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -33,9 +33,9 @@ def actor(account: Opened) -> Actor:
 
 
 @pytest.fixture
-def act(services: Services, actor: Actor) -> Callable[[], AbstractAsyncContextManager[Unit]]:
+def act(services: Services, actor: Actor) -> Callable[[], AbstractAsyncContextManager[UnitOfWork]]:
     """Give a function that opens a unit of the account's."""
-    return lambda: open_unit(services.database.sessions, actor, services.clock, services.ring)
+    return lambda: open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def send(services: Services, actor: Actor) -> Callable[..., Awaitable[Acceptance
     """Give a function that sends a text."""
 
     async def send(to: str = TO, body: str = "Hello", **wishes: Any) -> Acceptance:
-        return await services.desk.accept(actor, Send(to, body, consent_attested=True, **wishes))
+        return await services.acceptor.accept(actor, Send(to, body, consent_attested=True, **wishes))
 
     return send
 

@@ -13,9 +13,9 @@ from app.domain.accounts.models import Account
 from app.domain.kernel import idempotency
 from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import acceptance
-from app.domain.messages.desk import Send
+from app.domain.messages.acceptor import Send
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries
@@ -42,17 +42,17 @@ async def test_sends_of_an_account_that_is_held_wait_and_those_of_others_do_not(
     other = Actor((await new_account()).account_id, frozenset())
 
     async with held(pool, actor.account_id):
-        waiting = [asyncio.create_task(services.desk.accept(actor, hello())) for _ in range(3)]
-        served = [await services.desk.accept(other, hello()) for _ in range(3)]
-        waiting += [asyncio.create_task(services.desk.accept(actor, hello())) for _ in range(3)]
-        served += [await services.desk.accept(other, hello()) for _ in range(3)]
+        waiting = [asyncio.create_task(services.acceptor.accept(actor, hello())) for _ in range(3)]
+        served = [await services.acceptor.accept(other, hello()) for _ in range(3)]
+        waiting += [asyncio.create_task(services.acceptor.accept(actor, hello())) for _ in range(3)]
+        served += [await services.acceptor.accept(other, hello()) for _ in range(3)]
         were_done = [each.done() for each in waiting]
     accepted = await asyncio.gather(*waiting)
 
     assert [each.credits_remaining for each in served] == [999, 998, 997, 996, 995, 994]
     assert were_done == [False] * 6
     assert sorted(each.credits_remaining for each in accepted) == [994, 995, 996, 997, 998, 999]
-    assert services.desk._lanes == {}
+    assert services.acceptor._lanes == {}
     await audit(pool)
 
 
@@ -64,10 +64,10 @@ async def test_sends_that_wait_leave_connections_to_those_that_do_not(
 
     async with services.database.sessions.begin() as session:
         await session.execute(select(Account.id).where(Account.id.in_(others)).with_for_update(key_share=True))
-        waiting = [asyncio.create_task(services.desk.accept(Actor(id, frozenset()), hello())) for id in others]
+        waiting = [asyncio.create_task(services.acceptor.accept(Actor(id, frozenset()), hello())) for id in others]
         await until_blocked(pool, len(others) // 2)
         async with asyncio.timeout(30):
-            accepted = await services.desk.accept(actor, hello())
+            accepted = await services.acceptor.accept(actor, hello())
         were_done = [each.done() for each in waiting]
     await asyncio.gather(*waiting)
 
@@ -82,8 +82,8 @@ async def test_a_send_whose_account_stays_held_is_refused_and_may_be_sent_again(
 
     async with held(pool, actor.account_id):
         with pytest.raises(Unavailable):
-            await services.desk.accept(actor, hello(idempotency_key="order-1"))
-    accepted = await services.desk.accept(actor, hello(idempotency_key="order-1"))
+            await services.acceptor.accept(actor, hello(idempotency_key="order-1"))
+    accepted = await services.acceptor.accept(actor, hello(idempotency_key="order-1"))
 
     assert (accepted.credits_remaining, accepted.replayed) == (999, False)
     assert await entries(pool) == [("debit", -1, 999)]
@@ -91,9 +91,9 @@ async def test_a_send_whose_account_stays_held_is_refused_and_may_be_sent_again(
 
 async def test_closing_waits_for_sends_whose_account_is_held(services: Services, actor: Actor, pool: Pool) -> None:
     async with held(pool, actor.account_id):
-        waiting = asyncio.create_task(services.desk.accept(actor, hello()))
+        waiting = asyncio.create_task(services.acceptor.accept(actor, hello()))
         await until_blocked(pool)
-        closing = asyncio.create_task(services.desk.close())
+        closing = asyncio.create_task(services.acceptor.close())
         await asyncio.sleep(0)
     await closing
 
@@ -110,8 +110,8 @@ async def test_a_key_that_another_request_is_using_holds_up_the_sends_of_its_acc
 
     async with act() as unit:
         await idempotency.once(unit, "order-1", idempotency.fingerprint("paint"), paint)
-        waiting = asyncio.create_task(services.desk.accept(actor, hello(idempotency_key="order-1")))
-        beside = await asyncio.gather(*(services.desk.accept(other, hello()) for _ in range(3)))
+        waiting = asyncio.create_task(services.acceptor.accept(actor, hello(idempotency_key="order-1")))
+        beside = await asyncio.gather(*(services.acceptor.accept(other, hello()) for _ in range(3)))
         was_done = waiting.done()
 
     with pytest.raises(IdempotencyKeyReused):
@@ -130,7 +130,7 @@ async def test_a_key_whose_request_is_given_up_is_free_for_the_send_that_waited(
 
     async with act() as unit:
         await idempotency.once(unit, "order-1", idempotency.fingerprint("paint"), paint)
-        waiting = asyncio.create_task(services.desk.accept(actor, hello(idempotency_key="order-1")))
+        waiting = asyncio.create_task(services.acceptor.accept(actor, hello(idempotency_key="order-1")))
         await until_blocked(pool)
         await unit.close(commit=False)
 

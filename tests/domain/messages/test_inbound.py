@@ -12,10 +12,10 @@ from app.db.engine import Pool
 from app.domain.contacts import service as people
 from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
-from app.domain.messages.desk import Send
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -196,7 +196,7 @@ async def test_a_stop_waits_for_a_send_under_way_and_stops_it(
 ) -> None:
     actor = Actor(account.account_id, frozenset())
     async with locked(pool, ACCOUNTS.where(id=account.account_id), "FOR NO KEY UPDATE"):
-        sending = asyncio.create_task(services.desk.accept(actor, Send(TO, "Hello", consent_attested=True)))
+        sending = asyncio.create_task(services.acceptor.accept(actor, Send(TO, "Hello", consent_attested=True)))
         await until_blocked(pool)
         stopping = asyncio.create_task(text("STOP"))
         await until_blocked(pool, 2)

@@ -9,7 +9,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.handoff import Handoff
@@ -82,7 +82,7 @@ async def test_an_unclear_reply_that_becomes_an_opt_out_is_kept_as_its_evidence(
     assert recorded == (TO, "revoked_other", method, UNCLEAR, held["id"])
 
 
-async def expire(unit: Unit) -> None:
+async def expire(unit: UnitOfWork) -> None:
     unit.clock = Later(timedelta(hours=24, minutes=1))
     assert await review.expire(unit) == 1
 

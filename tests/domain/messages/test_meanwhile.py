@@ -11,7 +11,7 @@ from app.db.engine import Pool
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.idempotency import IdempotencyKeyReused
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
 from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
@@ -32,7 +32,7 @@ async def test_a_key_that_another_operation_takes_meanwhile_is_known_before_anyt
     services: Services, actor: Actor, pool: Pool
 ) -> None:
     async with table_locked(pool, "idempotency_keys", "SHARE") as other:
-        sending = asyncio.create_task(services.desk.accept(actor, hello(idempotency_key="order-1")))
+        sending = asyncio.create_task(services.acceptor.accept(actor, hello(idempotency_key="order-1")))
         await until_blocked(pool)
         await keep_answer(other, actor.account_id, "order-1", ago())
 
@@ -46,7 +46,7 @@ async def test_a_text_that_is_erased_while_its_sender_waits_is_not_found_and_is_
     services: Services, actor: Actor, act: Callable[[], Any], handoff: Handoff, pool: Pool
 ) -> None:
     carrier = Absorbed(pool)
-    sending = asyncio.create_task(synchronous.send(services.desk, through(handoff, carrier), actor, hello()))
+    sending = asyncio.create_task(synchronous.send(services.acceptor, through(handoff, carrier), actor, hello()))
     await within("the carrier to be asked", carrier.asked.wait())
 
     async with act() as unit:

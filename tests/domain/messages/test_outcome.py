@@ -8,7 +8,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.outcome import Report
@@ -23,22 +23,22 @@ from tests.factories.traps import locked, until_blocked
 TO, OTHER = "+12025550143", "+12025550144"
 FINAL = "message_delivered", "message_failed"
 
-Change = Callable[[Unit, int], Awaitable[bool]]
+Change = Callable[[UnitOfWork, int], Awaitable[bool]]
 
 
-async def deliver(unit: Unit, id: int) -> bool:
+async def deliver(unit: UnitOfWork, id: int) -> bool:
     return await outcome.deliver(unit, id, Report("sbx_1", "delivered"))
 
 
-async def fail(unit: Unit, id: int) -> bool:
+async def fail(unit: UnitOfWork, id: int) -> bool:
     return await outcome.fail(unit, id, FailureCode.filtered, Report("sbx_1", "failed", "30007"))
 
 
-async def mark_sent(unit: Unit, id: int) -> bool:
+async def mark_sent(unit: UnitOfWork, id: int) -> bool:
     return await outcome.mark_sent(unit, id, Report("sbx_1", "sent"))
 
 
-async def note(unit: Unit, id: int) -> bool:
+async def note(unit: UnitOfWork, id: int) -> bool:
     return await outcome.note(unit, id, Report("sbx_1", "unknown"), unconfirmed=True)
 
 

@@ -9,17 +9,17 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts import administration
-from app.domain.accounts.door import SignInRefused
+from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import Account
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import WAITING_LETTERS
+from tests.factories.accounts import WAITING_MAILS
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import OUTBOUND, calls, states
@@ -54,7 +54,7 @@ def resume(act: Callable[..., Any]) -> Change:
 @pytest.fixture
 async def signed_in(services: Services, account: Opened) -> str:
     """Give the token of a session that was begun before."""
-    _, token = await services.door.enter(account.email, account.password, VISITOR)
+    _, token = await services.authentication.enter(account.email, account.password, VISITOR)
     return token
 
 
@@ -76,15 +76,15 @@ async def test_its_keys_and_sessions_are_refused_until_it_is_resumed(
     services: Services, suspend: Change, resume: Change, api: httpx2.AsyncClient, account: Opened, signed_in: str
 ) -> None:
     await suspend()
-    refused = (await api.get("/billing/balance")).status_code, await services.door.find(signed_in)
+    refused = (await api.get("/billing/balance")).status_code, await services.authentication.find(signed_in)
     with pytest.raises(SignInRefused):
-        await services.door.enter(account.email, account.password, VISITOR)
+        await services.authentication.enter(account.email, account.password, VISITOR)
     await resume()
 
     assert refused == (403, None)
     assert (await api.get("/billing/balance")).status_code == 200
-    assert await services.door.find(signed_in) is not None
-    await services.door.enter(account.email, account.password, VISITOR)
+    assert await services.authentication.find(signed_in) is not None
+    await services.authentication.enter(account.email, account.password, VISITOR)
 
 
 async def test_a_text_that_has_not_left_fails_and_is_refunded(
@@ -132,7 +132,7 @@ async def test_its_owners_are_mailed_why_and_again_when_it_is_resumed(
     await suspend()
     await resume()
 
-    words = await WAITING_LETTERS.read(pool, "words")
+    words = await WAITING_MAILS.read(pool, "words")
     assert [each["subject"] for each in words] == ["Your account is suspended", "Your account is active"]
     assert "Unpaid." in words[0]["opening"]
 

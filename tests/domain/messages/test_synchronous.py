@@ -12,10 +12,10 @@ import pytest
 from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import outcome, synchronous
+from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
-from app.domain.messages.desk import Send
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.outcome import Report
@@ -73,7 +73,7 @@ def send(services: Services, actor: Actor, handoff: Handoff) -> Callable[..., An
 
     async def send(to: str = TO, through: Handoff = handoff, **wishes: Any) -> Taken:
         wish = Send(to, "Hello", consent_attested=True, **wishes)
-        return await synchronous.send(services.desk, through, actor, wish)
+        return await synchronous.send(services.acceptor, through, actor, wish)
 
     return send
 
@@ -291,7 +291,7 @@ async def test_a_claim_that_has_lapsed_is_anothers(
     send: Callable[..., Any], services: Services, actor: Actor, handoff: Handoff, pool: Pool
 ) -> None:
     wish = Send(TO, "Hello", consent_attested=True, claim=timedelta(seconds=30))
-    accepted = await services.desk.accept(actor, wish)
+    accepted = await services.acceptor.accept(actor, wish)
     assert accepted.claimed_until
     await replace(handoff, clock=Later(timedelta(seconds=31))).reconcile()
 

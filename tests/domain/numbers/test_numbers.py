@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from app.domain.kernel import phone
-from app.domain.kernel.unit import Unit
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries, service
 from app.domain.numbers.models import NumberStatus
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
 
 
-async def test_a_sandbox_number_is_of_a_range_that_no_carrier_serves(unit: Unit) -> None:
+async def test_a_sandbox_number_is_of_a_range_that_no_carrier_serves(unit: UnitOfWork) -> None:
     number = await service.assign_sandbox_number(unit, "Second")
 
     assert number.phone_number == f"+{15_002_000_000 + number.id}"
@@ -19,7 +19,7 @@ async def test_a_sandbox_number_is_of_a_range_that_no_carrier_serves(unit: Unit)
     assert (number.label, number.carrier, number.status) == ("Second", "sandbox", "active")
 
 
-async def test_the_first_number_is_the_primary_one_and_stays_it(account: Opened, unit: Unit) -> None:
+async def test_the_first_number_is_the_primary_one_and_stays_it(account: Opened, unit: UnitOfWork) -> None:
     second = await service.assign_sandbox_number(unit)
 
     primary = await queries.find_primary(unit)
@@ -28,7 +28,7 @@ async def test_the_first_number_is_the_primary_one_and_stays_it(account: Opened,
     assert (primary.id, primary.is_primary, second.is_primary) == (account.phone_number_id, True, False)
 
 
-async def test_active_numbers_are_listed_the_primary_one_first(account: Opened, unit: Unit) -> None:
+async def test_active_numbers_are_listed_the_primary_one_first(account: Opened, unit: UnitOfWork) -> None:
     second, third, fourth = [await service.assign_sandbox_number(unit) for _ in range(3)]
     first = await queries.find_primary(unit)
     assert first is not None
@@ -40,7 +40,7 @@ async def test_active_numbers_are_listed_the_primary_one_first(account: Opened, 
     assert [number.id for number in await queries.list_active(unit)] == [fourth.id, first.id, third.id]
 
 
-async def test_an_account_whose_numbers_are_released_has_no_primary_one(unit: Unit) -> None:
+async def test_an_account_whose_numbers_are_released_has_no_primary_one(unit: UnitOfWork) -> None:
     number = await queries.find_primary(unit)
     assert number is not None
     number.status = NumberStatus.released

@@ -39,8 +39,8 @@ def ring_of(services: Services, clock: Clock, seal: bytes = b"s" * 32) -> KeyRin
     return KeyRing(services.database.sessions, clock, Seal(seal), PERIOD)
 
 
-async def published(ring: KeyRing) -> list[str]:
-    return [key["kid"] for key in (await ring.published())["keys"]]
+async def published(key_ring: KeyRing) -> list[str]:
+    return [key["kid"] for key in (await key_ring.published())["keys"]]
 
 
 async def test_a_key_is_made_when_it_is_first_needed(services: Services, clock: SetClock):
@@ -53,48 +53,48 @@ async def test_a_key_is_made_when_it_is_first_needed(services: Services, clock: 
 
 
 async def test_processes_that_start_at_once_make_one_key(services: Services, clock: SetClock):
-    rings = [ring_of(services, clock) for _ in range(3)]
+    key_rings = [ring_of(services, clock) for _ in range(3)]
 
-    keys = await asyncio.gather(*(ring.current() for ring in rings))
+    keys = await asyncio.gather(*(key_ring.current() for key_ring in key_rings))
 
     assert len({key.id for key in keys}) == 1
     assert await OAUTH_SIGNING_KEYS.count(services) == 1
 
 
 async def test_the_next_key_is_published_before_it_signs(services: Services, clock: SetClock):
-    ring = ring_of(services, clock)
-    first = (await ring.current()).id
+    key_ring = ring_of(services, clock)
+    first = (await key_ring.current()).id
 
     clock.moment = NOW + PERIOD * 0.89
-    assert (await ring.current()).id == first
-    assert await published(ring) == [first]
+    assert (await key_ring.current()).id == first
+    assert await published(key_ring) == [first]
 
     clock.moment = NOW + PERIOD * 0.91
-    assert (await ring.current()).id == first
-    assert len(await published(ring)) == 2
+    assert (await key_ring.current()).id == first
+    assert len(await published(key_ring)) == 2
 
     clock.moment = NOW + PERIOD
-    second = (await ring.current()).id
-    assert await published(ring) == [first, second]
+    second = (await key_ring.current()).id
+    assert await published(key_ring) == [first, second]
 
     clock.moment = NOW + PERIOD + OUTLASTS
-    assert await published(ring) == [second]
+    assert await published(key_ring) == [second]
 
 
 async def test_what_an_old_key_signed_is_good_until_it_expires(services: Services, clock: SetClock):
-    ring = ring_of(services, clock)
-    old = await ring.current()
+    key_ring = ring_of(services, clock)
+    old = await key_ring.current()
     clock.moment = NOW + PERIOD - timedelta(seconds=1)
     until = clock.moment + access_tokens.LIFETIME
     text = access_tokens.sign(old, ISSUER, TOKEN, clock.moment, until)
 
     clock.moment = until - timedelta(seconds=1)
-    assert (await ring.current()).id != old.id
-    assert await access_tokens.verify(ring, ISSUER, text, clock.moment, [ISSUER]) == TOKEN
+    assert (await key_ring.current()).id != old.id
+    assert await access_tokens.verify(key_ring, ISSUER, text, clock.moment, [ISSUER]) == TOKEN
 
     clock.moment = until
     with pytest.raises(BadToken, match="It has expired"):
-        await access_tokens.verify(ring, ISSUER, text, clock.moment, [ISSUER])
+        await access_tokens.verify(key_ring, ISSUER, text, clock.moment, [ISSUER])
 
 
 async def test_a_key_that_another_process_made_is_found(services: Services, clock: SetClock):
@@ -110,31 +110,31 @@ async def test_a_key_that_another_process_made_is_found(services: Services, cloc
 
 
 async def test_names_of_keys_that_nobody_made_do_not_keep_the_database_busy(services: Services, clock: SetClock):
-    ring, asked = ring_of(services, clock), 0
-    reads = ring._rows
+    key_ring, asked = ring_of(services, clock), 0
+    reads = key_ring._rows
 
     async def count(session: object) -> object:
         nonlocal asked
         asked += 1
         return await reads(session)  # pyright: ignore[reportArgumentType]
 
-    ring._rows = count  # pyright: ignore[reportAttributeAccessIssue]
+    key_ring._rows = count  # pyright: ignore[reportAttributeAccessIssue]
     for number in range(50):
-        assert await ring.find(f"unknown-{number}") is None
+        assert await key_ring.find(f"unknown-{number}") is None
 
     assert asked == 1
 
 
 async def test_a_key_that_is_deleted_stops_verifying_within_a_minute(services: Services, clock: SetClock):
-    ring = ring_of(services, clock)
-    key = await ring.current()
+    key_ring = ring_of(services, clock)
+    key = await key_ring.current()
     await OAUTH_SIGNING_KEYS.delete(services)
 
     clock.moment = NOW + timedelta(seconds=59)
-    assert await ring.find(key.id)
+    assert await key_ring.find(key.id)
 
     clock.moment = NOW + timedelta(seconds=60)
-    assert await ring.find(key.id) is None
+    assert await key_ring.find(key.id) is None
 
 
 async def test_a_key_is_stored_sealed(services: Services, clock: SetClock):
@@ -151,7 +151,7 @@ async def test_a_new_secret_key_makes_a_new_signing_key_and_the_old_one_still_ve
     old = await ring_of(services, clock).current()
     text = access_tokens.sign(old, ISSUER, TOKEN, NOW, NOW + access_tokens.LIFETIME)
 
-    ring = ring_of(services, clock, b"t" * 32)
+    key_ring = ring_of(services, clock, b"t" * 32)
 
-    assert (await ring.current()).id != old.id
-    assert await access_tokens.verify(ring, ISSUER, text, NOW, [ISSUER]) == TOKEN
+    assert (await key_ring.current()).id != old.id
+    assert await access_tokens.verify(key_ring, ISSUER, text, NOW, [ISSUER]) == TOKEN

@@ -9,7 +9,7 @@ from app.domain.accounts import keys, passwords, queries
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.services import Services
@@ -88,7 +88,7 @@ async def test_an_account_whose_owner_is_known_is_not_opened_at_all(services: Se
     assert await PHONE_NUMBERS.count(pool) == 1
 
 
-async def test_the_actor_of_the_unit_becomes_the_account(unit: Unit, account: Opened) -> None:
+async def test_the_actor_of_the_unit_becomes_the_account(unit: UnitOfWork, account: Opened) -> None:
     opened = await open_account(unit, OPENING)
 
     assert (unit.actor.account_id, unit.actor.label) == (opened.account_id, "setup")

@@ -11,7 +11,7 @@ import pytest
 from app.bootstrap import open_dispatcher, open_drip
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service
@@ -37,7 +37,7 @@ def pool(services: Services) -> Pool:
 
 
 @pytest.fixture
-def act(services: Services, account: Opened) -> Callable[[], AbstractAsyncContextManager[Unit]]:
+def act(services: Services, account: Opened) -> Callable[[], AbstractAsyncContextManager[UnitOfWork]]:
     """Give a function that opens a unit of the account's."""
     return lambda: unit_of(services, Actor(account.account_id, frozenset(), "key:7"))
 

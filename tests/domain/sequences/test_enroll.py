@@ -12,8 +12,8 @@ from app.domain.contacts import consent
 from app.domain.contacts import service as contacts
 from app.domain.contacts.consent import ContactDnd, ContactOptedOut
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.messages.errors import MessageTooLong
-from app.domain.messages.parts import MAX_LENGTH
 from app.domain.sequences import queries, service
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep

@@ -10,7 +10,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.desk import Desk, Send
+from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.sequences import service
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep
@@ -25,7 +25,7 @@ from tests.factories.messages import MESSAGES
 from tests.waiting import within
 
 
-class Dying(Desk):
+class Dying(SendAcceptor):
     """A desk whose caller dies as soon as a send is accepted."""
 
     async def accept(self, actor: Any, send: Send) -> Acceptance:
@@ -147,7 +147,7 @@ async def test_a_reply_after_a_step_that_was_not_the_last_ends_the_enrollment(
 def interrupted(services: Services, drip: Drip, interrupt: Callable[[], Any]) -> Drip:
     """Return a drip in which something happens between the claim of a step and its sending."""
 
-    class Interrupted(Desk):
+    class Interrupted(SendAcceptor):
         async def accept(self, actor: Any, send: Send) -> Acceptance:
             await interrupt()
             return await super().accept(actor, send)
@@ -218,7 +218,7 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
     await enroll(await make(NewStep(0, "Only")))
     asleep, wake = asyncio.Event(), asyncio.Event()
 
-    class Asleep(Desk):
+    class Asleep(SendAcceptor):
         async def accept(self, actor: Any, send: Send) -> Acceptance:
             asleep.set()
             await within("the test to wake the worker", wake.wait())
@@ -274,7 +274,7 @@ async def test_a_step_goes_to_no_other_contact_that_has_the_phone_by_now(
 ) -> None:
     contact_id = (await enroll(await make())).contact_id
 
-    class Meanwhile(Desk):
+    class Meanwhile(SendAcceptor):
         async def accept(self, actor: Any, send: Send) -> Acceptance:
             async with act() as unit:
                 await contacts.update(unit, contact_id, {"phone": "+12025550199"})
@@ -298,7 +298,7 @@ async def test_a_contact_that_is_erased_while_its_step_is_sent_does_not_come_bac
 ) -> None:
     await enroll(await make())
 
-    class Meanwhile(Desk):
+    class Meanwhile(SendAcceptor):
         async def accept(self, actor: Any, send: Send) -> Acceptance:
             await CONTACTS.delete(pool)
             return await super().accept(actor, send)

@@ -9,7 +9,7 @@ from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Unavailable
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.desk import Desk, Send
+from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.sequences import service
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep
@@ -20,7 +20,7 @@ from tests.domain.sequences.stumbling import HOUR, at
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 
 
-class Away(Desk):
+class Away(SendAcceptor):
     """A desk that does not reach the database."""
 
     async def accept(self, actor: Any, send: Send) -> Acceptance:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.bootstrap import open_engine
+from app.bootstrap import open_delivery_workers
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks.dispatcher import Dispatcher
 from app.services import Services
@@ -36,8 +36,8 @@ async def receiver() -> AsyncGenerator[Receiver]:
 @pytest.fixture
 def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
     """Give a stage on which nobody works yet."""
-    dispatcher = Dispatcher(services.database, services.clock, services.ring)
-    return Stage(services, account, receiver, dispatcher, open_engine(services))
+    dispatcher = Dispatcher(services.database, services.clock, services.notify)
+    return Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from app.db.engine import Pool
-from app.domain.webhooks.engine import Engine
+from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from tests.factories.traps import LosingPool
 from tests.waiting import within
 
@@ -70,5 +70,5 @@ class Away(LosingPool):
         raise asyncpg.PostgresConnectionError("gone")
 
 
-def with_parts(engine: Engine, **parts: Any) -> Engine:
-    return Engine(replace(engine.desk, **parts))
+def with_parts(engine: DeliveryWorkers, **parts: Any) -> DeliveryWorkers:
+    return DeliveryWorkers(replace(engine.shared, **parts))

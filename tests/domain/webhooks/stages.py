@@ -9,15 +9,15 @@ from typing import Any
 from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
-from app.domain.kernel.unit import Actor, Unit
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
+from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.domain.webhooks.dispatcher import Dispatcher
-from app.domain.webhooks.engine import Engine
 from app.domain.webhooks.models import Subscription
 from app.domain.webhooks.service import SubscriptionFields
-from app.jobs.clock import tick
 from app.jobs.job import Job, Runner
+from app.jobs.poller import tick
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.webhooks.receivers import Post, Receiver
@@ -36,13 +36,13 @@ class Stage:
     account: Opened
     receiver: Receiver
     dispatcher: Dispatcher
-    engine: Engine
+    engine: DeliveryWorkers
 
     @property
     def pool(self) -> Pool:
         return self.services.database.pool
 
-    def act(self) -> AbstractAsyncContextManager[Unit]:
+    def act(self) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a unit of the account's."""
         return unit_of(self.services, Actor(self.account.account_id, ALL, "test"))
 
@@ -67,25 +67,25 @@ class Stage:
             for stage in stages:
                 whom = ANN | {"contact_id": contact_id or 0}
                 event = PipelineStageChanged(**whom, old_stage="new_lead", new_stage=stage, changed_at=AT)
-                unit.tell(event, contact_id)
+                unit.record(event, contact_id)
 
     def pace(self, **schedule: Any) -> None:
         """Have the engine keep another schedule."""
-        means = self.engine.desk.means
-        self.engine = Engine.of(replace(means, schedule=replace(means.schedule, **schedule)))
+        dependencies = self.engine.shared.dependencies
+        self.engine = DeliveryWorkers.of(replace(dependencies, schedule=replace(dependencies.schedule, **schedule)))
 
     def set_clock(self) -> Moving:
         """Have the engine go by a clock that the test moves; return it."""
         clock = Moving()
-        self.engine = Engine.of(replace(self.engine.desk.means, clock=clock))
+        self.engine = DeliveryWorkers.of(replace(self.engine.shared.dependencies, clock=clock))
         return clock
 
-    def another(self) -> Engine:
+    def another(self) -> DeliveryWorkers:
         """Return an engine as another process has it."""
-        return Engine.of(self.engine.desk.means)
+        return DeliveryWorkers.of(self.engine.shared.dependencies)
 
     @asynccontextmanager
-    async def at_work(self, engine: Engine | None = None, grace: float = 10) -> AsyncGenerator[None]:
+    async def at_work(self, engine: DeliveryWorkers | None = None, grace: float = 10) -> AsyncGenerator[None]:
         """Dispatch and deliver within a block; stop as a worker does, which has `grace` seconds for it."""
         engine = engine or self.engine
         runners = [

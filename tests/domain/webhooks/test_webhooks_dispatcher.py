@@ -10,7 +10,7 @@ import pytest
 
 from app.db.engine import Connection, Pool
 from app.domain.accounts.scopes import ALL
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import dispatcher as dispatching
 from app.domain.webhooks import service
@@ -112,16 +112,16 @@ async def test_the_engine_is_woken_at_once_or_when_the_breaker_closes(stage: Sta
     healthy, open = await stage.subscribe(), await stage.subscribe()
     until = datetime.fromisoformat("2099-01-01T00:00:00Z")
     await WEBHOOK_SUBSCRIPTIONS.where(id=open.id).change(stage.pool, open_until=until)
-    rung: list[str] = []
+    notified: list[str] = []
     await stage.tell("won")
 
-    await replace(stage.dispatcher, ring=rung.append).run()
+    await replace(stage.dispatcher, notify=notified.append).run()
 
     woken = await wake_at(stage.pool, healthy.id)
     assert woken
     assert woken <= stage.dispatcher.clock.now()
     assert await wake_at(stage.pool, open.id) == until
-    assert rung == ["webhooks"]
+    assert notified == ["webhooks"]
 
 
 async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> None:

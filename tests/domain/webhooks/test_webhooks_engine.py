@@ -8,8 +8,8 @@ import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from app.domain.webhooks import pump
-from app.domain.webhooks.engine import Engine
+from app.domain.webhooks import delivery_worker
+from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from tests.domain.webhooks.faults import with_parts
@@ -73,12 +73,12 @@ async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(
 async def test_first_attempts_keep_their_order_when_this_process_is_held_up_while_it_connects(stage: Stage) -> None:
     loop, hold_up = asyncio.get_running_loop(), iter([lambda: time.sleep(0.6)])
     impatient = WebhookPoster(allow_http=True, allow_networks=LOOPBACK, connect_timeout=0.3)
-    means = replace(
-        stage.engine.desk.means, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
+    dependencies = replace(
+        stage.engine.shared.dependencies, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
     )
     await stage.subscribe()
     await stage.tell("contacted", "won")
-    async with stage.at_work(Engine.of(means)):
+    async with stage.at_work(DeliveryWorkers.of(dependencies)):
         await until(lambda: stage.are_all("delivered"))
     await impatient.close()
 
@@ -152,8 +152,8 @@ async def test_many_engines_deliver_each_event_once(stage: Stage) -> None:
 async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.domain.webhooks.engine.PUMPS", 1)
-    monkeypatch.setattr("app.domain.webhooks.engine.TURN_SECONDS", 0.05)
+    monkeypatch.setattr("app.domain.webhooks.delivery_workers.WORKERS", 1)
+    monkeypatch.setattr("app.domain.webhooks.delivery_workers.TURN_SECONDS", 0.05)
     held = Held()
     stage.receiver.respond = lambda post: held(post) if post.path == "/busy" else web.Response()
     await stage.subscribe("/busy")
@@ -170,7 +170,7 @@ async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
 
 async def test_posts_under_way_are_counted(stage: Stage) -> None:
     counted: list[int] = []
-    watched = Engine.of(replace(stage.engine.desk.means, watch=counted.append))
+    watched = DeliveryWorkers.of(replace(stage.engine.shared.dependencies, watch=counted.append))
     await stage.subscribe()
     await stage.tell("contacted", "won")
     async with stage.at_work(watched):
@@ -225,7 +225,7 @@ async def test_what_waits_for_a_place_when_the_breaker_opens_is_not_attempted(st
 async def test_a_breaker_that_half_opens_while_posts_hang_lets_nothing_else_through(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pump, "LOOK_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(delivery_worker, "LOOK_AGAIN_SECONDS", 0.01)
     stage.pace(breaker_failures=1, breaker_waits=(0.05,), waits=(60,))
     held = Held()
     stage.receiver.respond = lambda post: web.Response(status=500) if post.body["contact_id"] == 0 else held(post)

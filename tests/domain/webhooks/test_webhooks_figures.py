@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx2
 import pytest
 
-from app.domain.webhooks import figures
+from app.domain.webhooks import metrics
 from app.rest import health
 from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
@@ -25,16 +25,16 @@ async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Sta
     ):
         await stage.pool.execute(statement, now)
 
-    mixed = await figures.count_pending(stage.pool, now), await figures.age_pending(stage.pool, now)
+    mixed = await metrics.count_pending(stage.pool, now), await metrics.age_pending(stage.pool, now)
     await WEBHOOK_SUBSCRIPTIONS.where(id=first.id).change(stage.pool, open_until=now + timedelta(hours=1))
-    broken = await figures.count_pending(stage.pool, now)
+    broken = await metrics.count_pending(stage.pool, now)
     await stage.unsubscribe(second.id)
     await stage.unsubscribe(first.id)
 
     assert mixed == ({"due": 5, "waiting": 1}, {"due": 3600, "waiting": 7200})
     assert broken == {"due": 2, "waiting": 4}
-    assert await figures.count_pending(stage.pool, now) == {"due": 0, "waiting": 0}
-    assert await figures.age_pending(stage.pool, now) == {"due": 0, "waiting": 0}
+    assert await metrics.count_pending(stage.pool, now) == {"due": 0, "waiting": 0}
+    assert await metrics.age_pending(stage.pool, now) == {"due": 0, "waiting": 0}
 
 
 async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhooks(stage: Stage) -> None:
@@ -47,16 +47,16 @@ async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhook
         await until(lambda: is_done(stage))
     now = stage.services.clock.now()
 
-    rates = await figures.rate_success(stage.pool, now)
+    rates = await metrics.rate_success(stage.pool, now)
     await multiply_subscription(stage.pool, 150)
     for id in await WEBHOOK_SUBSCRIPTIONS.read(stage.pool, "id"):
         await add_delivery(stage.pool, stage.account.account_id, id, status="delivered", attempts=1)
-    many = await figures.rate_success(stage.pool, now)
+    many = await metrics.rate_success(stage.pool, now)
 
     assert rates == {str(subscription.id): 0.75}
     assert len(many) == 100
     assert many[str(subscription.id)] == 0.8
-    assert await figures.rate_success(stage.pool, now + timedelta(hours=1)) == {}
+    assert await metrics.rate_success(stage.pool, now + timedelta(hours=1)) == {}
 
 
 async def is_done(stage: Stage) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from app.db.engine import UNREACHABLE, Pool
-from app.domain.webhooks import leases, pump
+from app.domain.webhooks import delivery_worker, leases
 from app.domain.webhooks.dispatcher import FIND_EVENTS
 from app.domain.webhooks.health import Health
 from tests.domain.webhooks.faults import Away, Flaky, Gated, with_parts
@@ -39,14 +39,14 @@ async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forg
     subscription = await stage.subscribe()
     await stage.tell("contacted")
     await stage.dispatcher.run()
-    [taken] = await stage.engine.desk.leases.take(1, [])
+    [taken] = await stage.engine.shared.leases.take(1, [])
     await WEBHOOK_DELIVERIES.change(stage.pool, status="delivered")
     await stage.tell("won")
 
     async with stage.pool.acquire() as connection, connection.transaction():
         await stage.dispatcher._fan_out(connection, await connection.fetch(FIND_EVENTS, 10))
-        working = pump.Pump(stage.engine.desk, taken, stopping=True)
-        releasing = asyncio.create_task(stage.engine.desk.leases.release(taken, working.health))
+        working = delivery_worker.DeliveryWorker(stage.engine.shared, taken, stopping=True)
+        releasing = asyncio.create_task(stage.engine.shared.leases.release(taken, working.health))
         await until_blocked(stage.pool)
     await releasing
 
@@ -60,10 +60,12 @@ async def test_a_renewal_that_comes_after_a_subscription_was_given_back_does_not
     subscription = await stage.subscribe()
     await stage.tell("won")
     await stage.dispatcher.run()
-    [taken] = await stage.engine.desk.leases.take(1, [])
-    await stage.engine.desk.leases.release(taken, pump.Pump(stage.engine.desk, taken, stopping=True).health)
+    [taken] = await stage.engine.shared.leases.take(1, [])
+    await stage.engine.shared.leases.release(
+        taken, delivery_worker.DeliveryWorker(stage.engine.shared, taken, stopping=True).health
+    )
 
-    assert await stage.engine.desk.leases.renew([taken], [None]) == {}
+    assert await stage.engine.shared.leases.renew([taken], [None]) == {}
 
     assert (await stage.subscription(subscription.id))["leased_until"] is None
     assert await stage.engine.due()
@@ -74,7 +76,7 @@ async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(s
     await stage.tell("won")
     await stage.dispatcher.run()
     stage.pace(lease=0.3)
-    await stage.engine.desk.leases.take(1, [])
+    await stage.engine.shared.leases.take(1, [])
 
     early = await stage.engine.due()
     async with stage.at_work():
@@ -100,7 +102,7 @@ async def test_who_takes_over_from_one_that_died_begins_with_two_lanes_and_opens
     for contact in range(60):
         await stage.tell("won", contact_id=contact)
     await stage.dispatcher.run()
-    await stage.engine.desk.leases.take(1, [])
+    await stage.engine.shared.leases.take(1, [])
     await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=ago(seconds=1))
 
     async with stage.at_work():
@@ -124,7 +126,7 @@ async def test_a_lease_is_renewed_while_a_post_takes_long(stage: Stage) -> None:
         await stage.receiver.expect(1)
         before = await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "leased_until")
         await until(lambda: is_later(stage.pool, before))
-        taken = await stage.another().desk.leases.take(1, [])
+        taken = await stage.another().shared.leases.take(1, [])
         held.go.set()
         await until(lambda: stage.are_all("delivered"))
 
@@ -149,7 +151,7 @@ async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(st
     before = await stage.subscription(subscription.id)
 
     held.go.set()
-    await until(lambda: not stage.engine._pumps)
+    await until(lambda: not stage.engine._workers)
     await stage.engine.finish()
 
     assert await stage.states() == [("delivered", 1), ("pending", 0)]
@@ -176,7 +178,7 @@ async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: S
     await stage.tell("won")
     await stage.dispatcher.run()
     gate = Gated(stage.pool, leases.LEASE)
-    slow = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    slow = with_parts(stage.engine, leases=replace(stage.engine.shared.leases, pool=gate))
     lanes = [asyncio.create_task(slow.run())]
     await within("the statement to reach the gate", gate.kept.wait())
     await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, leased_until=datetime(2000, 1, 1, tzinfo=UTC))
@@ -194,7 +196,7 @@ async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(st
     await stage.tell("won")
     await stage.dispatcher.run()
     gate = Gated(stage.pool, leases.LEASE)
-    stopping = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=gate))
+    stopping = with_parts(stage.engine, leases=replace(stage.engine.shared.leases, pool=gate))
     leasing = asyncio.create_task(stopping.run())
     await within("the statement to reach the gate", gate.kept.wait())
     finishing = asyncio.create_task(stopping.finish())
@@ -215,15 +217,15 @@ async def test_a_lease_that_cannot_be_renewed_ends_and_its_holder_begins_nothing
     await stage.tell("contacted", "won")
     stage.pace(lease=0.3)
     away = Flaky(stage.pool, leases.RENEW, asyncpg.PostgresConnectionError("gone"), times=1000)
-    cut_off = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=away))
+    cut_off = with_parts(stage.engine, leases=replace(stage.engine.shared.leases, pool=away))
     await stage.dispatcher.run()
     await cut_off.run()
     await stage.receiver.expect(1)
-    [working] = cut_off._pumps
-    await until(lambda: working.leased_until <= stage.engine.desk.means.clock.now())
+    [working] = cut_off._workers
+    await until(lambda: working.leased_until <= stage.engine.shared.dependencies.clock.now())
 
     held.go.set()
-    await until(lambda: not cut_off._pumps)
+    await until(lambda: not cut_off._workers)
     await cut_off.finish()
 
     assert stages(stage.receiver.posts) == ["contacted"]
@@ -237,10 +239,10 @@ async def test_subscriptions_whose_lease_was_lost_with_the_connection_are_worked
     losing: Any = LosingPool(stage.pool)
 
     with pytest.raises(UNREACHABLE):
-        await replace(stage.engine.desk.leases, pool=losing).take(1, [])
+        await replace(stage.engine.shared.leases, pool=losing).take(1, [])
 
     assert losing.lost == 1
-    [taken] = await stage.engine.desk.leases.take(1, [])
+    [taken] = await stage.engine.shared.leases.take(1, [])
     assert not taken["lapsed"]
 
 
@@ -251,7 +253,7 @@ async def test_a_subscription_whose_release_was_lost_with_the_connection_is_rele
     subscription, taken, health = await failing_subscription(stage)
 
     async with lost_at_commit(stage.pool, "webhook_subscriptions"):
-        releasing = asyncio.create_task(stage.engine.desk.leases.release(taken, health))
+        releasing = asyncio.create_task(stage.engine.shared.leases.release(taken, health))
         await asyncio.wait({releasing}, timeout=0.3)
     await releasing
 
@@ -264,7 +266,7 @@ async def test_a_release_that_was_committed_when_the_connection_was_lost_is_made
     subscription, taken, health = await failing_subscription(stage)
     losing: Any = LosingPool(stage.pool)
 
-    await replace(stage.engine.desk.leases, pool=losing).release(taken, health)
+    await replace(stage.engine.shared.leases, pool=losing).release(taken, health)
 
     assert losing.lost == 1
     assert (await stage.subscription(subscription.id))["leased_until"] is None
@@ -276,7 +278,7 @@ async def failing_subscription(stage: Stage) -> tuple[Any, Any, Health]:
     subscription = await stage.subscribe()
     await stage.tell("won")
     await stage.dispatcher.run()
-    [taken] = await stage.engine.desk.leases.take(1, [])
+    [taken] = await stage.engine.shared.leases.take(1, [])
     return subscription, taken, replace(Health.of(taken), failing_since=ago(hours=2))
 
 
@@ -286,7 +288,7 @@ async def test_a_stop_does_not_wait_for_a_database_that_is_away_until_the_lease_
     await stage.tell("won")
     await stage.dispatcher.run()
     away: Any = Away(stage.pool)
-    engine = with_parts(stage.engine, leases=replace(stage.engine.desk.leases, pool=away))
+    engine = with_parts(stage.engine, leases=replace(stage.engine.shared.leases, pool=away))
     taking = asyncio.create_task(engine.run())
     await within("the lease to be given back in vain", away.asked.wait())
 

@@ -12,7 +12,7 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict, InsufficientScope, NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import grants
 from app.domain.oauth.models import Client, Grant
 from app.domain.webhooks import queries, service

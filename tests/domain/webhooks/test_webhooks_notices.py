@@ -10,15 +10,15 @@ import pytest
 from app.domain.accounts import api_keys
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
-from app.domain.accounts.mail import Letter
-from app.domain.accounts.mailroom import LEASE, WAITS
+from app.domain.accounts.mail_sender import LEASE, WAITS
+from app.domain.accounts.mailer import Mail
 from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
-from app.domain.webhooks import makers, service
+from app.domain.webhooks import ownership, service
 from tests.domain.mailrooms import Room, open_room
 from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
-from tests.factories.accounts import USERS, WAITING_LETTERS
+from tests.factories.accounts import USERS, WAITING_MAILS
 from tests.factories.tables import ago
 from tests.waiting import until
 
@@ -57,13 +57,13 @@ async def is_gone(stage: Stage) -> str:
     return f"{subscription.id} to {stage.receiver.url.removeprefix('http://')}"
 
 
-async def work(stage: Stage) -> list[Letter]:
+async def work(stage: Stage) -> list[Mail]:
     """Open a mailroom after what happened, and return all that it sent."""
     return await open_room(stage.services).work()
 
 
 async def letters_left(stage: Stage) -> int:
-    return await WAITING_LETTERS.count(stage.pool)
+    return await WAITING_MAILS.count(stage.pool)
 
 
 async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_else(
@@ -90,7 +90,7 @@ async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_els
     )
     closing = f"You get this mail because you are an owner of the account of {stage.account.company_name}."
     text = f"{title}\n\n{stage.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/\n\n{closing}\n"
-    assert [(letter.to, letter.subject, letter.text) for letter in sent] == [
+    assert [(mail.to, mail.subject, mail.text) for mail in sent] == [
         (stage.account.email, title, text),
         (second, title, text),
     ]
@@ -114,14 +114,12 @@ async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(stage: Stag
     sent = await work(stage)
 
     url, notices = stage.receiver.url, await stage.notices()
-    assert {letter.subject for letter in sent} == {
-        f"Webhook {subscription.id} to {url.removeprefix('http://')} is failing"
-    }
+    assert {mail.subject for mail in sent} == {f"Webhook {subscription.id} to {url.removeprefix('http://')} is failing"}
     advice = (
         "Fix the endpoint: it must answer with a status from 200 to 299. What waits for it is sent by itself then; "
         "replay_webhook_deliveries sends what has failed for good."
     )
-    assert [letter.text.splitlines()[2] for letter in sent] == [f"{text} {advice}" for _, text in notices]
+    assert [mail.text.splitlines()[2] for mail in sent] == [f"{text} {advice}" for _, text in notices]
     assert notices[-1] == (
         "failing",
         f"{url}/hook has been failing for 0.1 seconds; 3 days without success disable it.",
@@ -135,10 +133,10 @@ async def has_noticed(stage: Stage, spelled: str) -> bool:
 async def test_a_webhook_that_is_gone_is_mailed(stage: Stage) -> None:
     name = await is_gone(stage)
 
-    [letter] = await work(stage)
+    [mail] = await work(stage)
 
-    assert (letter.to, letter.subject) == (stage.account.email, f"Webhook {name} was removed")
-    assert letter.text.splitlines()[2] == f"{stage.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
+    assert (mail.to, mail.subject) == (stage.account.email, f"Webhook {name} was removed")
+    assert mail.text.splitlines()[2] == f"{stage.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
 
 
 async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> None:
@@ -152,12 +150,12 @@ async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> Non
     await stage.tell("won")
     await stage.dispatcher.run()
 
-    [letter] = await work(stage)
+    [mail] = await work(stage)
 
     host = stage.receiver.url.removeprefix("http://")
-    assert letter.subject == f"Webhook {subscription.id} to {host} was removed"
-    why = f"{makers.WHY_ENDED}."
-    assert letter.text.splitlines()[2] == f"{stage.receiver.url}/hook {why} {CANCELED}"
+    assert mail.subject == f"Webhook {subscription.id} to {host} was removed"
+    why = f"{ownership.WHY_ENDED}."
+    assert mail.text.splitlines()[2] == f"{stage.receiver.url}/hook {why} {CANCELED}"
 
 
 async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stage) -> None:
@@ -172,7 +170,7 @@ async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(stage: Stage
     await is_gone(stage)
     await USERS.where(email=stage.account.email).change(stage.pool, removed_at=ago())
 
-    assert [letter.to for letter in await work(stage)] == [second]
+    assert [mail.to for mail in await work(stage)] == [second]
 
 
 async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_one_and_then_given_up(
@@ -185,24 +183,24 @@ async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_o
     await room.work()
 
     for wait in WAITS:
-        assert not await room.mailroom.due()
+        assert not await room.mail_sender.due()
         room.clock.at += wait
-        assert await room.mailroom.run()
+        assert await room.mail_sender.run()
 
-    assert [letter.to for letter in room.post.sent] == [second]
+    assert [mail.to for mail in room.post.sent] == [second]
     assert sorted(room.counted) == sorted(
         [("sent", ""), *[("failed", "down for repairs")] * len(WAITS), ("given_up", "down for repairs")]
     )
     assert room.post.open_transactions == [0] * 6
     room.clock.at += timedelta(hours=1)
-    assert (await room.mailroom.due(), await letters_left(stage)) == (False, 0)
+    assert (await room.mail_sender.due(), await letters_left(stage)) == (False, 0)
 
 
 def refuse(room: Room, to: str) -> None:
     """Have the server be down for letters to one address."""
 
-    async def choose(letter: Letter) -> None:
-        room.post.is_down = letter.to == to
+    async def choose(mail: Mail) -> None:
+        room.post.is_down = mail.to == to
 
     room.post.on_letter = choose
 
@@ -211,26 +209,26 @@ async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over
     second = await add_user(stage, "second")
     await is_gone(stage)
     room = open_room(stage.services)
-    assert await room.mailroom.run()
+    assert await room.mail_sender.run()
     room.post.on_letter = die
     with pytest.raises(Died):
-        await room.mailroom.run()
+        await room.mail_sender.run()
     room.post.on_letter = None
-    in_hand = await room.mailroom.due()
+    in_hand = await room.mail_sender.due()
 
     room.clock.at += LEASE
 
-    assert (in_hand, [letter.to for letter in await room.work()]) == (False, [stage.account.email, second])
+    assert (in_hand, [mail.to for mail in await room.work()]) == (False, [stage.account.email, second])
 
 
-async def die(_: Letter) -> None:
+async def die(_: Mail) -> None:
     raise Died
 
 
 async def test_a_link_that_somebody_waits_for_is_mailed_before_older_notices(stage: Stage) -> None:
     await is_gone(stage)
-    await stage.services.door.ask_reset(stage.account.email, Visitor("203.0.113.7"))
+    await stage.services.authentication.ask_reset(stage.account.email, Visitor("203.0.113.7"))
 
     sent = await work(stage)
 
-    assert [letter.subject.partition(" ")[0] for letter in sent] == ["Choose", "Webhook"]
+    assert [mail.subject.partition(" ")[0] for mail in sent] == ["Choose", "Webhook"]

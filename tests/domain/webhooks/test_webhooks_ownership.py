@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, door
+from app.domain.accounts import api_keys, authentication
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, grants
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
@@ -127,7 +127,7 @@ async def make_cast(services: Services) -> Cast:
         member.role = Role.member
         await unit.save(member)
         client, _ = await clients.create(unit, services.oauth.tokens, NewClient("CRM", [REDIRECT]))
-    actors = {"owner": door.actor_of(owner), "member": door.actor_of(member)}
+    actors = {"owner": authentication.actor_of(owner), "member": authentication.actor_of(member)}
     actors["admin key"] = await key_of(services, actors["owner"], ALL)
     actors["svc key"] = await key_of(services, actors["owner"], GENERAL)
     actors["child"] = await key_of(services, actors["svc key"], AUTOMATION, KeyKind.auto)

@@ -12,7 +12,7 @@ from app.domain.accounts.keys import KeyKind
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict, InsufficientScope
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import DeliveryStatus, Subscription
 from app.domain.webhooks.queries import DeliveryFilter

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
-from app.domain.kernel.unit import Actor
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import DeliveryStatus

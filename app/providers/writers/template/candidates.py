@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from app.domain.agents.writer import Brief
-from app.domain.messages.parts import MAX_LENGTH, count
+from app.domain.kernel.sms_parts import MAX_LENGTH, count
 from app.providers.writers.template import words as w
 from app.providers.writers.template.phrases import Clause, Form, Intent, patterns_for
 from app.providers.writers.template.plain import PLACEHOLDER, plain

@@ -1,0 +1,282 @@
+"""The door: who signs in, and who sets a password, is nobody yet. Here they become somebody."""
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
+from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
+from app.domain.accounts.roles import scopes_of
+from app.domain.accounts.sessions import Entry, Visitor
+from app.domain.accounts.sign_in_attempts import Attempt, Attempts
+from app.domain.accounts.sign_in_delays import Delays, TooManyHeld
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+
+SIGN_IN = "sign_in"
+RESET = "reset"
+CHANGE = "change"
+
+
+class SignInRefused(DomainError):
+    """No user who may sign in has this e-mail address and this password. It is not told which of the two is wrong."""
+
+    code = "sign_in_refused"
+    status = 403
+    message = "The e-mail address or the password is wrong."
+
+
+class WrongPassword(InvalidInput):
+    """The current password, which is asked for to change it, is wrong."""
+
+    code = "wrong_password"
+    message = "The current password is wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class MailedLink:
+    """A mailed link that sets a password: a forgotten one of a user's, or the first one of an invited person."""
+
+    email: str
+    opened: PasswordLink | Invitation
+    user: User | None = None
+
+    @property
+    def is_invitation(self) -> bool:
+        """Tell whether it was an invitation."""
+        return isinstance(self.opened, Invitation)
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """Lets people in. Passwords are verified with no transaction open, and for unknown addresses all the same.
+
+    A refusal is answered before it is noted, or the time that takes would tell that there is such a user; `close`
+    waits for what is being noted.
+    """
+
+    db: async_sessionmaker[AsyncSession]
+    clock: Clock
+    notify: Notify
+    attempts: Attempts
+    tokens: Tokens
+    delays: Delays = field(default_factory=Delays)
+    _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def close(self) -> None:
+        """Wait until every refusal is noted."""
+        await asyncio.gather(*self._notes, return_exceptions=True)
+
+    async def enter(self, email: str, password: str, visitor: Visitor, old_token: str = "") -> tuple[Entry, str]:
+        """Sign a user in; return the new session and its token. The session of `old_token` ends.
+
+        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        """
+        attempt = self._attempt(SIGN_IN, email, visitor)
+        await self._count(attempt)
+        known = await self._find_user(email)
+        stored = known[0].password_hash if known else None
+        is_right, renewed = await self._verify(attempt, password, stored)
+        if known is None:
+            raise SignInRefused()
+        user, account = known
+        if not is_right or account.status != AccountStatus.active:
+            self._note_refusal(user, visitor)
+            raise SignInRefused()
+        async with self._unit(user, visitor) as unit:
+            await _hold(unit, user, renewed)
+            await sessions.forget(unit, self.tokens.fingerprint(old_token))
+            session, token = await sessions.begin(unit, self.tokens, user, visitor)
+            await _record(unit, "signed_in", user, visitor)
+        await self.attempts.succeed(attempt)
+        return Entry(session, user, account), token
+
+    async def find(self, token: str) -> Entry | None:
+        """Return the session that a token opens, and note its use; None where it opens none."""
+        now = self.clock.now()
+        async with self.db() as db:
+            entry = await sessions.find(db, self.tokens.fingerprint(token), now)
+            if entry and await sessions.touch(db, entry.session, now):
+                await db.commit()
+        return entry
+
+    async def leave(self, entry: Entry, visitor: Visitor) -> None:
+        """Sign out."""
+        async with self._unit(entry.user, visitor) as unit:
+            await sessions.forget(unit, entry.session.hash)
+            await _record(unit, "signed_out", entry.user, visitor)
+
+    async def check_reset(self, email: str, visitor: Visitor) -> None:
+        """Raise `RateLimited` where too many links were asked for; call it before `ask_reset`."""
+        await self._count(Attempt(RESET, _plain(email), visitor.address))
+
+    async def ask_reset(self, email: str, visitor: Visitor) -> None:
+        """Have a link mailed that sets a new password, if there is such a user. The caller is told nothing.
+
+        No further link is mailed while the user has `links.MAX_LIVE` that work: strangers cannot fill a mailbox.
+        """
+        known = await self._find_user(email)
+        if known is None or known[1].status != AccountStatus.active:
+            return
+        async with self._unit(known[0], visitor) as unit:
+            if await links.make(unit, self.tokens, known[0]):
+                await _record(unit, "password_reset_asked", known[0], visitor)
+
+    async def find_link(self, token: str) -> MailedLink:
+        """Return a mailed link; raise `LinkNotGood`, or `AddressInUse` for an invitation."""
+        hash, now = self.tokens.fingerprint(token), self.clock.now()
+        async with self.db() as db:
+            if found := await links.find(db, hash, now):
+                link, user = found
+                return MailedLink(user.email, link, user)
+            if invitation := await invitations.find(db, hash, now):
+                return MailedLink(invitation.email, invitation)
+        raise LinkNotGood()
+
+    async def set_password(self, token: str, password: str, visitor: Visitor) -> User:
+        """Set the password that a mailed link is for, and use the link up. Every session of the user's ends.
+
+        An invitation makes the user. Raises `LinkNotGood`, `AddressInUse`, or `InvalidInput` for a password that will
+        not do.
+        """
+        link = await self.find_link(token)
+        passwords.check(password, link.email)
+        stored = await passwords.hash(password)
+        if isinstance(link.opened, Invitation):
+            user = await self._join(link.opened, stored, visitor)
+        else:
+            user = await self._replace(link, stored, visitor)
+        await self.attempts.forget(self._attempt(SIGN_IN, user.email, visitor))
+        return user
+
+    async def _join(self, invitation: Invitation, stored: str, visitor: Visitor) -> User:
+        actor = Actor(invitation.account_id, frozenset(), "invitation", visitor.request_id)
+        async with open_unit(self.db, actor, self.clock, self.notify) as unit:
+            user = await invitations.accept(unit, invitation, stored)
+            if user is None:
+                raise LinkNotGood()
+            unit.actor = actor_of(user, visitor.request_id)
+            await _record(unit, "password_set", user, visitor, by="invitation")
+        return user
+
+    async def _replace(self, link: MailedLink, stored: str, visitor: Visitor) -> User:
+        user = link.user
+        assert user
+        async with self._unit(user, visitor) as unit:
+            await links.use(unit, link.opened.id)
+            await links.forget(unit, user.id)
+            await _store(unit, user, stored)
+            await sessions.end_all(unit, user.id)
+            await _record(unit, "password_set", user, visitor, by="reset")
+        return user
+
+    async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:
+        """Change the password of who is signed in. Every other session of the user's ends.
+
+        Raises `WrongPassword`, `InvalidInput` where the new one will not do, or `RateLimited`: the session has a count
+        of its own.
+        """
+        user = entry.user
+        passwords.check(new, user.email)
+        attempt = Attempt(CHANGE, user.email, visitor.address, f"session:{entry.session.id}")
+        await self._count(attempt)
+        is_right, _ = await self._verify(attempt, old, user.password_hash)
+        if not is_right:
+            raise WrongPassword()
+        stored = await passwords.hash(new)
+        async with self._unit(user, visitor) as unit:
+            await _hold(unit, user)
+            await _store(unit, user, stored)
+            await links.forget(unit, user.id)
+            await sessions.end_all(unit, user.id, keep=entry.session.id)
+            await _record(unit, "password_set", user, visitor, by="change")
+        await self.attempts.succeed(attempt)
+
+    def remember_browser(self, email: str, visitor: Visitor) -> str:
+        """Return the cookie by which the browser is known from now on, once the user of the address has proved it."""
+        return known_browsers.remember(self.tokens, visitor.browser, _plain(email))
+
+    def _attempt(self, kind: str, email: str, visitor: Visitor) -> Attempt:
+        plain = _plain(email)
+        return Attempt(kind, plain, visitor.address, known_browsers.recognise(self.tokens, visitor.browser, plain))
+
+    async def _count(self, attempt: Attempt) -> None:
+        verdict = await self.attempts.begin(attempt)
+        if verdict.wait:
+            raise RateLimited(seconds=math.ceil(verdict.wait))
+        if verdict.delay:
+            await self._hold_back(attempt, verdict.delay)
+
+    async def _hold_back(self, attempt: Attempt, seconds: float) -> None:
+        """Delay an attempt; raise `RateLimited` where too many are delayed already: then it was none."""
+        try:
+            await self.delays.hold(attempt.address, seconds)
+        except TooManyHeld:
+            await self.attempts.withdraw(attempt)
+            raise RateLimited(seconds=math.ceil(seconds)) from None
+
+    async def _verify(self, attempt: Attempt, password: str, stored: str | None) -> tuple[bool, str | None]:
+        """Verify a password; raise `RateLimited` where too many wait for that: then it was no attempt."""
+        try:
+            return await passwords.verify(password, stored)
+        except RateLimited:
+            await self.attempts.withdraw(attempt)
+            raise
+
+    async def _find_user(self, email: str) -> tuple[User, Account] | None:
+        statement = (
+            select(User, Account)
+            .join(Account, Account.id == User.account_id)
+            .where(func.lower(User.email) == _plain(email), User.removed_at.is_(None))
+        )
+        async with self.db() as db:
+            row = (await db.execute(statement)).one_or_none()
+        return (row[0], row[1]) if row else None
+
+    def _note_refusal(self, user: User, visitor: Visitor) -> None:
+        note = asyncio.create_task(self._write_refusal(user, visitor))
+        self._notes.add(note)
+        note.add_done_callback(self._notes.discard)
+
+    async def _write_refusal(self, user: User, visitor: Visitor) -> None:
+        async with self._unit(user, visitor) as unit:
+            await _record(unit, "sign_in_refused", user, visitor)
+
+    @asynccontextmanager
+    async def _unit(self, user: User, visitor: Visitor) -> AsyncGenerator[UnitOfWork]:
+        actor = actor_of(user, visitor.request_id)
+        async with open_unit(self.db, actor, self.clock, self.notify) as unit:
+            yield unit
+
+
+def actor_of(user: User, request_id: str | None = None) -> Actor:
+    """Return what a user is once signed in: an actor with the scopes of its role."""
+    return Actor(user.account_id, scopes_of(user.role), f"user:{user.id}", request_id, user.id)
+
+
+async def _hold(unit: UnitOfWork, user: User, renewed: str | None = None) -> None:
+    """Lock a user whose password was verified, and store it anew if asked to; raise `SignInRefused` if it changed."""
+    same = (User.id == user.id, User.removed_at.is_(None), User.password_hash == user.password_hash)
+    held = update(User).where(*same).values(password_hash=renewed or user.password_hash).returning(User.id)
+    if (await unit.execute(held)).scalar_one_or_none() is None:
+        raise SignInRefused()
+
+
+async def _store(unit: UnitOfWork, user: User, stored: str) -> None:
+    await unit.execute(update(User).where(User.id == user.id).values(password_hash=stored))
+
+
+async def _record(unit: UnitOfWork, action: str, user: User, visitor: Visitor, **details: str) -> None:
+    await audit.record(unit, action, user.email, address=visitor.address, user_agent=visitor.user_agent, **details)
+
+
+def _plain(email: str) -> str:
+    return email.strip().lower()

@@ -1,0 +1,97 @@
+"""The outbox: what is to be mailed, written in one transaction with what it tells of."""
+
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, delete, select
+
+from app.db.engine import Connection
+from app.domain.accounts.models import Invitation, PasswordLink, Role, User, WaitingMail
+from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+TOPIC = "mail"
+INVITATION, RESET, NOTICE = "invitation", "reset", "notice"
+"""The kinds of letters; a notice brings no link."""
+
+NOTICE_LASTS = timedelta(days=7)
+POST_NOTICE = f"""
+INSERT INTO waiting_mails (account_id, user_id, kind, words, expires_at)
+SELECT account_id, id, '{NOTICE}', $2, now() + $3 FROM users
+WHERE account_id = $1 AND role = 'owner' AND removed_at IS NULL ORDER BY id
+"""
+
+
+async def post_link(unit: UnitOfWork, link: PasswordLink, seed: bytes) -> None:
+    """Have a link mailed to its user; `seed` makes its token, and is kept until then."""
+    mail = WaitingMail(
+        account_id=link.account_id,
+        user_id=link.user_id,
+        kind=RESET,
+        link_id=link.id,
+        seed=seed,
+        due_at=unit.clock.now(),
+        expires_at=link.expires_at,
+    )
+    await unit.save(mail)
+    unit.notify(TOPIC)
+
+
+async def read_token(unit: UnitOfWork, tokens: Tokens, link: PasswordLink) -> str:
+    """Return the token of a link that waits to be mailed, for an operator who hands it over in another way."""
+    seed = await unit.one(select(WaitingMail.seed).where(WaitingMail.link_id == link.id))
+    return tokens.of_link(seed or b"")
+
+
+async def notify_owners(unit: UnitOfWork, *, subject: str, opening: str) -> None:
+    """Have every owner of the actor's account mailed a notice after the commit, each in a letter of their own."""
+    owners = select(User.id).where(
+        User.account_id == unit.actor.account_id, User.role == Role.owner, User.removed_at.is_(None)
+    )
+    now = unit.clock.now()
+    mails = [
+        WaitingMail(
+            account_id=unit.actor.account_id,
+            user_id=owner,
+            kind=NOTICE,
+            words={"subject": subject, "opening": opening},
+            due_at=now,
+            expires_at=now + NOTICE_LASTS,
+        )
+        for owner in await unit.all(owners.order_by(User.id))
+    ]
+    await unit.save(*mails)
+    unit.notify(TOPIC)
+
+
+async def withdraw_link(unit: UnitOfWork, link_id: int) -> None:
+    """Have a link not mailed, again or at all: it was used, so its mail came."""
+    await unit.execute(delete(WaitingMail).where(WaitingMail.link_id == link_id))
+
+
+async def post_invitation(unit: UnitOfWork, invitation: Invitation, seed: bytes) -> None:
+    """Have an invitation mailed, not before its time; `seed` makes the token of its link."""
+    mail = WaitingMail(
+        account_id=invitation.account_id,
+        invitation_id=invitation.id,
+        kind=INVITATION,
+        seed=seed,
+        due_at=invitation.mail_at,
+        expires_at=invitation.expires_at,
+    )
+    await unit.save(mail)
+    unit.notify(TOPIC)
+
+
+async def withdraw_invitations(unit: UnitOfWork, *which: ColumnElement[bool]) -> None:
+    """Have invitations not mailed, again or at all."""
+    ended = select(Invitation.id).where(*which)
+    await unit.execute(delete(WaitingMail).where(WaitingMail.invitation_id.in_(ended)))
+
+
+async def post_notice(connection: Connection, account_id: int, *, subject: str, opening: str) -> None:
+    """Have every owner of an account mailed, each in a letter of their own, so that one is tried again without another.
+
+    One that no worker got to within a week is not sent any more.
+    """
+    words = {"subject": subject, "opening": opening}
+    await connection.execute(POST_NOTICE, account_id, words, NOTICE_LASTS)

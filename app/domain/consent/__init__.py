@@ -1,0 +1,1 @@
+"""Consent: recognition of opt-outs and opt-ins in replies."""

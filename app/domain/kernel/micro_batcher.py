@@ -1,0 +1,74 @@
+"""Doing together what arrives together."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def no_key(_item: object) -> Hashable:
+    """Let any two items share a batch."""
+    return None
+
+
+@dataclass(slots=True)
+class MicroBatcher(Generic[T, R]):
+    """Serves items in batches, one batch at a time: while one is served, what arrives gathers for the next.
+
+    There is no timer, so a lone item waits for nothing. `serve` returns a result for each item, in their order; what
+    it raises goes to every caller of the batch. Items with the same `key`, unless that is None, never share a batch.
+    """
+
+    serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]]
+    limit: int
+    key: Callable[[T], Hashable] = no_key
+    _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque[tuple[T, asyncio.Future[R]]])
+    _running: asyncio.Task[None] | None = None
+
+    async def __call__(self, item: T) -> R:
+        """Return the item's result, once its batch was served."""
+        result: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._queue.append((item, result))
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._work())
+        return await result
+
+    @property
+    def load(self) -> int:
+        """Return how many items would be served before one that comes now, counting a batch in hand as one."""
+        return len(self._queue) + (self._running is not None and not self._running.done())
+
+    async def close(self) -> None:
+        """Wait until every item that was taken is served."""
+        if self._running is not None:
+            await self._running
+
+    async def _work(self) -> None:
+        while self._queue:
+            batch = self._take()
+            try:
+                results = await self.serve([item for item, _ in batch])
+            except Exception as cause:
+                for _, waiting in batch:
+                    if not waiting.done():
+                        waiting.set_exception(cause)
+                continue
+            for (_, waiting), result in zip(batch, results, strict=True):
+                if not waiting.done():
+                    waiting.set_result(result)
+
+    def _take(self) -> list[tuple[T, asyncio.Future[R]]]:
+        batch, later = list[tuple[T, asyncio.Future[R]]](), list[tuple[T, asyncio.Future[R]]]()
+        keys: set[Hashable] = set()
+        while self._queue and len(batch) < self.limit:
+            waiting = self._queue.popleft()
+            key = self.key(waiting[0])
+            (later if key in keys else batch).append(waiting)
+            if key is not None:
+                keys.add(key)
+        self._queue.extendleft(reversed(later))
+        return batch

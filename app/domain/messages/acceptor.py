@@ -1,0 +1,215 @@
+"""The desk: where every send is accepted.
+
+While one batch is being decided on, the sends that arrive gather for the next; there is no timer, so a lone send
+waits for nothing. One transaction serves a whole batch, which takes the contention from an account's balance: a
+send is therefore a transaction of its own, and may not be part of a larger one.
+
+A batch waits for nobody's locks. The sends of an account that another transaction holds go into a lane of that
+account's, where they wait, and hold up those of no other.
+"""
+
+import asyncio
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
+from app.domain.kernel import idempotency, phone, sms_parts
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
+from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.unit_of_work import Actor, Notify
+from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
+from app.domain.messages.errors import ConsentNotAttested, MessageTooLong
+from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.requests import Acceptance, Condition, SendRequest
+
+MAX_BATCH = 64
+UNSTORABLE_VALUE = (
+    "The message cannot be stored: a value is out of range, or holds a character that is none, such as U+0000. "
+    "Correct it and send again."
+)
+WAITING = 4
+"""How many lanes wait in the database at once, if nothing else is said; each takes a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """What a caller asks for. `consent_attested` must be true for what the API sends (47 CFR 64.1200).
+
+    `attestation` is how that was certified. With a `contact_id`, the phone must be that contact's;
+    with a `claim`, no worker takes the message up for so long, since the caller hands it over itself. Where a
+    `condition` does not hold any more, `Conflict` is raised.
+    """
+
+    to: str
+    message: str
+    consent_attested: bool
+    from_phone_number_id: int | None = None
+    idempotency_key: str | None = None
+    purpose: Purpose = Purpose.transactional
+    attestation: Attestation = Attestation.api
+    contact_id: int | None = None
+    claim: timedelta | None = None
+    condition: Condition | None = None
+
+
+Lane = MicroBatcher[SendRequest, Verdict]
+
+
+class SendAcceptor:
+    """Accepts sends, in batches, one batch at a time in a process, and one in each lane.
+
+    Lanes take no more than `waiting` connections of the pool, which must have others.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, notify: Notify, max_segments: int, waiting: int = WAITING) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._notify = notify
+        self._max_segments = max_segments
+        self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
+        self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key)
+        self._lanes: dict[int, Lane] = {}
+        self._waiting = asyncio.Semaphore(waiting)
+
+    async def accept(self, actor: Actor, send: Send) -> Acceptance:
+        """Debit the send and keep its message, or raise the `DomainError` that says why not.
+
+        The answer is given after the commit. A send with an idempotency key that was answered before is
+        answered again; nothing is sent or debited twice.
+        """
+        verdict = await self._decide_on(self._request(actor, send))
+        if isinstance(verdict, DomainError):
+            raise verdict
+        return verdict
+
+    async def close(self) -> None:
+        """Wait until every send that was taken has its verdict."""
+        await self._line.close()
+        for lane in list(self._lanes.values()):
+            await lane.close()
+
+    async def _decide_on(self, request: SendRequest) -> Verdict:
+        if lane := self._lanes.get(request.account_id):
+            return await self._wait_in(lane, request)
+        verdict = await self._line(request)
+        return await verdict if isinstance(verdict, asyncio.Task) else verdict
+
+    def _request(self, actor: Actor, send: Send) -> SendRequest:
+        """Pass the gates that need no database."""
+        if not send.consent_attested:
+            raise ConsentNotAttested()
+        to = send.to.strip()
+        return SendRequest(
+            account_id=actor.account_id,
+            to=phone.require_recipient(to) if to.startswith("+") else to,
+            body=send.message,
+            parts=self._parts(send.message),
+            purpose=send.purpose,
+            attestation=send.attestation if send.purpose is not Purpose.conversational else None,
+            actor=actor.label,
+            request_id=actor.request_id,
+            number_id=send.from_phone_number_id,
+            contact_id=send.contact_id,
+            claim=send.claim,
+            key=None if send.idempotency_key is None else idempotency.check_key(send.idempotency_key),
+            fingerprint=_fingerprint(send) if send.idempotency_key is not None else "",
+            condition=send.condition,
+        )
+
+    def _parts(self, body: str) -> sms_parts.Parts:
+        if not body.strip():
+            raise InvalidInput(reason="message must not be empty.")
+        if len(body) > sms_parts.MAX_LENGTH:
+            raise MessageTooLong(size=len(body), unit="characters", limit=sms_parts.MAX_LENGTH)
+        counted = sms_parts.count(body)
+        if counted.segments > self._max_segments:
+            raise MessageTooLong(size=counted.segments, unit="segments", limit=self._max_segments)
+        return counted
+
+    async def _serve_all(self, requests: Sequence[SendRequest]) -> Sequence[Verdict | asyncio.Task[Verdict]]:
+        """Give every send of a batch its verdict, or a lane to wait in for it."""
+        verdicts = await self._serve(requests, waits=False)
+        return [verdict or self._take_aside(request) for request, verdict in zip(requests, verdicts, strict=True)]
+
+    def _take_aside(self, request: SendRequest) -> asyncio.Task[Verdict]:
+        lane = self._lanes.setdefault(request.account_id, MicroBatcher(self._serve_patiently, MAX_BATCH, _key))
+        return asyncio.create_task(self._wait_in(lane, request))
+
+    async def _wait_in(self, lane: Lane, request: SendRequest) -> Verdict:
+        """Return the verdict of a lane; the last to leave closes it."""
+        try:
+            return await lane(request)
+        finally:
+            if not lane.load and self._lanes.get(request.account_id) is lane:
+                self._lanes.pop(request.account_id, None)
+
+    async def _serve_patiently(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
+        async with self._waiting:
+            return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
+
+    async def _serve(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
+        """Decide on sends; where others are in the way, none but those of the same account go without a verdict.
+
+        What breaks a batch, or is held up by a lock, is found by serving its parts alone.
+        """
+        try:
+            return await self._decide(requests, waits=waits)
+        except UNSTORABLE:
+            if len(requests) == 1:
+                return [InvalidInput(reason=UNSTORABLE_VALUE)]
+            parts = range(len(requests))
+        except CONTENDED:
+            parts = [request.account_id for request in requests]
+            if len(set(parts)) == 1:
+                return [None] * len(requests)
+        except UNREACHABLE:
+            return [Unavailable()] * len(requests)
+        return await self._serve_parts(requests, parts, waits=waits)
+
+    async def _serve_parts(
+        self, requests: Sequence[SendRequest], parts: Iterable[int], *, waits: bool
+    ) -> Sequence[Verdict | None]:
+        """Serve the sends of each part alone; `parts` says of each send in which it is."""
+        places: dict[int, list[int]] = {}
+        for place, part in enumerate(parts):
+            places.setdefault(part, []).append(place)
+        verdicts: list[Verdict | None] = [None] * len(requests)
+        for chosen in places.values():
+            served = await self._serve([requests[place] for place in chosen], waits=waits)
+            for place, verdict in zip(chosen, served, strict=True):
+                verdicts[place] = verdict
+        return verdicts
+
+    async def _decide(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
+        batch = Batch(requests, self._clock.now(), waits)
+        try:
+            async with self._pool.acquire() as connection, connection.transaction():
+                verdicts = await batch.decide(connection)
+        except KeyTaken:
+            return await self._decide(requests, waits=waits)
+        if batch.drafts:
+            self._notify("messages")
+        if batch.events:
+            self._notify("events")
+        return verdicts
+
+
+def _key(request: SendRequest) -> Hashable:
+    """Keep sends with one idempotency key out of one batch: the second waits for the first one's answer."""
+    return (request.account_id, request.key) if request.key else None
+
+
+def _fingerprint(send: Send) -> str:
+    """Return what tells two sends with one key apart; a key of our own is all there is to tell."""
+    if isinstance(send.idempotency_key, OwnKey):
+        return send.idempotency_key
+    return idempotency.fingerprint(
+        "send_message_now" if send.claim else "send_message",
+        to=send.to,
+        message=send.message,
+        from_phone_number_id=send.from_phone_number_id,
+        attestation=send.attestation,
+    )

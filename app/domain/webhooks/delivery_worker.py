@@ -1,0 +1,225 @@
+"""Delivering to one subscription."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.db.engine import UNREACHABLE, Database
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.sealing import Seal
+from app.domain.kernel.unit_of_work import Notify
+from app.domain.webhooks import records, signing
+from app.domain.webhooks.health import Health
+from app.domain.webhooks.leases import Leases
+from app.domain.webhooks.models import DeliveryStatus
+from app.domain.webhooks.poster import Poster, Reply
+from app.domain.webhooks.records import Recorder, Result
+from app.domain.webhooks.schedule import Schedule
+
+PER_ENDPOINT, TRUST = 8, 16
+REFILL, LOW = 64, 32
+LOOK_AGAIN_SECONDS = 1.0
+GONE, BUSY = 410, frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What deliveries are made with. `watch` hears of each post, +1 when it begins and -1 when it ends."""
+
+    database: Database
+    clock: Clock
+    notify: Notify
+    poster: Poster
+    seal: Seal
+    schedule: Schedule
+    user_agent: str
+    watch: Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the pumps of a process share: `places` are the posts that it may have under way."""
+
+    dependencies: Dependencies
+    leases: Leases
+    recorder: Recorder
+    places: asyncio.Semaphore
+
+
+class DeliveryWorker:
+    """Works for one subscription until nothing is due.
+
+    First attempts for one contact stand in one lane and go out one after the other, each when the one before it was
+    recorded; lanes run side by side, at most eight at once, and one while the breaker is half open. A pump that takes
+    over from one that died begins with two lanes, and opens another after every `TRUST` attempts: what killed that one
+    may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its lane: it
+    does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after `leased_until`
+    either, so that whoever takes over sends at most what was in flight a second time.
+    """
+
+    def __init__(self, shared: Shared, subscription: Any, *, stopping: bool) -> None:
+        self.id: int = subscription["id"]
+        self.subscription = subscription
+        self.health = Health.of(subscription)
+        self.leased_until: datetime = subscription["leased_until"]
+        self.stopping = stopping
+        self._shared = shared
+        self._dependencies = shared.dependencies
+        self._secrets: Sequence[tuple[str, datetime | None]] = ()
+        self._lanes: dict[Hashable, deque[Any]] = defaultdict(deque[Any])
+        self._held: set[int] = set()
+        self._active: dict[Hashable, asyncio.Task[None]] = {}
+        self._posts: set[asyncio.Timeout] = set()
+        self._trusted = TRUST * PER_ENDPOINT if not subscription["lapsed"] else 2 * TRUST
+        self._begun_at = asyncio.get_running_loop().time()
+
+    async def run(self) -> None:
+        """Deliver until nothing is due, the breaker opens or the engine stops; then give the subscription back.
+
+        A defect of ours opens the breaker as failures do, so that nothing is sent, or fails, in a loop.
+        """
+        try:
+            self._secrets = _secrets(self._dependencies.seal, self.subscription)
+            await self._work()
+        except Exception as error:
+            self.stopping = True
+            if not isinstance(error, UNREACHABLE):
+                self.health.trip(self._dependencies.clock.now(), self._dependencies.schedule)
+            raise
+        finally:
+            await asyncio.gather(*self._active.values(), return_exceptions=True)
+            await self._shared.leases.release(self.subscription, self.health)
+
+    def age(self) -> float:
+        """Return for how many seconds it has worked."""
+        return asyncio.get_running_loop().time() - self._begun_at
+
+    def abandon(self) -> None:
+        """Give up the posts under way: they count for nothing, and are made again. What was answered is recorded."""
+        for post in self._posts:
+            post.reschedule(0)
+
+    async def _work(self) -> None:
+        while await self._refill():
+            self._start_lanes()
+            await asyncio.wait(self._active.values(), timeout=LOOK_AGAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            self._collect()
+
+    async def _refill(self) -> bool:
+        """Fetch what is due when little is left; return False when there is nothing to do or to wait for."""
+        if self._may_start() and len(self._held) < LOW:
+            for row in await self._fetch():
+                self._held.add(row["id"])
+                self._lanes[_lane(row)].append(row)
+        return bool(self._active) or (self._may_start() and bool(self._lanes))
+
+    async def _fetch(self) -> Sequence[Any]:
+        if self.health.is_half_open and self._held:
+            return ()
+        limit = 1 if self.health.is_half_open else REFILL
+        now, ours = self._dependencies.clock.now(), (self.subscription["lease"], self.subscription["revision"])
+        return await self._dependencies.database.pool.fetch(
+            records.FIND_DUE, self.id, now, list(self._held), limit, *ours
+        )
+
+    def _may_start(self) -> bool:
+        now = self._dependencies.clock.now()
+        return not self.stopping and now < self.leased_until and not self.health.is_open(now)
+
+    def _start_lanes(self) -> None:
+        limit = 1 if self.health.is_half_open else min(PER_ENDPOINT, self._trusted // TRUST)
+        for lane, waiting in self._lanes.items():
+            if len(self._active) >= limit:
+                return
+            if lane not in self._active:
+                self._active[lane] = asyncio.create_task(self._run_lane(waiting))
+
+    def _collect(self) -> None:
+        """Forget the lanes that have ended, and what may not be delivered now; raise what ended one of them."""
+        for lane, task in list(self._active.items()):
+            if task.done():
+                del self._active[lane]
+                if not self._lanes[lane] or not self._may_start():
+                    self._held.difference_update(row["id"] for row in self._lanes.pop(lane))
+                task.result()
+
+    async def _run_lane(self, waiting: deque[Any]) -> None:
+        """Deliver what stands in a lane, one after the other."""
+        while waiting and self._may_start():
+            async with self._shared.places:
+                if self._may_start():
+                    await self._attempt(waiting[0])
+                    self._held.discard(waiting.popleft()["id"])
+
+    async def _attempt(self, delivery: Any) -> None:
+        at = self._dependencies.clock.now()
+        reply = await self._post(delivery, at)
+        if reply is None:
+            return
+        if reply.status == GONE and await self._shared.leases.remove(self.subscription):
+            self.stopping = True
+        status, wait = self._judge(delivery, reply)
+        later = None if wait is None else self._dependencies.clock.now() + wait
+        lease, revision = self.subscription["lease"], self.subscription["revision"]
+        result = Result(delivery["id"], delivery["attempts"] + 1, reply, at, status, later, lease, revision)
+        if not await self._shared.recorder.record(result):
+            self.stopping = True
+        self._trusted += 1
+
+    async def _post(self, delivery: Any, at: datetime) -> Reply | None:
+        """Return what came of a post, or None where it was abandoned."""
+        headers, post = self._headers(delivery, at), asyncio.timeout(None)
+        self._posts.add(post)
+        self._dependencies.watch(1)
+        try:
+            async with post:
+                return await self._dependencies.poster.post(self.subscription["target_url"], headers, delivery["body"])
+        except TimeoutError:
+            return None
+        finally:
+            self._posts.discard(post)
+            self._dependencies.watch(-1)
+
+    def _judge(self, delivery: Any, reply: Reply) -> tuple[DeliveryStatus, timedelta | None]:
+        now = self._dependencies.clock.now()
+        if reply.status is not None and 200 <= reply.status < 300:
+            self.health.succeed(now)
+            return DeliveryStatus.delivered, None
+        self.health.fail(now, self._dependencies.schedule)
+        retry_after = reply.retry_after if reply.status in BUSY else None
+        wait = self._dependencies.schedule.wait(delivery["attempts"] + 1, retry_after)
+        if wait is None or delivery["is_test"]:
+            return DeliveryStatus.failed, None
+        return DeliveryStatus.pending, wait
+
+    def _headers(self, delivery: Any, now: datetime) -> Mapping[str, str]:
+        at = int(now.timestamp())
+        live = [secret for secret, until in self._secrets if until is None or until > now]
+        headers = {
+            "content-type": "application/json",
+            "user-agent": self._dependencies.user_agent,
+            "webhook-id": delivery["webhook_id"],
+            "webhook-timestamp": str(at),
+            "webhook-signature": signing.sign(live, delivery["webhook_id"], at, delivery["body"]),
+            "webhook-event": delivery["event"],
+            "webhook-attempt": str(delivery["attempts"] + 1),
+        }
+        return {**headers, "webhook-test": "true"} if delivery["is_test"] else headers
+
+
+def _lane(delivery: Any) -> Hashable:
+    """Return what a delivery must keep its place in: its contact's first attempts; anything else is alone."""
+    if delivery["attempts"] == 0 and delivery["contact_id"] is not None:
+        return delivery["contact_id"]
+    return ("alone", delivery["id"])
+
+
+def _secrets(seal: Seal, subscription: Any) -> Sequence[tuple[str, datetime | None]]:
+    """Return the secrets that sign, and until when: the newest, and the one before it while that still counts."""
+    newest = (seal.open(subscription["secret"]), None)
+    if subscription["old_secret"] is None:
+        return (newest,)
+    return (newest, (seal.open(subscription["old_secret"]), subscription["old_secret_until"]))

@@ -1,0 +1,75 @@
+"""Ownership of subscriptions: which an actor manages, what it may have posted, and that they end with their maker."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement
+
+from app.db.engine import Connection, Pool
+from app.domain.accounts import credentials
+from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.errors import InsufficientScope
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.webhooks.leases import end
+from app.domain.webhooks.models import Subscription, SubscriptionStatus
+
+OF_CONTACTS = frozenset(
+    {
+        "contact_dnd_changed",
+        "contact_tag_added",
+        "contact_tag_removed",
+        "drip_completed",
+        "new_contact",
+        "new_opt_out",
+        "pipeline_stage_changed",
+    }
+)
+"""The events that say nothing of what was texted."""
+
+WHY_ENDED = (
+    "was removed, since what it was made with has ended: its key was revoked or ran out, the connection of its "
+    "application ended, or its user was removed"
+)
+
+FIND_ENDED = f"""
+WITH RECURSIVE source AS (
+  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s JOIN makers m ON m.id = s.maker_id
+  WHERE s.id = ANY($1::bigint[])
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
+"""
+
+
+def managed(unit: UnitOfWork) -> ColumnElement[bool]:
+    """Return the condition for the subscriptions that the actor sees and manages.
+
+    Whoever may change the account manages all of them; anyone else those that depend on the actor's own credential.
+    """
+    own = Subscription.account_id == unit.actor.account_id
+    return own if credentials.sees_all(unit.actor) else own & Subscription.maker_id.in_(own_makers(unit.actor))
+
+
+def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
+    """Raise `InsufficientScope` for events that tell the actor what it may not read."""
+    needed = {Scope.contacts_read if event in OF_CONTACTS else Scope.messages_read for event in events}
+    if missing := sorted(needed - unit.actor.scopes):
+        raise InsufficientScope(scope=missing[0])
+
+
+async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
+    """Return which of some subscriptions were made with a credential that has ended."""
+    return frozenset(row["root"] for row in await connection.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
+
+
+async def end_orphans(connection: Connection, subscriptions: Sequence[Any], now: datetime) -> Sequence[Any]:
+    """End the subscriptions whose maker's credential has ended, and tell the account; return the others."""
+    made = [each["id"] for each in subscriptions if each["maker_id"]]
+    ended = await find_orphans(connection, made, now)
+    for each in subscriptions:
+        if each["id"] in ended:
+            async with connection.transaction():
+                await end(connection, each, SubscriptionStatus.removed, WHY_ENDED)
+    return [each for each in subscriptions if each["id"] not in ended]

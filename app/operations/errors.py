@@ -1,0 +1,5 @@
+"""What is wrong with a document."""
+
+
+class InvalidDocument(Exception):
+    """A document does not fit the schema or its surfaces; the process that finds one does not start."""

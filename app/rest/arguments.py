@@ -1,0 +1,113 @@
+"""Reading the variables of an operation from an HTTP request."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType, catalogue
+from app.operations.arguments import Acceptor, Unacceptable, Unattested
+from app.operations.document import Operation
+from app.operations.surface import Rest
+from app.operations.variables import Variable
+
+MAX_BODY = 256 * 1024
+
+_KINDS = {list: "an array", str: "a string", int: "a number", float: "a number", bool: "a boolean", type(None): "null"}
+
+
+class Places:
+    """Where an endpoint reads each variable: its path, the headers, and the body or the query string."""
+
+    def __init__(self, operation: Operation, rest: Rest) -> None:
+        self.path = [operation.variables[name] for name in rest.placeholders]
+        others = [variable for name, variable in operation.variables.items() if name not in rest.placeholders]
+        members = [variable for variable in others if not variable.header]
+        self.headers = {variable.header: variable for variable in others if variable.header}
+        self.body: list[Variable] = members if rest.has_body else []
+        self.query: list[Variable] = [] if rest.has_body else members
+        self.forms = rest.forms
+
+
+class Reader:
+    """Reads the variables of one endpoint. Made once, at start."""
+
+    def __init__(self, places: Places) -> None:
+        self._path = Acceptor(places.path)
+        self._query = Acceptor(places.query, forms=places.forms)
+        self._body = Acceptor(places.body, forms=places.forms) if places.body else None
+        self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
+        self._names = {header: variable.name for header, variable in places.headers.items()}
+
+    async def read_body(self, request: Request) -> bytearray:
+        """Return the body, where the endpoint takes one; raise `BodyTooLarge`."""
+        return await read_body(request) if self._body else bytearray()
+
+    def __call__(self, request: Request, body: bytearray) -> dict[str, Any]:
+        """Return the variables.
+
+        Raises `InvalidInput`, `InvalidJson` or `UnsupportedMediaType`, and of a body that can be read at all, before
+        `InvalidInput`, the error of what it had to attest.
+        """
+        try:
+            variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
+            variables |= self._query.texts(read_query(request))
+            if self._names:
+                variables |= self._read_headers(request.headers)
+            if self._body:
+                variables |= self._body.values(read_json(request, body))
+        except Unattested as fault:
+            raise catalogue()[str(fault)]() from None
+        except Unacceptable as fault:
+            raise InvalidInput(reason=str(fault)) from None
+        return variables
+
+    def _read_headers(self, headers: Mapping[str, str]) -> dict[str, Any]:
+        sent = {name: [headers[name]] for name in self._names if name in headers}
+        return {self._names[name]: value for name, value in self._headers.texts(sent).items()}
+
+
+def read_query(request: Request) -> dict[str, list[str]]:
+    """Return the texts of the query string by their key, in their order."""
+    texts: dict[str, list[str]] = {}
+    for key, text in parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
+        texts.setdefault(key, []).append(text)
+    return texts
+
+
+def read_json(request: Request, body: bytearray) -> dict[str, Any]:
+    """Return the object in a body; no body is an empty object."""
+    if not body:
+        return {}
+    content_type = request.headers.get("content-type") or "application/json"
+    if not _is_json(content_type):
+        raise UnsupportedMediaType(expected="application/json", given=content_type)
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as fault:
+        raise InvalidJson(reason=str(fault)) from None
+    if not isinstance(value, dict):
+        raise InvalidJson(reason=f"this is {_KINDS[type(value)]}")
+    return value
+
+
+async def read_body(request: Request) -> bytearray:
+    """Return the body; raise `BodyTooLarge` as soon as more than `MAX_BODY` bytes have arrived."""
+    body = bytearray()
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise BodyTooLarge(limit=MAX_BODY)
+        if not message.get("more_body"):
+            return body
+
+
+def _is_json(content_type: str) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type == "application/json" or (media_type.startswith("application/") and media_type.endswith("+json"))

@@ -1,0 +1,133 @@
+"""The feed: everything that is shown live, once, in one order, whenever its transaction ends."""
+
+import random
+from typing import Any
+
+import pytest
+
+from app.domain.live.feed import MAX_MISSED, PAGE, Feed, UpdateKind, UpdatesMissed
+from app.domain.onboarding.service import Opened
+from app.domain.webhooks.dispatcher import Dispatcher
+from app.services import Services
+from tests.factories.events import EVENTS, record, record_many
+
+pytestmark = pytest.mark.anyio
+
+
+async def dispatch(services: Services) -> None:
+    dispatcher = Dispatcher(services.database, services.clock, services.notify)
+    while await dispatcher.run():
+        pass
+
+
+async def read_all(feed: Feed, account_id: int, position: int = 0) -> list[Any]:
+    found: list[Any] = []
+    while page := await feed.read(account_id, position):
+        found += page
+        position = page[-1].id
+    return found
+
+
+async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services: Services, account: Opened):
+    names = ["new_message", "message_sent", "message_delivered", "message_failed", "new_conversation"]
+    for number, name in enumerate([*names, "conversation_changed", "new_contact"], 1):
+        payload = {"id": number} if name == "new_message" else {"message_id": number}
+        await record(services, account.account_id, name, 7, payload)
+
+    await dispatch(services)
+
+    updates = await read_all(services.feed, account.account_id)
+    assert [update.kind for update in updates] == [
+        UpdateKind.new_message,
+        *[UpdateKind.message_status] * 3,
+        *[UpdateKind.conversation_changed] * 2,
+    ]
+    assert [update.message_id for update in updates][:4] == [1, 2, 3, 4]
+    assert {update.contact_id for update in updates} == {7}
+    assert await EVENTS.where(position=None, name="new_contact").count(services) == 1
+
+
+async def test_what_is_not_dispatched_is_not_shown(services: Services, account: Opened):
+    await record_many(services, account.account_id, 1)
+
+    before = await read_all(services.feed, account.account_id)
+    await dispatch(services)
+
+    assert (len(before), len(await read_all(services.feed, account.account_id))) == (0, 1)
+
+
+async def test_a_page_is_followed_by_the_next(services: Services, account: Opened):
+    await record_many(services, account.account_id, 2 * PAGE + 1)
+    await dispatch(services)
+
+    updates = await read_all(services.feed, account.account_id)
+
+    assert len(await services.feed.read(account.account_id, 0)) == PAGE
+    assert [update.contact_id for update in updates] == list(range(1, 2 * PAGE + 2))
+
+
+async def test_reading_begins_behind_all_there_is_or_where_it_is_told(services: Services, account: Opened):
+    feed = services.feed
+    empty = await feed.start(account.account_id, None)
+    await record_many(services, account.account_id, 3)
+    await dispatch(services)
+    ids = [update.id for update in await read_all(feed, account.account_id)]
+
+    starts = [await feed.start(account.account_id, after) for after in (None, 0, *ids)]
+
+    assert empty == 0
+    assert starts == [ids[-1], 0, *ids]
+
+
+@pytest.mark.parametrize("missed", [MAX_MISSED, MAX_MISSED + 1])
+async def test_a_thousand_can_be_replayed_and_not_one_more(services: Services, account: Opened, missed: int):
+    await record_many(services, account.account_id, missed)
+    await dispatch(services)
+
+    try:
+        replayed = await services.feed.start(account.account_id, 0) == 0
+    except UpdatesMissed:
+        replayed = False
+
+    assert replayed is (missed == MAX_MISSED)
+
+
+@pytest.mark.parametrize("ahead", [1, 2**62])
+async def test_an_id_ahead_of_all_is_refused(services: Services, account: Opened, ahead: int):
+    await record_many(services, account.account_id, 1)
+    await dispatch(services)
+    newest = await services.feed.start(account.account_id, None)
+
+    with pytest.raises(UpdatesMissed):
+        await services.feed.start(account.account_id, min(newest + ahead, 2**63 - 1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_readers_see_everything_once_however_transactions_end(services: Services, account: Opened, seed: int):
+    chance, pool = random.Random(seed), services.database.pool
+    steady, told, seen = 0, set[int](), list[int]()
+    async with pool.acquire() as first, pool.acquire() as second:
+        begun: dict[Any, Any] = {}
+        for number in range(120):
+            connection = chance.choice([first, second])
+            if connection not in begun:
+                begun[connection] = connection.transaction()
+                await begun[connection].start()
+            told.add(number)
+            await record(connection, account.account_id, "conversation_changed", number)
+            if chance.random() < 0.4:
+                await begun.pop(connection).commit()
+            if chance.random() < 0.3:
+                await dispatch(services)
+            if chance.random() < 0.3:
+                for update in await read_all(services.feed, account.account_id, steady):
+                    seen.append(update.contact_id)
+                    steady = update.id
+        for transaction in begun.values():
+            await transaction.commit()
+    await dispatch(services)
+    seen += [update.contact_id for update in await read_all(services.feed, account.account_id, steady)]
+
+    assert len(seen) == len(told)
+    assert set(seen) == told
+    assert seen != sorted(seen)
