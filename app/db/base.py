@@ -1,4 +1,4 @@
-"""The declarative base that every table stands on."""
+"""The declarative base of all tables."""
 
 from datetime import datetime
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Claims that outlive a lost connection: what was taken is known, and what came of it recorded."""
+"""Claims of rows that survive a lost connection."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: sessions for the models, a raw pool for the hot statements."""
+"""Connections to PostgreSQL: sessions for the models, a raw pool for hot statements."""
 
 import sys
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,4 @@
-"""Bringing a database to the newest schema."""
+"""Migrates a database to the newest schema."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Clients of Redis that notice a server that vanished."""
+"""Redis clients that detect a vanished server."""
 
 from typing import Any
 

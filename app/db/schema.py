@@ -1,4 +1,4 @@
-"""Which schema a database has and which one the code needs, without Alembic: that takes a tenth of a start to load."""
+"""The schema revision of a database and of the code, read without Alembic, which is slow to import."""
 
 import asyncio
 from functools import cache

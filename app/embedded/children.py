@@ -1,4 +1,4 @@
-"""The processes of the service under one parent, which starts them again when they fail."""
+"""Supervises the child processes of the service and restarts those that fail."""
 
 import logging
 import os

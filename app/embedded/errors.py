@@ -1,4 +1,4 @@
-"""Why the embedded servers cannot run, each in one sentence for the operator."""
+"""Errors of the embedded servers, each one sentence for the operator."""
 
 
 class EmbeddedError(Exception):

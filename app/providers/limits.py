@@ -1,4 +1,4 @@
-"""The limits that there are."""
+"""All rate limits of the service."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from app.providers.shares import Shares
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of sends, of all other operations, of GraphQL documents that were not read before, and of requests
-    without a good key or session. `rates` counts what actors do, `shares` what strangers do.
+    without a good key or session. `rates` counts the requests of actors, `shares` anonymous ones.
     """
 
     requests: Policy

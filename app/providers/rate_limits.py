@@ -1,4 +1,4 @@
-"""Rate limits: how many requests a key, and an account, may make in a minute; a dear request counts as several.
+"""Rate limits per key and account and minute; an expensive request counts as several.
 
 Each limit is a bucket of the generic cell rate algorithm (ITU-T I.371), kept in Valkey as one instant: when the bucket
 will be full again. All processes share it. When Valkey is away each process counts for itself: a limit protects the
@@ -97,7 +97,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is left after a request: how many more of the key's and of the account's, and the seconds until all are.
+    """The remaining requests of the key and of the account, and the seconds until all are available again.
 
     `wait` is 0 where the request may be made; otherwise it was not counted, and may be made after so many seconds.
     """

@@ -1,4 +1,4 @@
-"""Limits for strangers, who have no account to count by: each network has its share, and can use up no other's.
+"""Rate limits for anonymous requests: each network has its own share.
 
 A network counts for all that it is a part of too (`networks_of`): each wider one has `GROWTH` times the quota. A policy
 may have a total for all networks. A network leaves the more of it to others the more it has had, so that a flood from
@@ -72,7 +72,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a stranger asks for; `total` is how many units all networks together have in a minute, 0 for any number."""
+    """An anonymous request; `total` is the limit of all networks together in a minute, 0 for none."""
 
     policy: Policy
     networks: Sequence[str]
@@ -95,7 +95,7 @@ class Claim:
 
 
 class Shares:
-    """Counts what strangers ask for. What arrives together is counted in one call; `close` it at the end."""
+    """Counts anonymous requests. Requests that arrive together are counted in one call; `close` it at the end."""
 
     def __init__(self, redis_url: str) -> None:
         self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
@@ -157,7 +157,7 @@ class Shares:
     def _warn(self, error: Exception) -> None:
         self._rests_until = time.monotonic() + REST_SECONDS
         if self._warnings.passes():
-            log.warning("strangers_not_counted: Redis unreachable", error=repr(error))
+            log.warning("anonymous_requests_not_counted", error=repr(error))
 
 
 def _known(networks: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ NAME = "a text of at most 100 characters"
 
 
 class Settings(WebSettings, WebhookSettings):
-    """What the environment says. Durations are seconds unless the name says otherwise."""
+    """Settings, read from environment variables. Durations are seconds unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")
 

@@ -1,4 +1,4 @@
-"""What each setting may be, in words made of its type and limits."""
+"""Describes the values a setting allows, from its type and limits."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Which texts the settings that are no numbers may be."""
+"""Types of the settings that are texts."""
 
 from collections.abc import Callable, Mapping
 from email.utils import parseaddr

@@ -12,7 +12,7 @@ LISTS = ("webhook_retry_schedule", "webhook_allow_nets", "webhook_breaker_second
 
 
 class WebhookSettings(BaseSettings):
-    """When and where webhooks are delivered, and what is kept of it."""
+    """Settings of webhook delivery and retention."""
 
     webhook_retry_schedule: Annotated[tuple[Wait, ...], NoDecode] = (
         5,

@@ -1,4 +1,4 @@
-"""Verbs of the operator of the service: list accounts, suspend one, resume it, help a user who cannot sign in."""
+"""Operator commands: list, suspend and resume accounts, and reset the password of a user."""
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import aliased

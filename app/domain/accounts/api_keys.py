@@ -1,4 +1,4 @@
-"""Making, rotating and revoking API keys."""
+"""Create, rotate and revoke API keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ KEPT_BY_ROTATION = ("name", "scopes", "created_by", "expires_at")
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """What a key is to be: its name, its scopes (the kind's usual ones when None) and when it ends."""
+    """A key to create: its name, its scopes (the default scopes of the kind when None) and its expiry."""
 
     name: str
     kind: KeyKind = KeyKind.svc

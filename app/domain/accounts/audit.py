@@ -1,4 +1,4 @@
-"""The audit log: what was done about who may do what."""
+"""The audit log of changes to people, keys and applications."""
 
 from typing import Any
 

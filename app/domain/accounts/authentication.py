@@ -1,4 +1,4 @@
-"""The door: who signs in, and who sets a password, is nobody yet. Here they become somebody."""
+"""Password sign-in, sign-out, password reset and invitations."""
 
 import asyncio
 import math
@@ -57,7 +57,7 @@ class MailedLink:
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """Lets people in. Passwords are verified with no transaction open, and for unknown addresses all the same.
+    """Signs users in. Passwords are verified with no transaction open, also for unknown addresses.
 
     A refusal is answered before it is noted, or the time that takes would tell that there is such a user; `close`
     waits for what is being noted.

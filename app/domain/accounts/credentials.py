@@ -1,4 +1,4 @@
-"""Credentials that keys, and records of other areas, were made with and depend on.
+"""Dependence of keys, and of records of other areas, on the credentials they were made with.
 
 A credential is a key, the grant of a connected application, or a user. The model, which `test_credentials_machine`
 holds the code to:

@@ -1,4 +1,4 @@
-"""Deletion of an account: requested, withdrawn, brought forward, and its owners reminded of it.
+"""Deletion of an account: request it, withdraw it, bring it forward, and remind its owners.
 
 `app.domain.erasure.accounts` deletes what is due.
 """

@@ -1,4 +1,4 @@
-"""Invitations to an account: made, mailed, listed, withdrawn and accepted.
+"""Invitations to an account: create, list, withdraw and accept them.
 
 An e-mail address signs in to one account. Whether the invited one has a user elsewhere is told in the mail alone, to
 the reader of that mailbox: the account that invites is answered the same either way.

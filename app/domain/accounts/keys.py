@@ -14,7 +14,7 @@ PATTERN = re.compile(r"(?:svc|auto)_[0-9A-Za-z]{38}")
 
 
 class KeyKind(enum.StrEnum):
-    """What a key is for; its text begins with the kind."""
+    """The kind of a key; its text begins with it."""
 
     svc = enum.auto()
     auto = enum.auto()

@@ -1,4 +1,4 @@
-"""Browsers that a user signed in with before: a signed cookie gives each a count of attempts of its own."""
+"""Known browsers: a signed cookie gives each its own count of sign-in attempts."""
 
 import hmac
 import re

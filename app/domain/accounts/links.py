@@ -1,4 +1,4 @@
-"""Mailed links that set a password: made, recognised, and used once."""
+"""Mailed one-time links that set a password."""
 
 import secrets
 from datetime import datetime, timedelta

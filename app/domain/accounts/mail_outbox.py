@@ -1,4 +1,4 @@
-"""The outbox: what is to be mailed, written in one transaction with what it tells of."""
+"""The outbox of mails, written in one transaction with the change they report."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 TOPIC = "mail"
 INVITATION, RESET, NOTICE = "invitation", "reset", "notice"
-"""The kinds of letters; a notice brings no link."""
+"""The kinds of mails; a notice has no link."""
 
 NOTICE_LASTS = timedelta(days=7)
 POST_NOTICE = f"""
@@ -43,7 +43,7 @@ async def read_token(unit: UnitOfWork, tokens: Tokens, link: PasswordLink) -> st
 
 
 async def notify_owners(unit: UnitOfWork, *, subject: str, opening: str) -> None:
-    """Have every owner of the actor's account mailed a notice after the commit, each in a letter of their own."""
+    """Have every owner of the actor's account mailed a notice after the commit, each in a mail of their own."""
     owners = select(User.id).where(
         User.account_id == unit.actor.account_id, User.role == Role.owner, User.removed_at.is_(None)
     )
@@ -89,7 +89,7 @@ async def withdraw_invitations(unit: UnitOfWork, *which: ColumnElement[bool]) ->
 
 
 async def post_notice(connection: Connection, account_id: int, *, subject: str, opening: str) -> None:
-    """Have every owner of an account mailed, each in a letter of their own, so that one is tried again without another.
+    """Have every owner of an account mailed, each in a mail of their own, so that one is tried again without another.
 
     One that no worker got to within a week is not sent any more.
     """

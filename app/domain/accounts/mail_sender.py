@@ -1,4 +1,4 @@
-"""The mailroom: sends the letters that wait."""
+"""Sends waiting mails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ TEMPLATES: dict[str, Callable[..., Mail]] = {
 }
 
 Due = tuple[WaitingMail, str, Account, bool]
-"""A letter, the e-mail address it goes to, its account, and whether that address is in use in another account."""
+"""A mail, the e-mail address it goes to, its account, and whether that address is in use in another account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class MailSender:
             return waiting, email, account, is_in_use
 
         async def give_back(_: Due | None) -> None:
-            """Let a letter that was not sent be claimed again at once."""
+            """Let a mail that was not sent be claimed again at once."""
             again = update(WaitingMail).values(due_at=now, attempts=WaitingMail.attempts - 1)
             async with self.db.begin() as db:
                 await db.execute(again.where(WaitingMail.id.in_(claimed), WaitingMail.due_at == until))
@@ -98,7 +98,7 @@ class MailSender:
             self.count("failed", reason)
 
     async def _change(self, statement: Delete | Update, waiting: WaitingMail) -> None:
-        """Change a letter, unless it is gone: its link was used meanwhile, so it came, or a newer one is on its way."""
+        """Change a waiting mail, unless it was deleted: its link was used meanwhile, or a newer mail replaced it."""
         change = statement.where(WaitingMail.id == waiting.id)
 
         async def record() -> None:
@@ -109,7 +109,7 @@ class MailSender:
 
 
 def _due(now: datetime) -> Select[WaitingMail, str, Account, bool]:
-    """Select the next letter. Letters with a link go first: a person waits for those."""
+    """Select the next mail. Mails with a link go first: a person waits for them."""
     email = func.coalesce(User.email, Invitation.email)
     return (
         select(WaitingMail, email, Account, invitations.address_is_in_use())

@@ -1,4 +1,4 @@
-"""What is written to people: who was invited, who forgot a password, who should know of something."""
+"""Templates of mails: invitations, password resets and notices."""
 
 from html import escape
 
@@ -36,7 +36,7 @@ TEXT = """\
 
 def invitation(to: str, company: str, url: str) -> Mail:
     """Invite somebody to an account."""
-    return _letter(
+    return _mail(
         to,
         f"You are invited to {_line(company) or SERVICE}",
         title=f"Join {_line(company)} on {SERVICE}" if _line(company) else f"Join {SERVICE}",
@@ -49,7 +49,7 @@ def invitation(to: str, company: str, url: str) -> Mail:
 
 def invitation_elsewhere(to: str, company: str, url: str) -> Mail:
     """Invite a person whose e-mail address signs in to another account; only they learn that it does."""
-    return _letter(
+    return _mail(
         to,
         f"You are invited to {_line(company) or SERVICE}",
         title=f"Join {_line(company)} on {SERVICE}" if _line(company) else f"Join {SERVICE}",
@@ -65,7 +65,7 @@ def invitation_elsewhere(to: str, company: str, url: str) -> Mail:
 
 def reset(to: str, company: str, url: str) -> Mail:
     """Help somebody who forgot a password."""
-    return _letter(
+    return _mail(
         to,
         "Choose a new password",
         title="Choose a new password",
@@ -78,7 +78,7 @@ def reset(to: str, company: str, url: str) -> Mail:
 
 def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Mail:
     """Tell an owner of an account what should be known of it; the words are those of the area that knows."""
-    return _letter(
+    return _mail(
         to,
         _line(subject),
         title=_line(subject),
@@ -89,7 +89,7 @@ def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Ma
     )
 
 
-def _letter(to: str, subject: str, **parts: str) -> Mail:
+def _mail(to: str, subject: str, **parts: str) -> Mail:
     html = HTML.format(**{name: escape(part) for name, part in parts.items()})
     return Mail(to=to, subject=subject, text=TEXT.format(**parts), html=html)
 

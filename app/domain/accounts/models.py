@@ -1,4 +1,4 @@
-"""Accounts, users and API keys as they are stored."""
+"""Tables of accounts, users and API keys."""
 
 import enum
 from datetime import datetime
@@ -52,7 +52,7 @@ class Account(Base):
 
 
 class Role(enum.StrEnum):
-    """What a user may do. A `service` user signs in to connect applications only: it is a machine's, not a person's."""
+    """The role of a user. A `service` user signs in only to connect applications."""
 
     owner = enum.auto()
     member = enum.auto()

@@ -1,4 +1,4 @@
-"""Finding accounts, users and keys."""
+"""Queries of accounts, users and keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What each role may do."""
+"""The scopes of each role."""
 
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, GENERAL, Scope

@@ -1,4 +1,4 @@
-"""What a key may be allowed to do."""
+"""Scopes of API keys, grants and roles."""
 
 import enum
 from collections.abc import Iterable

@@ -14,7 +14,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class AccountFields(TypedDict, total=False):
-    """What of an account may be changed; a field that is left out stays as it is."""
+    """The fields of an account that may be changed; a field that is left out stays as it is."""
 
     company_name: str
     region: str

@@ -1,4 +1,4 @@
-"""Browsers that people signed in with: begun, recognised, and ended."""
+"""Browser sessions: begin, find and end them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MAX_USER_AGENT = 400
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Where a request comes from: the address of the network, what the browser says it is, and the request's id.
+    """The origin of a request: network address, user agent and request id.
 
     `browser` is the cookie of `known_browsers`.
     """

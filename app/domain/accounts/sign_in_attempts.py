@@ -1,4 +1,4 @@
-"""Holding back who guesses: the port of what counts attempts."""
+"""The port to the counter of sign-in attempts."""
 
 from dataclasses import dataclass, field
 from secrets import token_hex

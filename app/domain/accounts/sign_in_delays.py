@@ -1,4 +1,4 @@
-"""Attempts to sign in that are held in their delay: bounded, since each keeps a connection and a task."""
+"""Delays of sign-in attempts, bounded in number: each keeps a connection and a task."""
 
 import asyncio
 from collections import Counter

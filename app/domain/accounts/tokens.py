@@ -1,4 +1,4 @@
-"""Secret texts that browsers and mailed links carry. What is stored of one is its fingerprint."""
+"""Tokens of sessions and mailed links; only their fingerprints are stored."""
 
 import base64
 import hmac

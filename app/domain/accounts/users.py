@@ -1,4 +1,4 @@
-"""The people of an account: given roles, and removed. An account never loses its last owner."""
+"""Users of an account: change their roles and remove them. An account keeps its last owner."""
 
 import re
 from typing import TypedDict

@@ -1,4 +1,4 @@
-"""What must hold for a text that a writer wrote, whoever the writer is."""
+"""Checks of the texts that writers return."""
 
 import re
 import unicodedata

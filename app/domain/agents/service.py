@@ -1,4 +1,4 @@
-"""Writing message copy for people."""
+"""Writes message copy."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The port to writers: who turns a brief into message copy."""
+"""The port to writers, which turn a brief into message copy."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What to write about. `description` is the customer's own text, of which every fact is taken word for word."""
+    """A brief. `description` is the customer's own text, from which every fact is taken word for word."""
 
     description: str
     company_name: str

@@ -1,4 +1,4 @@
-"""The ledger as it is stored."""
+"""Tables of the ledger."""
 
 import enum
 
@@ -9,7 +9,7 @@ from app.db.base import Base, Created, Key
 
 
 class EntryType(enum.StrEnum):
-    """Why a balance changed."""
+    """The reason for a change of a balance."""
 
     debit = enum.auto()
     refund = enum.auto()

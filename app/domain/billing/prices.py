@@ -1,4 +1,4 @@
-"""What texts cost, in whole credits."""
+"""Prices of texts, in whole credits."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""Reading balances and the ledger."""
+"""Queries of balances and the ledger."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MANY_DAYS = 9999
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What an account holds, in credits, what one credit costs, and how long it lasts at the usual pace."""
+    """The credits of an account, the price of one credit, and for how many days they last at the usual pace."""
 
     balance: int
     rate: Decimal

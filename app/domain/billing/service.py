@@ -1,4 +1,4 @@
-"""Changing balances. Every change writes its ledger entry in the same transaction, and no balance goes below zero."""
+"""Changes balances: each with its ledger entry in the same transaction, and never below zero."""
 
 from sqlalchemy import select, update
 

@@ -1,4 +1,4 @@
-"""Deleting accounts whose delay is over: closed at once, then emptied in batches, and looked through once more.
+"""Deletes accounts whose delay is over: closes them, deletes their rows in batches, and checks for rows left.
 
 Each batch is a transaction that holds the account's row: any worker can take the next one, and any can die. What a
 request, a callback or a job wrote at the moment of the closing is found when the account is looked through again.
@@ -50,7 +50,7 @@ IS_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1 AND deleti
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the deletion of an account goes on: at a part, after the last row of the batch before."""
+    """The place where the deletion of an account continues: a table, after the last row of the batch before."""
 
     part: int = 0
     after: tuple[Any, ...] = ()

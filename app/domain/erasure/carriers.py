@@ -1,4 +1,4 @@
-"""Having carriers forget the messages of who was erased: noted with the erasure, asked for after it."""
+"""Erasure of messages at carriers: recorded with the erasure of a contact, requested after it."""
 
 import asyncio
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Erasing a contact with everything that was said, and told of it."""
+"""Erases a contact with its messages and events."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,7 @@ REPEATED_FOR = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure removed."""
+    """The rows that an erasure removed."""
 
     deleted_id: int
     deleted_messages: int

@@ -1,4 +1,4 @@
-"""Sending numbers as they are stored."""
+"""Table of sending numbers."""
 
 import enum
 

@@ -1,4 +1,4 @@
-"""Finding sending numbers."""
+"""Queries of sending numbers."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Giving numbers to accounts."""
+"""Assigns sending numbers to accounts."""
 
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries

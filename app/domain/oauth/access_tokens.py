@@ -20,7 +20,7 @@ MAX_LENGTH = 8192
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """What an access token says. `audience` is what it is for; the grant says whether it still holds."""
+    """The claims of an access token. `audience` is the resource it is for; it is valid while its grant is."""
 
     grant_id: int
     user_id: int

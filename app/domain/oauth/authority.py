@@ -1,4 +1,4 @@
-"""What makes this service an authorization server: its addresses, its secret, its keys."""
+"""The dependencies of the authorization server: addresses, secrets and keys."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Making, registering and ending clients."""
+"""Create, register and revoke OAuth clients."""
 
 import hmac
 import secrets
@@ -28,7 +28,7 @@ GRANT_TYPES = frozenset({"authorization_code", "refresh_token"})
 
 
 class InvalidClientMetadata(InvalidInput):
-    """What a client says of itself when it registers is not what the service can serve; the text says what."""
+    """The metadata with which a client registers cannot be served; the message says which part."""
 
     code = "invalid_client_metadata"
     status = 400
@@ -36,7 +36,7 @@ class InvalidClientMetadata(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
-    """What a client is to be: its name, where it may be sent back to, the most it may ask for, if it has a secret."""
+    """A client to create: its name, redirect URIs, maximum scopes, and whether it has a secret."""
 
     name: str
     redirect_uris: Sequence[str]

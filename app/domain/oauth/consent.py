@@ -1,4 +1,4 @@
-"""What a client asks for, sealed in the page while its user signs in and decides: nothing is stored for a stranger."""
+"""Authorization requests, sealed in the page while the user signs in and decides; nothing is stored before."""
 
 import base64
 import json
@@ -33,7 +33,7 @@ class NotForThisAccount(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What a client asks for. `description` is what its document says, where that is newer than what is stored."""
+    """The request of a client. `description` is its metadata document, where that is newer than the stored one."""
 
     client_id: str
     parameters: dict[str, Any]

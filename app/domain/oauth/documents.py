@@ -1,4 +1,4 @@
-"""Clients that describe themselves: their id is the address of a JSON document.
+"""Client ID metadata documents: clients whose id is the URL of a JSON document.
 
 The rules are those of draft-ietf-oauth-client-id-metadata-document.
 """
@@ -22,7 +22,7 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What stands at an address: the body, and for how many seconds it may be kept, where it says so."""
+    """A fetched document: its body, and for how many seconds it may be cached, if it says so."""
 
     body: bytes
     max_age: float | None
@@ -33,7 +33,7 @@ class Unfetched(Exception):
 
 
 Fetch = Callable[[str], Awaitable[Fetched]]
-"""Reads up to `MAX_BYTES` from an address that a stranger has chosen, within seconds; raises `Unfetched`."""
+"""Reads up to `MAX_BYTES` from an untrusted URL, within seconds; raises `Unfetched`."""
 
 
 class UnusableDocument(InvalidInput):
@@ -46,7 +46,7 @@ class UnusableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a client says of itself, and for how long that may be believed."""
+    """The metadata of a client, and until when it may be used."""
 
     client_id: str
     name: str

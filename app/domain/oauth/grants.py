@@ -1,4 +1,4 @@
-"""Grants and their tokens: codes exchanged, refresh tokens rotated, and all of it revoked."""
+"""Grants and their tokens: exchange codes, rotate refresh tokens, revoke grants."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ USED_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What a user allows a client, and where the client waits for the code."""
+    """The consent of a user to a client, and the redirect URI of the code."""
 
     user_id: int
     scopes: frozenset[str]

@@ -1,4 +1,4 @@
-"""Clients, answered authorization requests, grants, codes, refresh tokens and signing keys as they are stored."""
+"""Tables of clients, answered authorization requests, grants, codes, refresh tokens and signing keys."""
 
 import enum
 from datetime import datetime
@@ -11,7 +11,7 @@ from app.db.base import Base, Created, Key
 
 
 class ClientKind(enum.StrEnum):
-    """Where a client comes from: made in an account, registered by itself (RFC 7591), or a metadata document's URL."""
+    """The origin of a client: created in an account, registered (RFC 7591), or a metadata document."""
 
     managed = enum.auto()
     registered = enum.auto()
@@ -62,7 +62,7 @@ class AnsweredRequest(Base):
 
 
 class Grant(Base):
-    """What a user allowed a client. Its tokens are for the address `resource`, and do not outlive `expires_at`."""
+    """The consent of a user to a client. Its tokens are for `resource` and end at `expires_at` at the latest."""
 
     __tablename__ = "oauth_grants"
     __table_args__ = (Index("ix_oauth_grants_account_id", "account_id", "id"),)

@@ -1,4 +1,4 @@
-"""Finding clients, grants and what they hold."""
+"""Queries of clients and grants."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where a client may have the user agent sent back to (RFC 6749, 3.1.2; RFC 8252)."""
+"""Validation of redirect URIs (RFC 6749, 3.1.2; RFC 8252)."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What tokens are for: the API, or the tool server (RFC 8707)."""
+"""Resources that tokens are for: the API and the tool server (RFC 8707)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The keys that sign access tokens: made when they are needed, published before they are used, and replaced in time."""
+"""Signing keys of access tokens: published before they are used, and replaced in time."""
 
 import asyncio
 import secrets

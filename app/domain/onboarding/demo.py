@@ -1,4 +1,4 @@
-"""Opening an account to try things in."""
+"""Opens a demo account."""
 
 from dataclasses import asdict, dataclass
 

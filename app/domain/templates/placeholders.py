@@ -1,4 +1,4 @@
-"""Placeholders in texts, such as {first_name}: checked when a text is kept, filled in when it is sent."""
+"""Placeholders in texts, such as {first_name}: checked when a text is saved, filled in when it is sent."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What every resolver is given."""
+"""The context of resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the contract says about a field beside its type: the scope it needs and the errors it may answer with."""
+"""Directives of fields: the scope they require and the errors they may return."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Documents of clients: parse them, hold them to limits and contract, find the scopes they need, keep the latest."""
+"""Parses and validates client documents, finds the scopes they require, and caches the latest."""
 
 import re
 from collections.abc import Sequence

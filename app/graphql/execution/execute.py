@@ -39,7 +39,7 @@ NOBODY = Actor(0, frozenset(), "nobody")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation gave. `replayed` says that its idempotency key had been answered before."""
+    """The result of an operation. `replayed` is true for a repeated idempotency key."""
 
     value: Any
     replayed: bool

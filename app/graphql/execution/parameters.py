@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a request asks to run. `extensions` are read and not used: there are none.
+    """An operation to run. `extensions` of the request are ignored.
 
     `size` is that of its JSON, in bytes. What came by GET `is_safe`: it changes nothing. `last_event_id` is what an
     `EventSource` that connects again had seen last.

@@ -1,4 +1,4 @@
-"""Plans: documents of our own, compiled, so that running one takes no walk over its syntax."""
+"""Compiled plans of the service's own documents, which run without walking their syntax trees."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping

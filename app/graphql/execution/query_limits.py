@@ -1,4 +1,4 @@
-"""What a document may ask for at most."""
+"""Limits of documents: length, depth, aliases and cost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ LIST_SIZE = 5
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """How deep a selection is, and how many values it may answer with."""
+    """The depth of a selection, and the number of values in its answer."""
 
     depth: int = 0
     cost: int = 0

@@ -84,7 +84,7 @@ class Queue:
 
 
 class Turns:
-    """Which operation runs, and when a large one goes on."""
+    """Schedules operations, and the pauses of large ones."""
 
     def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
         self._large = Queue(LARGE_RUNNING, patience)

@@ -1,4 +1,4 @@
-"""A letter as a mail of RFC 5322."""
+"""Builds RFC 5322 messages."""
 
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -10,7 +10,7 @@ from app.domain.kernel.clock import Clock
 
 
 def enclose(mail: Mail, sender: str) -> EmailMessage:
-    """Return the mail of a letter, in text and HTML. Machines that answer mail are asked not to answer this one."""
+    """Return a mail in text and HTML, marked so that programs which answer mails do not answer it."""
     message = EmailMessage(policy=SMTP)
     message["From"] = sender
     message["To"] = _address(mail.to)

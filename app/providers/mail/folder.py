@@ -1,4 +1,4 @@
-"""Mail into a folder, to be read by who runs the service: enough to begin with, and to try things out."""
+"""Writes mails to a folder, for development and trials."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Mail over SMTP."""
+"""Sends mails over SMTP."""
 
 from urllib.parse import SplitResult, unquote
 

@@ -1,4 +1,4 @@
-"""Which addresses a user may aim at.
+"""Network addresses that outbound requests may reach.
 
 The lists follow the IANA special-purpose registries (RFC 6890) and are stricter: an address that only stands for
 another one (NAT64, 6to4, Teredo, mapped) is refused whatever it stands for.

@@ -1,4 +1,4 @@
-"""Reading HTTP/1.x answers from a peer that may send anything."""
+"""Parses HTTP/1.x responses of untrusted peers."""
 
 import re
 import time

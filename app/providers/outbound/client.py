@@ -1,4 +1,4 @@
-"""Posting to URLs that users have chosen."""
+"""Posts to user-supplied URLs."""
 
 import asyncio
 import contextlib

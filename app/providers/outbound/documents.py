@@ -1,4 +1,4 @@
-"""Reading the documents that OAuth clients describe themselves with."""
+"""Fetches the metadata documents of OAuth clients."""
 
 import re
 

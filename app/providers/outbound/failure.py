@@ -1,4 +1,4 @@
-"""Why an exchange came to nothing."""
+"""Reasons for a failed exchange."""
 
 from app.domain.webhooks.poster import PostError
 

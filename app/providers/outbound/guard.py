@@ -1,4 +1,4 @@
-"""What stands between a URL that a user has chosen and our network."""
+"""Checks that keep user-supplied URLs away from internal networks."""
 
 from collections.abc import Sequence
 from functools import lru_cache

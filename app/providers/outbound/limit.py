@@ -1,4 +1,4 @@
-"""How long a peer may take."""
+"""Time limits of exchanges."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable

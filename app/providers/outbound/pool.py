@@ -1,4 +1,4 @@
-"""Keeping connections for the next exchange."""
+"""Pool of idle connections."""
 
 import asyncio
 

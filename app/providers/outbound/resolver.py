@@ -1,4 +1,4 @@
-"""Looking host names up."""
+"""Resolves host names."""
 
 import asyncio
 import socket

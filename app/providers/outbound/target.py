@@ -1,4 +1,4 @@
-"""Reading the URL that a user has chosen."""
+"""Parses a user-supplied URL."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ HOST_LENGTH = 253
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to send a request. `origin` is scheme, host and port in one; `head` is its first lines, but the method."""
+    """The target of a request. `origin` is scheme, host and port; `head` its first lines without the method."""
 
     url: str
     origin: str

@@ -1,4 +1,4 @@
-"""What the sandbox network has taken, and what it has yet to report."""
+"""Tables of the sandbox network: accepted messages and pending reports."""
 
 from datetime import datetime
 from typing import Any

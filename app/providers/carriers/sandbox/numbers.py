@@ -1,4 +1,4 @@
-"""The numbers of the sandbox network, and what happens to a text that is sent to each."""
+"""The numbers of the sandbox network, and the outcome of a text to each."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ DELIVERED = Report(ReceiptStatus.delivered)
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What the network does with a text; `says` tells it to people.
+    """The behaviour of a number; `says` describes it in the docs.
 
     `refusal` answers the first `refused_calls` calls of a message. A text that is not `heard` never
     reaches the network, one that is not `answered` leaves the caller waiting, and of one that is not

@@ -1,4 +1,4 @@
-"""Playing back what the sandbox network owes us: callbacks over HTTP, as a real carrier makes them."""
+"""Posts the pending callbacks of the sandbox network over HTTP, as a real carrier does."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Reporting to the running service by hand, as the command `messaging sandbox` does."""
+"""Reports to the running service, for the command `messaging sandbox`."""
 
 import secrets
 import time

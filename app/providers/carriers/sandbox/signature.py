@@ -1,4 +1,4 @@
-"""How the sandbox signs its callbacks: `X-Sandbox-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
+"""Signature of the sandbox's callbacks: `X-Sandbox-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`."""
 
 import hmac
 import re

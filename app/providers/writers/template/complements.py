@@ -1,4 +1,4 @@
-"""What follows a directive in a brief: a topic, an action, a statement, or text that stands by itself."""
+"""Complements of directives in a brief: a topic, an action, a statement, or text that stands by itself."""
 
 import re
 

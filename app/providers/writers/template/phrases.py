@@ -1,11 +1,11 @@
-"""What the template writer can say: patterns by intent and by the form of the words that they take."""
+"""Phrases of the template writer: patterns by intent and by the form of their words."""
 
 import enum
 from dataclasses import dataclass
 
 
 class Intent(enum.Enum):
-    """What a text is to achieve."""
+    """The intent of a text."""
 
     announcement = enum.auto()
     apology = enum.auto()
@@ -28,7 +28,7 @@ class Intent(enum.Enum):
 
 
 class Form(enum.Enum):
-    """What kind of words a pattern takes."""
+    """The form of the words that a pattern takes."""
 
     none = enum.auto()
     text = enum.auto()

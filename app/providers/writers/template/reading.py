@@ -1,4 +1,4 @@
-"""Reading a brief: which clauses it has, what each is to achieve, and the words that it hands over."""
+"""Parses a brief into clauses, each with its intent and its words."""
 
 import re
 from collections.abc import Sequence

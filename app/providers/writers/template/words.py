@@ -1,4 +1,4 @@
-"""The words by which the template writer reads a brief."""
+"""Vocabulary of the template writer's parser."""
 
 import re
 
