@@ -1,0 +1,51 @@
+"""The documents name files, sections and terms that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PATH = re.compile(r"`((?:app|tests|docs|benchmarks)/[\w./-]+|pyproject\.toml)`")
+OLD_WORDS = re.compile(
+    r"\b(desk|doorbell|bells?|rings?|rung|doors?|mailroom|pumps?|makers?|rooms?|floors?|faces?|house)\b", re.I
+)
+COMPANY = "Blue Door"
+
+
+def prose(page: Path) -> str:
+    """Return a page without its code and the name of the company in its examples."""
+    return re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S).replace(COMPANY, "")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def is_broken(page: Path, link: str) -> bool:
+    target, _, anchor = link.partition("#")
+    found = page.parent / target if target else page
+    return not found.exists() or bool(anchor and anchor not in anchors(found))
+
+
+def test_every_path_that_the_architecture_names_exists():
+    named = PATH.findall((ROOT / "docs/architecture.md").read_text())
+
+    assert len(named) > 40
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_to_a_file_and_a_section(page: Path):
+    links = [link for link in LINK.findall(page.read_text()) if "://" not in link]
+
+    assert [link for link in links if is_broken(page, link)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_no_page_uses_a_word_that_the_glossary_has_replaced(page: Path):
+    assert OLD_WORDS.findall(prose(page)) == []
