@@ -4,9 +4,13 @@ import structlog
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.db.engine import is_broken_off, is_unwritable
-from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
+from app.domain.kernel.errors import DomainError, InsufficientScope, InvalidInput, Unavailable
+from app.http.challenges import step_up
 
 log = structlog.get_logger(__name__)
+
+RETRY_SECONDS = 5
+"""The `Retry-After` of an error that has none of its own."""
 
 UNSTORABLE = "22021"
 CONTENTION = ("40001", "40P01")
@@ -29,6 +33,24 @@ def translate(cause: BaseException) -> DomainError:
         return Unavailable()
     log.error("internal_error", exc_info=cause)
     return DomainError()
+
+
+def headers_of(error: DomainError, challenge: str = "") -> dict[str, str]:
+    """Return the headers of the answer to an error; `challenge` is the `WWW-Authenticate` of a 401 without its own."""
+    if isinstance(error, InsufficientScope):
+        return {"WWW-Authenticate": step_up(error)}
+    match error.status:
+        case 401:
+            return {"WWW-Authenticate": str(error.facts.get("challenge") or challenge)}
+        case 405:
+            return {"Allow": str(error.facts.get("allowed", ""))}
+        case status:
+            return retry_headers(error, status)
+
+
+def retry_headers(error: DomainError, status: int) -> dict[str, str]:
+    """Return `Retry-After` for an error that is answered with 429 or 503."""
+    return {"Retry-After": str(error.facts.get("seconds", RETRY_SECONDS))} if status in (429, 503) else {}
 
 
 def is_away(cause: BaseException) -> bool:

@@ -5,18 +5,16 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
-from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType, catalogue
+from app.domain.kernel.errors import InvalidInput, UnsupportedMediaType, catalogue
+from app.http.body import JSON, media_type_of, parse_object, read_body
 from app.operations.arguments import Acceptor, Unacceptable, Unattested
 from app.operations.document import Operation
 from app.operations.surface import Rest
 from app.operations.variables import Variable
 
 MAX_BODY = 256 * 1024
-
-_KINDS = {list: "an array", str: "a string", int: "a number", float: "a number", bool: "a boolean", type(None): "null"}
 
 
 class Places:
@@ -44,7 +42,7 @@ class Reader:
 
     async def read_body(self, request: Request) -> bytearray:
         """Return the body, where the endpoint takes one; raise `BodyTooLarge`."""
-        return await read_body(request) if self._body else bytearray()
+        return await read_body(request, MAX_BODY) if self._body else bytearray()
 
     def __call__(self, request: Request, body: bytearray) -> dict[str, Any]:
         """Return the variables.
@@ -82,32 +80,11 @@ def read_json(request: Request, body: bytearray) -> dict[str, Any]:
     """Return the object in a body; no body is an empty object."""
     if not body:
         return {}
-    content_type = request.headers.get("content-type") or "application/json"
-    if not _is_json(content_type):
-        raise UnsupportedMediaType(expected="application/json", given=content_type)
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError as fault:
-        raise InvalidJson(reason=str(fault)) from None
-    if not isinstance(value, dict):
-        raise InvalidJson(reason=f"this is {_KINDS[type(value)]}")
-    return value
+    content_type = request.headers.get("content-type") or JSON
+    if not _is_json(media_type_of(content_type)):
+        raise UnsupportedMediaType(expected=JSON, given=content_type)
+    return parse_object(body)
 
 
-async def read_body(request: Request) -> bytearray:
-    """Return the body; raise `BodyTooLarge` as soon as more than `MAX_BODY` bytes have arrived."""
-    body = bytearray()
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise BodyTooLarge(limit=MAX_BODY)
-        if not message.get("more_body"):
-            return body
-
-
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    return media_type == "application/json" or (media_type.startswith("application/") and media_type.endswith("+json"))
+def _is_json(media_type: str) -> bool:
+    return media_type == JSON or (media_type.startswith("application/") and media_type.endswith("+json"))

@@ -28,22 +28,10 @@ from app.domain.kernel.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
-from app.http.challenges import step_up
-from app.http.errors import is_away, translate
+from app.http.errors import headers_of, is_away, translate
 from app.telemetry.requests import route_of
 
 log = structlog.get_logger(__name__)
-
-RETRY_SECONDS = 5
-"""What `Retry-After` says where the error does not know better."""
-
-_HEADERS = {
-    401: (("WWW-Authenticate", "challenge", ""),),
-    405: (("Allow", "allowed", ""),),
-    429: (("Retry-After", "seconds", RETRY_SECONDS),),
-    503: (("Retry-After", "seconds", RETRY_SECONDS),),
-}
-"""The headers of each status: the fact of the error that fills it, and what stands for it otherwise."""
 
 _CODES = {
     error.status: error.code
@@ -169,10 +157,7 @@ def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, 
 
 
 def _read_error(error: DomainError) -> tuple[int, str, str, dict[str, str]]:
-    headers = {name: str(error.facts.get(fact, default)) for name, fact, default in _HEADERS.get(error.status, ())}
-    if isinstance(error, InsufficientScope):
-        headers["WWW-Authenticate"] = step_up(error)
-    return error.status, error.code, str(error), headers
+    return error.status, error.code, str(error), headers_of(error)
 
 
 def _method_not_allowed(request: Request) -> MethodNotAllowed:

@@ -11,11 +11,12 @@ from starlette.routing import Route
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
 from app.http.anonymous import count_stranger
+from app.http.body import read_body
 from app.http.client_address import address_of
 from app.http.errors import translate
 from app.http.pace import recognise
 from app.http.routing import CountedRoute
-from app.rest.arguments import read_body
+from app.rest.arguments import MAX_BODY
 from app.services import Services
 
 log = structlog.get_logger(__name__)
@@ -77,7 +78,7 @@ class CarrierCallbacks:
         carrier = self._services.carriers.get(request.path_params["carrier"])
         if carrier is None:
             raise NotFound(kind="carrier", id=request.path_params["carrier"])
-        callback = CallbackRequest(str(request.url), dict(request.headers), bytes(await read_body(request)))
+        callback = CallbackRequest(str(request.url), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
             await take(carrier, callback)
         except BadSignature:

@@ -6,19 +6,20 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.models import Account, Session, User
 from app.domain.accounts.sessions import LONGEST, Entry, Visitor
-from app.domain.kernel.errors import BodyTooLarge, DomainError, RateLimited, UnsupportedMediaType
+from app.domain.kernel.errors import DomainError, RateLimited, UnsupportedMediaType
 from app.http.anonymous import count_stranger
+from app.http.body import FORM as FORM_TYPE
+from app.http.body import media_type_of, parse_form, read_body
 from app.http.client_address import address_of
-from app.http.errors import translate
+from app.http.errors import retry_headers, translate
 from app.http.identity import request_id
 from app.http.pace import recognise
 from app.http.sessions import Origin, cookie_in
@@ -33,9 +34,7 @@ SESSION, FORM, BROWSER = "session", "form", "browser"
 TOKEN_FIELD = "form_token"
 FORM_SECONDS = 3600
 KNOWN_SECONDS = 365 * 24 * 3600
-RETRY_SECONDS = 5
 MAX_FORM = 64 * 1024
-FORM_TYPE = "application/x-www-form-urlencoded"
 
 # No `form-action`: Chromium holds redirects after a form to it too, and would stop the one to an application.
 HEADERS = {
@@ -171,6 +170,8 @@ class Browser:
             try:
                 await self.admit(request)
                 return await endpoint(request)
+            except ClientDisconnect:
+                raise
             except Exception as cause:
                 return self.refuse(request, translate(cause))
 
@@ -180,8 +181,7 @@ class Browser:
         """Return a page that tells of an error."""
         shown = {"error": error, "request_id": request_id(), "has_session": self._cookie(request, SESSION) is not None}
         response = self.page(request, "refused.html", error.status, **shown)
-        if error.status in (429, 503):
-            response.headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
+        response.headers.update(retry_headers(error, error.status))
         return response
 
     def _signed_in(self, entry: Entry, token: str) -> SignedIn:
@@ -203,12 +203,6 @@ class Browser:
 
 async def _read_form(request: Request) -> dict[str, str]:
     given = request.headers.get("content-type", "nothing")
-    if given.partition(";")[0].strip().lower() != FORM_TYPE:
+    if media_type_of(given) != FORM_TYPE:
         raise UnsupportedMediaType(expected=FORM_TYPE, given=given)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_FORM:
-            raise BodyTooLarge(limit=MAX_FORM)
-    fields = parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
-    return {name: value.replace("\x00", "\ufffd") for name, value in fields}
+    return dict(parse_form(await read_body(request, MAX_FORM)))

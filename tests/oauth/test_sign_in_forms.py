@@ -4,11 +4,13 @@ import re
 
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.oauth.browsing import OURS, Browsing
 from tests.oauth.pages import actions, alert, count_sessions
+from tests.shared import Shared
 
 pytestmark = pytest.mark.anyio
 STALE = "This form is out of date. Load the page again, then send it once more."
@@ -174,3 +176,33 @@ async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Br
     answer = await browsing.get("/login?next=/%E2%82%AC")
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+
+
+@pytest.mark.parametrize("path", ["/login", "/automation/oauth/authorize", "/account/keys"])
+async def test_a_client_that_leaves_while_it_sends_a_form_is_no_fault(
+    services: Services, shared: Shared, path: str
+) -> None:
+    arriving = [{"type": "http.request", "body": b"email=ann", "more_body": True}, {"type": "http.disconnect"}]
+    sent: list[object] = []
+
+    async def receive() -> dict[str, object]:
+        return arriving.pop(0)
+
+    async def send(message: object) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:8000"), (b"content-type", b"application/x-www-form-urlencoded")],
+        "client": ("127.0.0.1", 1),
+    }
+
+    with capture_logs() as logs:
+        await (await shared.app(services))(scope, receive, send)
+
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == []
+    assert (sent, arriving) == ([], [])
+    assert await actions(services) == []

@@ -56,7 +56,7 @@ class Executor:
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
         """Run the operation of a document of ours, once it is admitted; return its root field's value.
 
-        Raises the `DomainError` of the field.
+        Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
         result, replayed = await self._run(_read_own(operation.text), dict(variables), actor)
         if result.errors:
@@ -110,7 +110,6 @@ class Executor:
         `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
         """
         if value is not None:
-            allow(prepared.scopes, actor)
             return await self._run(prepared, variables, actor, name, value)
         await self.admit(prepared.scopes, actor, prepared.units)
         if prepared.kind is OperationType.SUBSCRIPTION:
@@ -125,6 +124,7 @@ class Executor:
         name: str | None = None,
         value: object = None,
     ) -> tuple[ExecutionResult, bool]:
+        allow(prepared.scopes, actor)
         async with self._turns.take(prepared.kind, prepared.units, actor.account_id if actor else 0) as pause:
             context = self._context(actor, pause=pause)
             return await self._run_in(context, prepared, variables, name, value), context.replayed

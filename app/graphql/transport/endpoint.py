@@ -13,25 +13,25 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from app.domain.kernel.errors import DomainError, InsufficientScope, MethodNotAllowed, Unauthenticated
+from app.domain.kernel.errors import DomainError, MethodNotAllowed, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.errors import InvalidGraphql, extensions, find_cause
 from app.graphql.execution.execute import Executor
 from app.graphql.execution.parameters import Parameters
-from app.graphql.transport.requests import EVENT_STREAM, JSON, accepts_events, choose_media_type, read
+from app.graphql.transport.requests import EVENT_STREAM, accepts_events, choose_media_type, read
 from app.graphql.transport.sse import EventStream
 from app.graphql.transport.streams import Refused, Streams
 from app.graphql.transport.websocket import Connection
 from app.http.anonymous import find_actor
-from app.http.challenges import challenge, step_up
+from app.http.body import JSON
+from app.http.challenges import challenge
 from app.http.client_address import address_of
-from app.http.errors import translate
+from app.http.errors import headers_of, translate
 from app.http.identity import Identify, request_id
 from app.http.routing import CountedRoute
 from app.http.sessions import Origin
 
 PATH = "/graphql"
-RETRY_SECONDS = 5
 
 EXPLORER = Path(__file__).with_name("explorer.html")
 EXPLORER_HEADERS = {
@@ -92,7 +92,7 @@ class Endpoint:
             error = translate(cause)
             media_type = JSON if media_type == EVENT_STREAM else media_type
             body = {"errors": [{"message": str(error), "extensions": self._extensions(error)}]}
-            return _respond(body, media_type, error.status, self._headers(error))
+            return _respond(body, media_type, error.status, headers_of(error, self._challenge))
 
     async def _run(self, request: Request, media_type: str) -> ASGIApp:
         address = address_of(request)
@@ -125,7 +125,7 @@ class Endpoint:
             pieces = await self._streams.open(asked, partial(self._find_actor, address, request.headers), address)
         except Refused as refused:
             cause = refused.cause
-            return _respond({"errors": refused.errors}, JSON, cause.status, self._headers(cause))
+            return _respond({"errors": refused.errors}, JSON, cause.status, headers_of(cause, self._challenge))
         return EventStream(pieces)
 
     async def _read(self, request: Request, actor: Actor | None) -> Parameters:
@@ -147,25 +147,12 @@ class Endpoint:
             return _respond({**body, "data": result.data}, media_type, 200, {})
         # The operation did not begin, or did not commit. What is wrong with a document has no status in plain JSON.
         tolerated = media_type == JSON and isinstance(causes[0], InvalidGraphql)
-        return _respond(body, media_type, 200 if tolerated else causes[0].status, self._headers(causes[0]))
+        return _respond(
+            body, media_type, 200 if tolerated else causes[0].status, headers_of(causes[0], self._challenge)
+        )
 
     def _extensions(self, error: DomainError) -> dict[str, Any]:
         return extensions(error, self._docs_url, request_id())
-
-    def _headers(self, error: DomainError) -> dict[str, str]:
-        if isinstance(error, InsufficientScope):
-            return {"WWW-Authenticate": step_up(error)}
-        match error.status:
-            case 401:
-                return {"WWW-Authenticate": str(error.facts.get("challenge", self._challenge))}
-            case 405:
-                return {"Allow": str(error.facts["allowed"])}
-            case 429:
-                return {"Retry-After": str(error.facts["seconds"])}
-            case 503:
-                return {"Retry-After": str(RETRY_SECONDS)}
-            case _:
-                return {}
 
 
 def _respond(body: dict[str, Any], media_type: str, status: int, headers: dict[str, str]) -> Response:

@@ -6,25 +6,23 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 
-from app.domain.kernel.errors import BodyTooLarge, InvalidInput, InvalidJson, UnsupportedMediaType
+from app.domain.kernel.errors import InvalidInput, InvalidJson, UnsupportedMediaType
 from app.graphql.execution.errors import InvalidGraphql, NotAcceptable, QueryTooComplex
 from app.graphql.execution.parameters import Parameters
 from app.graphql.execution.query_limits import MAX_CHARACTERS
+from app.http.body import JSON, is_utf8, media_type_of, parse_json, read_body
 
 MAX_BODY = 1024 * 1024
 MAX_ACCEPT = 1000
 """How many characters of an `Accept` header are read."""
 
 GRAPHQL = "application/graphql-response+json"
-JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
 
 _QUALITY = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.IGNORECASE)
 _EVENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
-_CHARSET = re.compile(r"charset=\"?([^\s\";]*)", re.IGNORECASE)
 
 
 async def read(request: Request) -> Parameters:
@@ -93,12 +91,8 @@ def holds_nul(value: Any) -> bool:
 
 async def _read_body(request: Request) -> tuple[dict[str, Any], int]:
     _check_content_type(request.headers.get("content-type", "nothing"))
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise BodyTooLarge(limit=MAX_BODY)
-    values = _parse(body)
+    body = await read_body(request, MAX_BODY)
+    values = parse_json(body)
     if isinstance(values, list):
         raise InvalidJson(reason="this is an array, and a request has one operation")
     if not isinstance(values, dict):
@@ -109,22 +103,13 @@ async def _read_body(request: Request) -> tuple[dict[str, Any], int]:
 def _read_query(request: Request) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = dict(request.query_params)
     for name in ("variables", "extensions"):
-        values[name] = _parse(values[name]) if values.get(name) else None
+        values[name] = parse_json(values[name]) if values.get(name) else None
     return values, len(request.scope["query_string"])
 
 
 def _check_content_type(content_type: str) -> None:
-    media_type, _, parameters = content_type.partition(";")
-    charset = _CHARSET.search(parameters)
-    if media_type.strip().lower() != JSON or (charset and charset[1].lower() not in ("utf-8", "utf8")):
+    if media_type_of(content_type) != JSON or not is_utf8(content_type):
         raise UnsupportedMediaType(expected=f"{JSON} in UTF-8", given=content_type)
-
-
-def _parse(text: bytearray | str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as fault:
-        raise InvalidJson(reason=str(fault)) from None
 
 
 def _expect(values: Mapping[str, Any], name: str, kind: type, expected: str) -> Any:

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Payload, OAuth2Request
 from starlette.requests import Request
 
+from app.domain.kernel.errors import BodyTooLarge
+from app.http.body import FORM, media_type_of, parse_form, read_body
+
 MAX_BODY = 64 * 1024
-FORM_TYPE = "application/x-www-form-urlencoded"
 REPEATABLE = frozenset({"resource"})
 """What may be sent more than once (RFC 8707, 2)."""
 
@@ -76,27 +78,24 @@ def read_query(request: Request) -> Parameters:
 
 async def read_form(request: Request, uri: str) -> Asked:
     """Return what a form asks for; raise `InvalidRequestError`."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
-        raise InvalidRequestError(f"Send the parameters as {FORM_TYPE}.")
-    asked = Asked(request.method, uri, _parse(await read_body(request)), request.headers)
+    if media_type_of(request.headers.get("content-type", "")) != FORM:
+        raise InvalidRequestError(f"Send the parameters as {FORM}.")
+    asked = Asked(request.method, uri, _parse(await read_limited(request)), request.headers)
     if asked.find_repeated():
         raise InvalidRequestError("A parameter was sent more than once.")
     return asked
 
 
-async def read_body(request: Request) -> bytes:
+async def read_limited(request: Request) -> bytearray:
     """Return the body; raise `InvalidRequestError` where it is larger than 64 KiB."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise InvalidRequestError("The body is too large.")
-    return bytes(body)
+    try:
+        return await read_body(request, MAX_BODY)
+    except BodyTooLarge:
+        raise InvalidRequestError("The body is too large.") from None
 
 
-def _parse(text: bytes) -> Parameters:
-    """Read what is urlencoded; what is not UTF-8, or NUL, becomes a character that nothing is named with."""
+def _parse(text: bytes | bytearray) -> Parameters:
     parameters: Parameters = {}
-    for name, value in parse_qsl(text.decode("latin-1"), keep_blank_values=True, errors="replace"):
-        parameters.setdefault(name, []).append(value.replace("\x00", "\ufffd"))
+    for name, value in parse_form(text):
+        parameters.setdefault(name, []).append(value)
     return parameters

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from authlib.oauth2.rfc6749 import OAuth2Error
 from sqlalchemy.util import greenlet_spawn
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from app.domain.accounts.authentication import SignInRefused, actor_of
@@ -91,6 +91,8 @@ class Authorize:
         try:
             await self._browser.admit(request)
             return await self._show(request)
+        except ClientDisconnect:
+            raise
         except Exception as cause:
             return self._refuse(request, translate(cause))
 
@@ -99,6 +101,8 @@ class Authorize:
         try:
             await self._browser.admit(request)
             return await self._decide(request)
+        except ClientDisconnect:
+            raise
         except Exception as cause:
             return self._refuse(request, translate(cause))
 

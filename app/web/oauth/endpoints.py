@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts.errors import AccountSuspended
-from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited, Unavailable
+from app.domain.kernel.errors import DomainError, InvalidInput, InvalidJson, RateLimited, Unavailable
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, clients
 from app.domain.oauth.access_tokens import AccessToken, BadToken
@@ -20,13 +20,14 @@ from app.domain.oauth.models import Client
 from app.domain.oauth.redirects import InvalidRedirectUri
 from app.domain.oauth.resources import join
 from app.http.anonymous import count_stranger
+from app.http.body import JSON, parse_object
 from app.http.client_address import address_of
 from app.http.cors import Endpoint, shared
-from app.http.errors import translate
+from app.http.errors import retry_headers, translate
 from app.http.identity import request_id
 from app.http.pace import recognise
 from app.services import Services
-from app.web.oauth.authorization_request import read_body, read_form
+from app.web.oauth.authorization_request import read_form, read_limited
 from app.web.oauth.metadata import REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
 from app.web.oauth.registration_limit import check_rate
 from app.web.oauth.server import NO_STORE, Server, described
@@ -35,9 +36,7 @@ from app.web.oauth.units import open_unit_of
 FALLBACK_PATH = "/token"
 """Where the Python SDK of the tool protocol (2.3) refreshes after a restart: it forgets what it discovered."""
 
-RETRY_SECONDS = 5
 REFUSED = (400, 401)
-JSON = "application/json"
 
 
 def routes(services: Services) -> list[Route]:
@@ -134,12 +133,9 @@ def _registered(client: Client, secret: str | None) -> dict[str, Any]:
 
 async def _read_json(request: Request) -> dict[str, Any]:
     try:
-        metadata = orjson.loads(await read_body(request))
-    except orjson.JSONDecodeError:
-        metadata = None
-    if not isinstance(metadata, dict):
-        raise InvalidRequestError("The body must be a JSON object.")
-    return metadata
+        return parse_object(await read_limited(request))
+    except InvalidJson:
+        raise InvalidRequestError("The body must be a JSON object.") from None
 
 
 async def _answer(endpoint: Endpoint, request: Request) -> Response:
@@ -159,9 +155,7 @@ def _refuse(error: DomainError) -> Response:
     code, status = _NAMES.get(type(error), ("server_error", 500))
     if isinstance(error, InvalidInput) and code == "server_error":
         code, status = "invalid_request", 400
-    headers = {**NO_STORE}
-    if status in (429, 503):
-        headers["Retry-After"] = str(error.facts.get("seconds", RETRY_SECONDS))
+    headers = NO_STORE | retry_headers(error, status)
     return Response(orjson.dumps({"error": code, "error_description": str(error)}), status, headers, JSON)
 
 
