@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
-from app.domain.contacts.models import ConsentKind, ContactFields, ContactStatus, PipelineStage
-from app.domain.contacts.queries import MAX_CONSENTS, ContactFilter, ContactSort
+from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
+from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
@@ -70,9 +72,7 @@ STATUS = (
 )
 Tag = Annotated[str, strawberry.argument(description="The tag.")]
 WRITE_REFUSALS = ("conflict", "contact_opted_out", "invalid_phone", "not_found")
-"""Why a contact is not added or changed."""
 MAX_TAGS = 1000
-"""How many tags a list of all of them shows."""
 
 
 @strawberry.type(description="One part of a contact's score.")

@@ -5,6 +5,7 @@ from tests.factories.tables import Rows, Source, open_pool
 CONSENTS = Rows("consents")
 CONTACTS = Rows("contacts")
 CONTACT_TOTALS = Rows("contact_totals")
+HOLDS = Rows("holds")
 SUPPRESSIONS = Rows("suppressions")
 
 

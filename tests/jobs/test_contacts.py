@@ -8,7 +8,7 @@ from typing import Any
 from structlog.testing import capture_logs
 
 from app.db.engine import Pool
-from app.domain.contacts import consent, queries
+from app.domain.contacts import opt_outs, queries
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.messages.carrier import InboundMessage
@@ -33,7 +33,7 @@ async def hold(services: Services, account: Opened, *phones: str) -> None:
     actor = Actor(account.account_id, frozenset())
     async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
         for phone in phones:
-            await consent.hold(unit, await contacts.find_or_create(unit, phone, "inbound_sms"))
+            await opt_outs.hold(unit, await contacts.find_or_create(unit, phone, "inbound_sms"))
 
 
 async def holds(pool: Pool) -> list[tuple[str, bool, str]]:
@@ -75,7 +75,7 @@ async def test_a_hold_that_was_decided_on_does_not_expire(services: Services, ac
     actor = Actor(account.account_id, frozenset())
     async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
         for contact_id in await CONTACTS.where(phone=TO).read(pool, "id"):
-            await consent.release_hold(unit, contact_id, opted_out=False)
+            await opt_outs.release_hold(unit, contact_id, opted_out=False)
 
     await job(services, 25).run()
 

@@ -1,1 +1,1 @@
-"""Consent: recognition of opt-outs and opt-ins in replies."""
+"""Consent of phones: recognition of opt-outs and opt-ins, suppressions, consent records, holds."""

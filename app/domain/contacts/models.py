@@ -1,4 +1,4 @@
-"""Contacts, suppressions and consents as they are stored."""
+"""Tables of contacts and of their totals."""
 
 import enum
 from datetime import datetime
@@ -91,49 +91,6 @@ class ContactTotal(Base):
 
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
     total: Mapped[int]
-
-
-class Suppression(Base):
-    """A phone that must not be texted. It outlives the contact: whoever imports the phone again finds it opted out."""
-
-    __tablename__ = "suppressions"
-    __table_args__ = (UniqueConstraint("account_id", "phone", "scope_type", "scope_id"),)
-
-    id: Mapped[Key]
-    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    phone: Mapped[str]
-    scope_type: Mapped[str] = mapped_column(server_default="account")
-    scope_id: Mapped[int] = mapped_column(server_default="0")
-    reason: Mapped[str]
-    keyword: Mapped[str] = mapped_column(server_default="")
-    created_at: Mapped[Created]
-
-
-class ConsentKind(enum.StrEnum):
-    """What a consent record says."""
-
-    opt_in = enum.auto()
-    opt_out = enum.auto()
-    re_opt_in = enum.auto()
-    attested = enum.auto()
-    revoked_other = enum.auto()
-
-
-class Consent(Base):
-    """One statement of consent or its withdrawal, with its evidence. Rows are only ever added."""
-
-    __tablename__ = "consents"
-    __table_args__ = (Index("ix_consents_account_id_phone", "account_id", "phone", "id"),)
-
-    id: Mapped[Key]
-    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    phone: Mapped[str]
-    kind: Mapped[str]
-    method: Mapped[str]
-    text: Mapped[str] = mapped_column(server_default="")
-    message_id: Mapped[int | None]
-    actor: Mapped[str]
-    recorded_at: Mapped[Created]
 
 
 class ContactFields(TypedDict, total=False):

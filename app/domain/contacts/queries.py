@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import digits as ascii_digits
 
-from sqlalchemy import ARRAY, ColumnElement, Select, Text, func, literal, or_, select, true
-from sqlalchemy.orm import aliased
+from sqlalchemy import ColumnElement, Select, Text, func, or_, select
 
-from app.domain.contacts.models import (
-    Consent,
-    Contact,
-    ContactStatus,
-    ContactTotal,
-    PipelineStage,
-    Suppression,
-)
+from app.domain.contacts.models import Contact, ContactStatus, ContactTotal, PipelineStage
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -36,9 +28,6 @@ BETWEEN_DIGITS = frozenset(ascii_digits + "+ ().-/\N{NO-BREAK SPACE}")
 
 MAX_FOUND = 100
 """How many contacts with one e-mail address a search returns."""
-
-MAX_CONSENTS = 100
-"""How many of a phone's consent records are returned; each send through the API adds one."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -105,25 +94,6 @@ async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:
     """Return contacts by their ids."""
     return {contact.id: contact for contact in await unit.all(_own(unit).where(Contact.id.in_(ids)))}
-
-
-async def find_suppression(unit: UnitOfWork, phone: str) -> Suppression | None:
-    """Return the account-wide suppression of a phone."""
-    return await unit.one(
-        select(Suppression).where(
-            Suppression.account_id == unit.actor.account_id,
-            Suppression.phone == phone,
-            Suppression.scope_type == "account",
-        )
-    )
-
-
-async def find_consents(unit: UnitOfWork, phones: Sequence[str]) -> Sequence[Consent]:
-    """Return what is recorded of the consent of phones, the newest `MAX_CONSENTS` of each, the oldest of them first."""
-    wanted = select(func.unnest(literal(phones, ARRAY(Text))).label("phone")).subquery()
-    newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
-    each = aliased(Consent, newest.order_by(Consent.id.desc()).limit(MAX_CONSENTS).lateral())
-    return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))
 
 
 def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Contact]:

@@ -1,4 +1,4 @@
-"""Changing contacts."""
+"""Create, change and find contacts."""
 
 import re
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.models import Account
-from app.domain.contacts import consent, queries
-from app.domain.contacts.consent import ContactOptedOut, Evidence
+from app.domain.consent.errors import ContactOptedOut
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs, queries
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.kernel import phone as phones
@@ -106,8 +107,8 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
     before = Snapshot.of(contact)
-    if "phone" in values and values["phone"] != contact.phone:
-        await _move(unit, contact, values["phone"])
+    if "phone" in values:
+        await change_phone(unit, contact, values.pop("phone"))
     for name, value in values.items():
         setattr(contact, name, value)
     contact.updated_at = unit.clock.now()
@@ -116,6 +117,26 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
         unit.record(event, contact.id)
     await _set_status(unit, contact, fields.get("status"))
     return contact
+
+
+async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
+    """Give a locked contact another E.164 phone, and the status that belongs to that phone.
+
+    No other statement changes `contacts.phone`. A hold of the old phone becomes an opt-out of it. Raises `Conflict`
+    if another contact has the phone.
+    """
+    if phone == contact.phone:
+        return
+    holder = await queries.find_by_phone(unit, phone)
+    if holder is not None:
+        raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
+    await opt_outs.close_hold(unit, contact, "phone_changed")
+    contact.status = await opt_outs.find_status(unit, phone)
+    contact.phone = phone
+    try:
+        await unit.save(contact)
+    except IntegrityError:  # another transaction was quicker
+        raise Conflict(reason=f"A contact with {phone} exists.") from None
 
 
 async def add_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
@@ -133,8 +154,7 @@ async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
 
 
 async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
-    suppressed = await queries.find_suppression(unit, values["phone"])
-    status = ContactStatus.opted_out if suppressed else ContactStatus.active
+    status = await opt_outs.find_status(unit, values["phone"])
     row = {"account_id": unit.actor.account_id, "status": status, **values}
     added = await unit.execute(
         insert(Contact).values(row).on_conflict_do_nothing(index_elements=["account_id", "phone"]).returning(Contact)
@@ -152,22 +172,7 @@ async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus 
         return
     if wanted is ContactStatus.active:
         raise ContactOptedOut(phone=contact.phone)
-    await consent.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
-
-
-async def _move(unit: UnitOfWork, contact: Contact, phone: str) -> None:
-    """Give a contact another phone, with the consent that belongs to that phone; a hold stays with the old one."""
-    holder = await queries.find_by_phone(unit, phone)
-    if holder is not None:
-        raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
-    await consent.close_hold(unit, contact, "phone_changed")
-    suppressed = await queries.find_suppression(unit, phone)
-    contact.status = ContactStatus.opted_out if suppressed else ContactStatus.active
-    contact.phone, contact.held_until = phone, None
-    try:
-        await unit.save(contact)
-    except IntegrityError:  # another transaction was quicker
-        raise Conflict(reason=f"A contact with {phone} exists.") from None
+    await opt_outs.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
 
 
 async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:

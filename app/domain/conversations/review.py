@@ -1,6 +1,6 @@
 """Replies that may have been opt-outs: deciding on them, and all else that leaves nothing to decide."""
 
-from app.domain.contacts import consent
+from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import Contact, ContactFields
 from app.domain.conversations import queries as conversations
@@ -13,21 +13,21 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 async def decide(unit: UnitOfWork, conversation_id: int, *, opted_out: bool) -> Conversation:
     """Say whether an unclear reply was an opt-out, and let texts go on or stop for good."""
     contact_id = (await conversations.get(unit, conversation_id)).contact_id
-    await consent.release_hold(unit, contact_id, opted_out=opted_out)
+    await opt_outs.release_hold(unit, contact_id, opted_out=opted_out)
     await settle(unit, contact_id)
     return await conversations.get(unit, conversation_id)
 
 
 async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record an opt-out that came another way than by text: by mail, on the phone, in person."""
-    contact = await consent.record_opt_out(unit, contact_id, method, text)
+    contact = await opt_outs.record_opt_out(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
 
 async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
     """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
-    contact = await consent.record_opt_in(unit, contact_id, method, text)
+    contact = await opt_outs.record_opt_in(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
@@ -59,7 +59,7 @@ async def settle(unit: UnitOfWork, contact_id: int) -> None:
 
 async def expire(unit: UnitOfWork) -> int:
     """Turn replies that nobody decided on in time into opt-outs; return how many. Runs as the account it belongs to."""
-    expired = await consent.expire_holds(unit)
+    expired = await opt_outs.expire_holds(unit)
     for contact_id in expired:
         await settle(unit, contact_id)
     return len(expired)

@@ -59,6 +59,7 @@ AREAS = (
     Area("contacts", frozenset({"searched"}), order=("created_at", "id")),
     Area("suppressions", order=("phone", "scope_type", "scope_id")),
     Area("consents", order=("phone", "id")),
+    Area("holds", order=("phone",)),
     Area("conversations", parent="contacts", key="contact_id"),
     Area("messages", order=BY_ID),
     Area("sequences", order=BY_ID),

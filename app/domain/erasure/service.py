@@ -6,7 +6,7 @@ from datetime import timedelta
 from sqlalchemy import func, insert, literal, select
 
 from app.domain.billing import service as billing
-from app.domain.contacts import consent
+from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.erasure.models import CarrierErasure
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -36,7 +36,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     """
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
-    await consent.close_hold(unit, contact, "contact_deleted")
+    await opt_outs.close_hold(unit, contact, "contact_deleted")
     deleted = await queries.lock_all(unit, contact_id)
     for message in await queries.list_waiting(unit, contact_id):
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")

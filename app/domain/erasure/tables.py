@@ -94,6 +94,7 @@ PARTS = (
     Part("contact_totals"),
     Part("consents", ("phone", "id")),
     Part("suppressions", ("phone", "scope_type", "scope_id"), which="keyword <> ''", statements=(EMPTY_SUPPRESSIONS,)),
+    Part("holds", ("phone",)),
     Part("watched_keywords", ("keyword",)),
     Part("webhook_deliveries", BY_ID, parent="webhook_subscriptions", key="subscription_id"),
     Part("webhook_notices", BY_ID),

@@ -14,7 +14,8 @@ from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, A
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
 from app.domain.billing.service import InsufficientCredits
-from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
+from app.domain.consent.errors import ContactHeld, ContactOptedOut
+from app.domain.contacts.errors import ContactDnd
 from app.domain.contacts.events import NewContact
 from app.domain.contacts.models import ContactStatus
 from app.domain.conversations.events import NewConversation

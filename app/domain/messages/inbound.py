@@ -13,9 +13,9 @@ from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
 from app.domain.consent import recognition
 from app.domain.consent.recognition import Intent, IntentKind
-from app.domain.contacts import consent
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
-from app.domain.contacts.consent import Evidence
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.conversations import service as conversations
 from app.domain.conversations.events import ConversationChanged
@@ -158,7 +158,7 @@ async def _heed(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
         case IntentKind.help:
             await _help(unit, arrival)
         case IntentKind.review:
-            if await consent.hold(unit, arrival.contact, arrival.message.created_at):
+            if await opt_outs.hold(unit, arrival.contact, arrival.message.body, arrival.message.id):
                 arrival.conversation.possible_opt_out = True
         case IntentKind.wrong_number:
             arrival.conversation.wrong_number = True
@@ -170,7 +170,7 @@ async def _heed(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
 async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
-    changed = await consent.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
+    changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
     for waiting in await queries.list_waiting(unit, arrival.contact.id):
         if waiting.claimed_until is None and waiting.purpose != Purpose.compliance:
             await outcome.fail(unit, waiting.id, failures.OwnCode.contact_opted_out, Report())
@@ -181,7 +181,7 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
 async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
-    if await consent.opt_in(unit, arrival.contact, evidence) and not arrival.carrier.capabilities.handles_opt_out:
+    if await opt_outs.opt_in(unit, arrival.contact, evidence) and not arrival.carrier.capabilities.handles_opt_out:
         await _reply(unit, arrival, STARTED)
 
 

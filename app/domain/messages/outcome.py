@@ -11,9 +11,9 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, func, or_, update
 
 from app.domain.billing import service as billing
-from app.domain.contacts import consent
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.consent import Evidence
 from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
 from app.domain.kernel.events import timestamp
@@ -162,5 +162,5 @@ async def _opted_out_at_carrier(unit: UnitOfWork, message: Message) -> None:
     It belongs to the phone that was texted: the contact may have been given another since.
     """
     contact = await find_or_create(unit, message.to_number, "carrier")
-    await consent.opt_out(unit, contact, "", "carrier", Evidence("carrier", message_id=message.id))
+    await opt_outs.opt_out(unit, contact, "", "carrier", Evidence("carrier", message_id=message.id))
     await review.settle(unit, contact.id)

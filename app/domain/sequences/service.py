@@ -8,10 +8,13 @@ from typing import cast
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.contacts import consent
+from app.domain.consent import service as consent
+from app.domain.consent.errors import ContactOptedOut
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.service import Evidence
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.consent import ContactDnd, ContactOptedOut, Evidence
-from app.domain.contacts.models import ConsentKind, Contact, ContactStatus
+from app.domain.contacts.errors import ContactDnd
+from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.kernel import sms_parts
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork

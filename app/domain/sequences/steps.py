@@ -17,7 +17,7 @@ from app.db.engine import Connection, Database
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.consent import quoted_replies
-from app.domain.contacts.consent import ContactHeld
+from app.domain.consent.errors import ContactHeld
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
 from app.domain.kernel.events import timestamp

@@ -9,8 +9,10 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from app.domain.consent import queries as consents
+from app.domain.consent.models import Consent
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.models import Consent, Contact
+from app.domain.contacts.models import Contact
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.sequences import queries as sequences
@@ -65,7 +67,7 @@ class Context:
 
     async def _load_consents(self, phones: Sequence[str]) -> list[list[Consent]]:
         found: dict[str, list[Consent]] = {phone: [] for phone in phones}
-        for consent in await contacts.find_consents(self.unit, phones):
+        for consent in await consents.find_consents(self.unit, phones):
             found[consent.phone].append(consent)
         return list(found.values())
 

@@ -8,7 +8,8 @@ import pytest
 from app.domain.accounts import api_keys as keys
 from app.domain.accounts import queries as accounts
 from app.domain.billing import queries as billing
-from app.domain.contacts import consent
+from app.domain.consent import queries as consents
+from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as people
 from app.domain.contacts.queries import ContactFilter, ContactSort
@@ -41,9 +42,9 @@ VERBS: dict[str, Verb] = {
     "contacts.update phone": lambda unit, ids: people.update(unit, ids["contact"], {"phone": "+12025550199"}),
     "contacts.add_tag": lambda unit, ids: people.add_tag(unit, ids["contact"], "x"),
     "contacts.remove_tag": lambda unit, ids: people.remove_tag(unit, ids["contact"], "vip"),
-    "contacts.record_opt_out": lambda unit, ids: consent.record_opt_out(unit, ids["contact"], "verbal", "Stop"),
-    "contacts.record_opt_in": lambda unit, ids: consent.record_opt_in(unit, ids["contact"], "verbal", "Yes"),
-    "contacts.release_hold": lambda unit, ids: consent.release_hold(unit, ids["contact"], opted_out=True),
+    "contacts.record_opt_out": lambda unit, ids: opt_outs.record_opt_out(unit, ids["contact"], "verbal", "Stop"),
+    "contacts.record_opt_in": lambda unit, ids: opt_outs.record_opt_in(unit, ids["contact"], "verbal", "Yes"),
+    "contacts.release_hold": lambda unit, ids: opt_outs.release_hold(unit, ids["contact"], opted_out=True),
     "messages.erase": lambda unit, ids: erasure.erase(unit, ids["contact"]),
     "messages.get": lambda unit, ids: messages.get(unit, ids["message"]),
     "conversations.get": lambda unit, ids: conversations.get(unit, ids["conversation"]),
@@ -112,6 +113,6 @@ async def test_the_lists_of_another_account_are_empty(
         assert [entry.account_id for entry in ledger.nodes] == [stranger.account_id]
         assert await contacts.find_many(unit, [ids["contact"]]) == {}
         assert await contacts.find_by_phone(unit, PHONE) is None
-        assert await contacts.find_consents(unit, [PHONE]) == []
+        assert await consents.find_consents(unit, [PHONE]) == []
         assert await conversations.find_by_contact(unit, ids["contact"]) is None
         assert [number.id for number in await numbers.list_active(unit)] == [stranger.phone_number_id]

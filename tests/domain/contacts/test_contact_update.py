@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.contacts import consent, queries, service
-from app.domain.contacts.consent import Evidence
+from app.domain.consent import queries as consents
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs, queries, service
 from app.domain.contacts.models import Contact, ContactFields, PipelineStage
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.phone import InvalidPhone
@@ -146,7 +147,7 @@ async def test_a_contact_that_moves_to_a_suppressed_phone_is_opted_out(
 ) -> None:
     async with unit_for(account) as unit:
         stopped = await service.create(unit, {"phone": OTHER_PHONE})
-        await consent.opt_out(unit, stopped, "STOP", "keyword", Evidence("keyword"))
+        await opt_outs.opt_out(unit, stopped, "STOP", "keyword", Evidence("keyword"))
         await unit.delete(stopped)
     before = await told()
 
@@ -161,7 +162,7 @@ async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
     account: Opened, unit_for: UnitFor, contact: Contact
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.record_opt_out(unit, contact.id, "verbal", "")
+        await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
 
     async with unit_for(account) as unit:
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
@@ -176,15 +177,15 @@ async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_co
     account: Opened, unit_for: UnitFor, contact: Contact, told: Told
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+        await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
 
     async with unit_for(account) as unit:
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
         assert (moved.held_until, moved.status) == (None, "active")
-        [recorded] = await queries.find_consents(unit, [PHONE])
+        [recorded] = await consents.find_consents(unit, [PHONE])
         assert (recorded.kind, recorded.method) == ("revoked_other", "phone_changed")
-        assert await queries.find_suppression(unit, OTHER_PHONE) is None
+        assert await consents.find_suppression(unit, OTHER_PHONE) is None
 
     async with unit_for(account) as unit:
         back = await service.update(unit, contact.id, {"phone": PHONE})
@@ -195,8 +196,8 @@ async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_co
 async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
     await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
-    assert await queries.find_suppression(unit, PHONE) is None
-    assert await queries.find_consents(unit, [PHONE]) == []
+    assert await consents.find_suppression(unit, PHONE) is None
+    assert await consents.find_consents(unit, [PHONE]) == []
 
 
 async def test_an_update_that_changes_nothing_tells_nothing(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.accounts import queries as accounts
-from app.domain.contacts import consent
+from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as people
 from app.domain.conversations import queries, review, service
@@ -200,7 +200,7 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
     mine = await queries.get(unit, conversation.id, lock=True)
     mine.possible_opt_out = True
     await unit.save(mine)
-    await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+    await opt_outs.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
 
     decided = await review.decide(unit, conversation.id, opted_out=opted_out)
 
@@ -224,7 +224,7 @@ async def test_whatever_else_ends_a_hold_ends_the_flag_too(
         mine = await _open(unit)
         mine.possible_opt_out = True
         await unit.save(mine)
-        await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+        await opt_outs.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
 
     async with unit_for(account) as unit:
         await lift(unit, mine.contact_id)
@@ -239,7 +239,7 @@ async def test_a_change_that_leaves_the_hold_leaves_the_flag(unit: UnitOfWork) -
     mine = await _open(unit)
     mine.possible_opt_out = True
     await unit.save(mine)
-    await consent.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
+    await opt_outs.hold(unit, await contacts.get(unit, mine.contact_id, lock=True))
 
     await review.update_contact(unit, mine.contact_id, {"phone": PHONE, "first_name": "Ann"})
 

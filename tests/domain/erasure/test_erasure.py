@@ -10,8 +10,8 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts.scopes import Scope
+from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as contacts
-from app.domain.contacts.consent import ContactHeld, ContactOptedOut
 from app.domain.erasure import service as erasure
 from app.domain.erasure.service import Erased
 from app.domain.kernel.errors import Conflict, NotFound

@@ -9,8 +9,8 @@ import pytest
 
 from app.db.engine import Connection, Pool, connect
 from app.domain.billing.service import InsufficientCredits
+from app.domain.consent.errors import ContactOptedOut
 from app.domain.contacts import service as contacts
-from app.domain.contacts.consent import ContactOptedOut
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from app.domain.kernel.unit_of_work import Actor

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.contacts.consent import ContactOptedOut
+from app.domain.consent.errors import ContactOptedOut
 from app.domain.kernel.idempotency import IdempotencyKeyReused, OwnKey
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import SendAcceptor

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.contacts import consent
+from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.messages.carrier import FailureCode, Rejected
 from app.domain.messages.handoff import Handoff
@@ -23,7 +23,7 @@ from tests.waiting import within
 
 async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
     async with act() as unit:
-        await consent.record_opt_out(unit, contact_id, "mail", "Please stop.")
+        await opt_outs.record_opt_out(unit, contact_id, "mail", "Please stop.")
 
 
 async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:
@@ -33,7 +33,7 @@ async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:
 
 async def hold(act: Callable[..., Any], contact_id: int) -> None:
     async with act() as unit:
-        await consent.hold(unit, await contacts.find_or_create(unit, TO, ""))
+        await opt_outs.hold(unit, await contacts.find_or_create(unit, TO, ""))
 
 
 @pytest.mark.parametrize(

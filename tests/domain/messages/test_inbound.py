@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as people
-from app.domain.contacts.consent import ContactDnd, ContactHeld, ContactOptedOut
+from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance

@@ -17,7 +17,7 @@ from app.domain.messages.outcome import Report
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
-from tests.factories.contacts import CONSENTS, CONTACTS
+from tests.factories.contacts import CONSENTS, CONTACTS, HOLDS
 from tests.factories.events import payloads, told
 from tests.factories.messages import INBOUND, MESSAGES, calls, states
 
@@ -25,8 +25,10 @@ from tests.factories.messages import INBOUND, MESSAGES, calls, states
 async def test_an_unclear_reply_is_held_and_flagged_for_a_person(text: Callable[..., Any], pool: Pool) -> None:
     await text(UNCLEAR)
     until = (await contact(pool))["held_until"]
-    await text(UNCLEAR)
+    await text("QUIT asking")
 
+    first = await MESSAGES.where(body=UNCLEAR).only(pool, "id")
+    assert await HOLDS.read(pool, "phone", "text", "message_id", "held_until") == [(TO, UNCLEAR, first, until)]
     received = min(await MESSAGES.read(pool, "created_at"))
     assert timedelta(hours=23, minutes=59) < until - received < timedelta(hours=24, minutes=1)
     assert (await contact(pool))["held_until"] == until
@@ -44,6 +46,7 @@ async def test_a_clear_word_settles_an_unclear_one(
     await text(word)
 
     assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, status)
+    assert await HOLDS.read(pool) == []
     assert not (await conversation(pool))["possible_opt_out"]
 
 
@@ -80,6 +83,7 @@ async def test_an_unclear_reply_that_becomes_an_opt_out_is_kept_as_its_evidence(
 
     [recorded] = await CONSENTS.read(pool, "phone", "kind", "method", "text", "message_id")
     assert recorded == (TO, "revoked_other", method, UNCLEAR, held["id"])
+    assert await HOLDS.where(phone=TO).read(pool) == []
 
 
 async def expire(unit: UnitOfWork) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.contacts import consent
+from app.domain.consent.errors import ContactOptedOut
+from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
-from app.domain.contacts.consent import ContactDnd, ContactOptedOut
+from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.messages.errors import MessageTooLong
@@ -137,7 +138,7 @@ async def test_who_opted_out_is_not_enrolled(
     make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
 ) -> None:
     async with act() as unit:
-        await consent.record_opt_out(unit, contact_id, "mail", "Stop.")
+        await opt_outs.record_opt_out(unit, contact_id, "mail", "Stop.")
 
     with pytest.raises(ContactOptedOut):
         await enroll(await make())

@@ -233,6 +233,18 @@ def upgrade() -> None:
     op.create_index('ix_contacts_score', 'contacts', ['account_id', sa.literal_column('score DESC'), sa.literal_column('id DESC')], unique=False)
     op.create_index('ix_contacts_searched', 'contacts', ['account_id', 'searched'], unique=False, postgresql_using='gin', postgresql_ops={'searched': 'gin_trgm_ops'})
     op.create_index('ix_contacts_tags', 'contacts', ['account_id', 'tags'], unique=False, postgresql_using='gin')
+    op.create_table('holds',
+    sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
+    sa.Column('account_id', sa.BigInteger(), nullable=False),
+    sa.Column('phone', sa.Text(), nullable=False),
+    sa.Column('message_id', sa.BigInteger(), nullable=True),
+    sa.Column('text', sa.Text(), server_default='', nullable=False),
+    sa.Column('held_until', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
+    sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_holds_account_id_accounts')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_holds')),
+    sa.UniqueConstraint('account_id', 'phone', name=op.f('uq_holds_account_id_phone'))
+    )
     op.create_table('idempotency_keys',
     sa.Column('account_id', sa.BigInteger(), nullable=False),
     sa.Column('key', sa.Text(), nullable=False),
@@ -767,6 +779,7 @@ def downgrade() -> None:
     op.drop_table('ledger_entries')
     op.drop_index('ix_idempotency_keys_created_at', table_name='idempotency_keys')
     op.drop_table('idempotency_keys')
+    op.drop_table('holds')
     op.drop_index('ix_contacts_tags', table_name='contacts', postgresql_using='gin')
     op.drop_index('ix_contacts_searched', table_name='contacts', postgresql_using='gin', postgresql_ops={'searched': 'gin_trgm_ops'})
     op.drop_index('ix_contacts_score', table_name='contacts')

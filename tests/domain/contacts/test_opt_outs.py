@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.contacts import consent, queries, service
-from app.domain.contacts.consent import Evidence
-from app.domain.contacts.models import ConsentKind, Contact
+from app.domain.consent import queries as consents
+from app.domain.consent import service as consent
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs, queries, service
+from app.domain.contacts.models import Contact
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -33,10 +36,10 @@ async def test_an_opt_out_by_keyword_suppresses_the_phone_and_is_recorded_and_to
         unit.clock = SetClock()
         mine = await queries.get(unit, contact.id, lock=True)
 
-        changed = await consent.opt_out(unit, mine, "STOP", "keyword", Evidence("keyword", "Stop!", 7))
+        changed = await opt_outs.opt_out(unit, mine, "STOP", "keyword", Evidence("keyword", "Stop!", 7))
 
         assert (changed, mine.status, mine.score) == (True, "opted_out", 0)
-        suppression = await queries.find_suppression(unit, PHONE)
+        suppression = await consents.find_suppression(unit, PHONE)
         assert suppression is not None
         assert (suppression.reason, suppression.keyword) == ("keyword", "STOP")
         assert await _records(unit) == [("opt_out", "keyword", "Stop!", 7, "test")]
@@ -50,9 +53,9 @@ async def test_a_second_opt_out_is_recorded_but_not_told_again(
 ) -> None:
     async with unit_for(account) as unit:
         mine = await queries.get(unit, contact.id, lock=True)
-        answers = [await consent.opt_out(unit, mine, word, "keyword", Evidence("keyword")) for word in ("STOP", "END")]
+        answers = [await opt_outs.opt_out(unit, mine, word, "keyword", Evidence("keyword")) for word in ("STOP", "END")]
 
-        suppression = await queries.find_suppression(unit, PHONE)
+        suppression = await consents.find_suppression(unit, PHONE)
         assert suppression is not None
         assert (answers, suppression.keyword, len(await _records(unit))) == ([True, False], "STOP", 2)
     assert [name for name, _ in await told()] == ["new_contact", "new_opt_out"]
@@ -62,10 +65,10 @@ async def test_an_opt_out_can_be_recorded_by_hand(
     account: Opened, unit_for: UnitFor, contact: Contact, told: Told
 ) -> None:
     async with unit_for(account) as unit:
-        mine = await consent.record_opt_out(unit, contact.id, " letter ", " Please take me off your list for good ")
+        mine = await opt_outs.record_opt_out(unit, contact.id, " letter ", " Please take me off your list for good ")
 
         assert mine.status == "opted_out"
-        suppression = await queries.find_suppression(unit, PHONE)
+        suppression = await consents.find_suppression(unit, PHONE)
         assert suppression is not None
         assert (suppression.reason, suppression.keyword) == ("recorded", "Please take me off your list for")
         text = " Please take me off your list for good "
@@ -75,32 +78,32 @@ async def test_an_opt_out_can_be_recorded_by_hand(
 
 async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: UnitOfWork, contact: Contact) -> None:
     with pytest.raises(InvalidInput, match=r"^method must not be empty.$"):
-        await consent.record_opt_out(unit, contact.id, " ", "Stop")
+        await opt_outs.record_opt_out(unit, contact.id, " ", "Stop")
 
-    assert (await consent.record_opt_out(unit, contact.id, "verbal", "")).status == "opted_out"
+    assert (await opt_outs.record_opt_out(unit, contact.id, "verbal", "")).status == "opted_out"
 
 
 @pytest.mark.parametrize(("method", "text", "missing"), [("", "I agree.", "method"), ("web_form", " \n", "text")])
 async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
     unit: UnitOfWork, contact: Contact, method: str, text: str, missing: str
 ) -> None:
-    await consent.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
 
     with pytest.raises(InvalidInput, match=f"^{missing} must not be empty.$"):
-        await consent.record_opt_in(unit, contact.id, method, text)
+        await opt_outs.record_opt_in(unit, contact.id, method, text)
 
     assert (await queries.get(unit, contact.id)).status == "opted_out"
-    assert await queries.find_suppression(unit, PHONE) is not None
+    assert await consents.find_suppression(unit, PHONE) is not None
     assert len(await _records(unit)) == 1
 
 
 async def test_a_recorded_opt_in_lifts_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
-    await consent.record_opt_out(unit, contact.id, "verbal", "Stop")
+    await opt_outs.record_opt_out(unit, contact.id, "verbal", "Stop")
 
-    mine = await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+    mine = await opt_outs.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
 
     assert (mine.status, mine.score) == ("active", 15)
-    assert await queries.find_suppression(unit, PHONE) is None
+    assert await consents.find_suppression(unit, PHONE) is None
     assert await _records(unit) == [
         ("revoked_other", "verbal", "Stop", None, "test"),
         ("re_opt_in", "web_form", "I agree to texts.", None, "test"),
@@ -115,7 +118,7 @@ async def test_the_newest_100_records_of_each_phone_are_found_the_oldest_of_them
             for phone in (PHONE, OTHER):
                 await consent.record(unit, phone, ConsentKind.attested, Evidence(f"{phone} {number}"))
 
-        found = await queries.find_consents(unit, [PHONE, OTHER, "+12025550199"])
+        found = await consents.find_consents(unit, [PHONE, OTHER, "+12025550199"])
 
         for phone in (PHONE, OTHER):
             mine = [each.method for each in found if each.phone == phone]
@@ -135,16 +138,16 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
 
     mine = await queries.get(unit, contact.id, lock=True)
     changes = [
-        consent.hold(unit, mine),
-        consent.hold(unit, mine),
-        consent.release_hold(unit, contact.id, opted_out=False),
-        consent.release_hold(unit, contact.id, opted_out=False),
-        consent.hold(unit, mine),
-        consent.record_opt_in(unit, contact.id, "verbal", "Go on."),
-        consent.record_opt_in(unit, contact.id, "verbal", "Go on."),
-        consent.record_opt_out(unit, contact.id, "verbal", ""),
-        consent.record_opt_out(unit, contact.id, "verbal", ""),
-        consent.record_opt_in(unit, contact.id, "verbal", "Yes, again."),
+        opt_outs.hold(unit, mine),
+        opt_outs.hold(unit, mine),
+        opt_outs.release_hold(unit, contact.id, opted_out=False),
+        opt_outs.release_hold(unit, contact.id, opted_out=False),
+        opt_outs.hold(unit, mine),
+        opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on."),
+        opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on."),
+        opt_outs.record_opt_out(unit, contact.id, "verbal", ""),
+        opt_outs.record_opt_out(unit, contact.id, "verbal", ""),
+        opt_outs.record_opt_in(unit, contact.id, "verbal", "Yes, again."),
     ]
     assert [await dated(change) for change in changes] == [True, False] * 2 + [True] + [True, False] * 2 + [True]
 
@@ -152,7 +155,7 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
 async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(
     unit: UnitOfWork, contact: Contact
 ) -> None:
-    await consent.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+    await opt_outs.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
 
     assert await _records(unit) == [("opt_in", "web_form", "I agree to texts.", None, "test")]
 
@@ -161,7 +164,7 @@ async def test_a_suppression_outlives_the_contact(
     account: Opened, unit_for: UnitFor, contact: Contact, told: Told
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.record_opt_out(unit, contact.id, "verbal", "Stop")
+        await opt_outs.record_opt_out(unit, contact.id, "verbal", "Stop")
         await erasure.erase(unit, contact.id)
 
     async with unit_for(account) as unit:
@@ -177,22 +180,22 @@ async def test_an_opt_out_holds_in_its_own_account_only(
     contact: Contact, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.record_opt_out(unit, contact.id, "verbal", "")
+        await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
 
     async with unit_for(await new_account()) as other:
         theirs = await service.create(other, {"phone": PHONE})
 
-        assert (theirs.status, await queries.find_suppression(other, PHONE)) == ("active", None)
-        assert await queries.find_consents(other, [PHONE]) == []
+        assert (theirs.status, await consents.find_suppression(other, PHONE)) == ("active", None)
+        assert await consents.find_consents(other, [PHONE]) == []
 
 
 async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: UnitOfWork, contact: Contact) -> None:
-    await consent.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
 
     mine = await service.update(unit, contact.id, {"dnd_sms": True})
     assert (mine.status, mine.dnd_sms) == ("opted_out", True)
 
-    mine = await consent.record_opt_in(unit, contact.id, "verbal", "Yes, again.")
+    mine = await opt_outs.record_opt_in(unit, contact.id, "verbal", "Yes, again.")
     assert (mine.status, mine.dnd_sms) == ("active", True)
 
 
@@ -200,29 +203,29 @@ async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: 
     clock = unit.clock = SetClock()
     mine = await queries.get(unit, contact.id, lock=True)
 
-    await consent.hold(unit, mine)
+    await opt_outs.hold(unit, mine)
     clock.at += DAY / 2
-    await consent.hold(unit, mine)
+    await opt_outs.hold(unit, mine)
 
     assert mine.held_until == NOON + DAY
 
 
 async def test_who_has_opted_out_is_not_held(unit: UnitOfWork, contact: Contact) -> None:
-    mine = await consent.record_opt_out(unit, contact.id, "verbal", "")
+    mine = await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
 
-    assert await consent.hold(unit, mine) is False
+    assert await opt_outs.hold(unit, mine) is False
     assert mine.held_until is None
 
 
 async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: UnitOfWork, contact: Contact) -> None:
     mine = await queries.get(unit, contact.id, lock=True)
 
-    await consent.hold(unit, mine)
-    await consent.record_opt_in(unit, contact.id, "verbal", "Go on.")
+    await opt_outs.hold(unit, mine)
+    await opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on.")
     assert mine.held_until is None
 
-    await consent.hold(unit, mine)
-    await consent.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.hold(unit, mine)
+    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
     assert mine.held_until is None
 
 
@@ -230,8 +233,8 @@ async def test_a_hold_that_was_no_opt_out_is_lifted_without_a_trace(
     account: Opened, unit_for: UnitFor, contact: Contact, told: Told
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
-        mine = await consent.release_hold(unit, contact.id, opted_out=False)
+        await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
+        mine = await opt_outs.release_hold(unit, contact.id, opted_out=False)
 
         assert (mine.held_until, mine.status, await _records(unit)) == (None, "active", [])
     assert [name for name, _ in await told()] == ["new_contact"]
@@ -241,8 +244,8 @@ async def test_a_hold_that_was_an_opt_out_becomes_one(
     account: Opened, unit_for: UnitFor, contact: Contact, told: Told
 ) -> None:
     async with unit_for(account) as unit:
-        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
-        mine = await consent.release_hold(unit, contact.id, opted_out=True)
+        await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
+        mine = await opt_outs.release_hold(unit, contact.id, opted_out=True)
 
         assert (mine.held_until, mine.status) == (None, "opted_out")
         assert await _records(unit) == [("revoked_other", "review", "", None, "test")]
@@ -254,14 +257,14 @@ async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_when_its_time_is
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
-        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+        await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
 
     async with unit_for(account) as unit:
         unit.clock = SetClock(NOON + DAY - timedelta(microseconds=1))
-        assert await consent.expire_holds(unit) == []
+        assert await opt_outs.expire_holds(unit) == []
         unit.clock = SetClock(NOON + DAY)
-        assert await consent.expire_holds(unit) == [contact.id]
-        assert await consent.expire_holds(unit) == []
+        assert await opt_outs.expire_holds(unit) == [contact.id]
+        assert await opt_outs.expire_holds(unit) == []
 
         mine = await queries.get(unit, contact.id)
         assert (mine.status, mine.held_until) == ("opted_out", None)
@@ -273,15 +276,15 @@ async def test_a_hold_that_somebody_is_deciding_on_is_left_alone(
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
-        await consent.hold(unit, await queries.get(unit, contact.id, lock=True))
+        await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
 
     async with unit_for(account) as person, unit_for(account) as clock:
         clock.clock = SetClock(NOON + DAY)
-        await consent.release_hold(person, contact.id, opted_out=False)
+        await opt_outs.release_hold(person, contact.id, opted_out=False)
 
-        assert await consent.expire_holds(clock) == []
+        assert await opt_outs.expire_holds(clock) == []
 
 
 async def _records(unit: UnitOfWork) -> list[tuple[str, str, str, int | None, str]]:
-    found = await queries.find_consents(unit, [PHONE])
+    found = await consents.find_consents(unit, [PHONE])
     return [(each.kind, each.method, each.text, each.message_id, each.actor) for each in found]

@@ -1,0 +1,31 @@
+"""Find suppressions, consent records and holds by phone."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ARRAY, Text, func, literal, select, true
+from sqlalchemy.orm import aliased
+
+from app.domain.consent.models import Consent, Suppression
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+MAX_CONSENTS = 100
+"""Maximum number of consent records returned for a phone; each send through the API adds one."""
+
+
+async def find_suppression(unit: UnitOfWork, phone: str) -> Suppression | None:
+    """Return the account-wide suppression of a phone."""
+    return await unit.one(
+        select(Suppression).where(
+            Suppression.account_id == unit.actor.account_id,
+            Suppression.phone == phone,
+            Suppression.scope_type == "account",
+        )
+    )
+
+
+async def find_consents(unit: UnitOfWork, phones: Sequence[str]) -> Sequence[Consent]:
+    """Return the newest `MAX_CONSENTS` consent records of each phone, in the order in which they were recorded."""
+    wanted = select(func.unnest(literal(phones, ARRAY(Text))).label("phone")).subquery()
+    newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
+    each = aliased(Consent, newest.order_by(Consent.id.desc()).limit(MAX_CONSENTS).lateral())
+    return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))

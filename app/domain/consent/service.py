@@ -1,0 +1,72 @@
+"""Record consent and its withdrawal, and suppress and hold phones."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+HOLD = timedelta(hours=24)
+"""How long a person has to decide whether an unclear reply was an opt-out (domain rule: afterwards it is one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How a consent was given or withdrawn: the method, the exact words, the message that carried them."""
+
+    method: str
+    text: str = ""
+    message_id: int | None = None
+
+
+async def suppress(unit: UnitOfWork, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
+    """Suppress a phone for the whole account, and record the opt-out; the first suppression stays as it is.
+
+    A suppression belongs to the phone, not to the contact: it outlives it (47 CFR 64.1200(a)(10)).
+    """
+    suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
+    await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
+    kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
+    await record(unit, phone, kind, evidence)
+
+
+async def lift(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evidence) -> None:
+    """Delete the suppressions of a phone, and record the consent that allows it."""
+    await unit.execute(
+        delete(Suppression).where(Suppression.account_id == unit.actor.account_id, Suppression.phone == phone)
+    )
+    await record(unit, phone, kind, evidence)
+
+
+async def record(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evidence) -> None:
+    """Add a consent record."""
+    await unit.save(
+        Consent(
+            account_id=unit.actor.account_id,
+            phone=phone,
+            kind=kind,
+            method=evidence.method,
+            text=evidence.text,
+            message_id=evidence.message_id,
+            actor=unit.actor.label,
+        )
+    )
+
+
+async def hold(unit: UnitOfWork, phone: str, text: str, message_id: int | None) -> datetime:
+    """Hold a phone because of an unclear reply; return when the hold becomes an opt-out."""
+    until = unit.clock.now() + HOLD
+    reply = {"text": text, "message_id": message_id, "held_until": until}
+    row = insert(Hold).values(account_id=unit.actor.account_id, phone=phone, **reply)
+    await unit.execute(row.on_conflict_do_update(index_elements=["account_id", "phone"], set_=reply))
+    return until
+
+
+async def release(unit: UnitOfWork, phone: str, method: str) -> Evidence:
+    """Delete the hold of a phone; return its reply as evidence for an opt-out by this method."""
+    held = Hold.account_id == unit.actor.account_id, Hold.phone == phone
+    found = (await unit.execute(delete(Hold).where(*held).returning(Hold.text, Hold.message_id))).one_or_none()
+    return Evidence(method, *found) if found else Evidence(method)

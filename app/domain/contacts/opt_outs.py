@@ -1,0 +1,124 @@
+"""Opt contacts out and in, hold them for review, and set their status by the consent of their phone."""
+
+from sqlalchemy import select
+
+from app.domain.consent import queries as consents
+from app.domain.consent import service as consent
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.service import Evidence
+from app.domain.contacts import queries
+from app.domain.contacts.events import NewOptOut, who
+from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+
+async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
+    """Suppress a contact's phone for good; return False where the contact was opted out before."""
+    await consent.suppress(unit, contact.phone, keyword, reason, evidence)
+    changed = contact.status != ContactStatus.opted_out
+    if changed:
+        await _set(unit, contact, ContactStatus.opted_out)
+        at = timestamp(unit.clock.now())
+        unit.record(NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
+    return changed
+
+
+async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool:
+    """Allow messages to a contact's phone again; return False where they were allowed."""
+    changed = contact.status == ContactStatus.opted_out
+    await consent.lift(unit, contact.phone, ConsentKind.re_opt_in if changed else ConsentKind.opt_in, evidence)
+    if changed or contact.held_until is not None:
+        await _set(unit, contact, ContactStatus.active)
+    return changed
+
+
+async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
+    """Record an opt-out that did not come by text message: by mail, by phone, in person."""
+    contact = await queries.get(unit, contact_id, lock=True)
+    await opt_out(unit, contact, text.strip()[:32], "recorded", Evidence(_required(method, "method"), text))
+    return contact
+
+
+async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
+    """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
+    contact = await queries.get(unit, contact_id, lock=True)
+    await opt_in(unit, contact, Evidence(_required(method, "method"), _required(text, "text")))
+    return contact
+
+
+async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: int | None = None) -> bool:
+    """Stop automated messages until a person has decided on an unclear reply, for 24 hours at most.
+
+    A second unclear reply does not prolong the hold. Return False for a contact that has opted out.
+    """
+    if contact.status == ContactStatus.opted_out:
+        return False
+    if contact.held_until is None:
+        contact.held_until = await consent.hold(unit, contact.phone, text, message_id)
+        await _save(unit, contact)
+    return True
+
+
+async def release_hold(unit: UnitOfWork, contact_id: int, *, opted_out: bool) -> Contact:
+    """Decide on an unclear reply: it was an opt-out, or it was not."""
+    contact = await queries.get(unit, contact_id, lock=True)
+    if opted_out:
+        await opt_out(unit, contact, "", "review", await _release(unit, contact, "review"))
+    elif contact.held_until is not None:
+        await _release(unit, contact)
+        await _save(unit, contact)
+    return contact
+
+
+async def close_hold(unit: UnitOfWork, contact: Contact, reason: str) -> None:
+    """Record an opt-out of a held phone that its contact is about to leave: an unclear reply is never consent."""
+    if contact.held_until is not None:
+        await consent.suppress(unit, contact.phone, "", reason, await _release(unit, contact, reason))
+
+
+async def expire_holds(unit: UnitOfWork, limit: int = 100) -> list[int]:
+    """Turn overdue holds into opt-outs; return the ids of their contacts."""
+    overdue = (
+        select(Contact)
+        .where(Contact.account_id == unit.actor.account_id, Contact.held_until <= unit.clock.now())
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    contacts = await unit.all(overdue)
+    for contact in contacts:
+        evidence = await _release(unit, contact, "review_expired")
+        await opt_out(unit, contact, "", "review_expired", evidence)
+    return [contact.id for contact in contacts]
+
+
+async def find_status(unit: UnitOfWork, phone: str) -> ContactStatus:
+    """Return the status of a contact with a phone that is not held."""
+    suppressed = await consents.find_suppression(unit, phone)
+    return ContactStatus.opted_out if suppressed else ContactStatus.active
+
+
+async def _release(unit: UnitOfWork, contact: Contact, method: str = "") -> Evidence:
+    """End a contact's hold; return the reply that it began with, as evidence."""
+    if contact.held_until is None:
+        return Evidence(method)
+    contact.held_until = None
+    return await consent.release(unit, contact.phone, method)
+
+
+async def _set(unit: UnitOfWork, contact: Contact, status: ContactStatus) -> None:
+    await _release(unit, contact)
+    contact.status = status
+    await _save(unit, contact)
+
+
+async def _save(unit: UnitOfWork, contact: Contact) -> None:
+    contact.updated_at = unit.clock.now()
+    await unit.save(contact)
+
+
+def _required(value: str, name: str) -> str:
+    if not value.strip():
+        raise InvalidInput(reason=f"{name} must not be empty.")
+    return value.strip()
