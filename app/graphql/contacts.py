@@ -210,8 +210,8 @@ class ContactQuery:
         )
 
     @strawberry.field(
-        graphql_type=Contact,
-        description="One contact, by its id or its phone.",
+        graphql_type=Contact | None,
+        description="One contact, by its id or its phone; null beside the error not_found.",
         directives=guarded("contacts:read", "not_found", "invalid_phone"),
     )
     async def contact(

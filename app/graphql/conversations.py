@@ -80,8 +80,8 @@ class ConversationQuery:
         return await queries.find_page(info.context.unit, wanted, window(info, "conversations", first, after, offset))
 
     @strawberry.field(
-        graphql_type=Conversation,
-        description="One conversation.",
+        graphql_type=Conversation | None,
+        description="One conversation; null beside the error not_found.",
         directives=guarded("conversations:read", "not_found"),
     )
     async def conversation(self, info: Info, id: ConversationId) -> models.Conversation:

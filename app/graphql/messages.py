@@ -154,7 +154,9 @@ class MessageQuery:
         return await queries.find_page(info.context.unit, wanted, window(info, "messages", first, after, offset))
 
     @strawberry.field(
-        graphql_type=Message, description="One message.", directives=guarded("messages:read", "not_found")
+        graphql_type=Message | None,
+        description="One message; null beside the error not_found.",
+        directives=guarded("messages:read", "not_found"),
     )
     async def message(
         self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The message's id.")]

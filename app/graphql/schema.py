@@ -20,6 +20,7 @@ from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
+from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
 
@@ -37,6 +38,7 @@ class Query(
     SequenceQuery,
     UpdateQuery,
     WebhookQuery,
+    DeliveryQuery,
 ):
     """Every area's queries."""
 
@@ -54,6 +56,7 @@ class Mutation(
     OauthMutation,
     SequenceMutation,
     WebhookMutation,
+    DeliveryMutation,
 ):
     """Every area's mutations."""
 

@@ -147,7 +147,9 @@ class SequenceQuery:
         return await queries.find_page(info.context.unit, status, window(info, "sequences", first, after, offset))
 
     @strawberry.field(
-        graphql_type=Sequence, description="One drip sequence.", directives=guarded("campaigns:read", "not_found")
+        graphql_type=Sequence | None,
+        description="One drip sequence; null beside the error not_found.",
+        directives=guarded("campaigns:read", "not_found"),
     )
     async def sequence(self, info: Info, id: SequenceId) -> models.Sequence:
         """Return one sequence."""

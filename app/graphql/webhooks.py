@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import strawberry
@@ -10,16 +10,13 @@ from strawberry.scalars import JSON
 
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import EVENTS
-from app.domain.kernel.paging import Page
 from app.domain.webhooks import models, payloads, queries, service
-from app.domain.webhooks.models import DeliveryStatus, SubscriptionKind, SubscriptionStatus
-from app.domain.webhooks.queries import DeliveryFilter
+from app.domain.webhooks.models import SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.service import SubscriptionFields
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
-from app.graphql.core.paging import After, Connection, First, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -41,67 +38,8 @@ describe(
     },
     name="WebhookStatus",
 )
-describe(
-    DeliveryStatus,
-    "What became of a delivery.",
-    {
-        "pending": "It waits for its first or next attempt.",
-        "delivered": "It was answered with a status from 200 to 299.",
-        "failed": "Every attempt failed.",
-        "skipped": "It came while the webhook was disabled, and can be replayed.",
-        "canceled": "Its subscription ended, or its contact was deleted, before it was delivered.",
-    },
-    name="WebhookDeliveryStatus",
-)
-
 WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
 TargetUrl = Annotated[str, strawberry.argument(description="The https address that events are posted to.")]
-
-
-@strawberry.type(description="One POST of a delivery, and what came back.")
-class WebhookAttempt:
-    """An attempt."""
-
-    number: BigInt = strawberry.field(description="1 for the first attempt.")
-    status: BigInt | None = strawberry.field(description="The HTTP status of the answer; null where none came.")
-    error: str = strawberry.field(description="Why no answer came, as a code; empty where one did.")
-    address: str = strawberry.field(description="The address that was connected to.")
-    seconds: float = strawberry.field(description="How long it took.")
-    headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
-    body: str = strawberry.field(
-        description="The first 2 KiB of the answer, which may repeat what was posted.",
-        directives=guarded("messages:read"),
-    )
-    attempted_at: datetime = strawberry.field(description="When it was made.")
-
-
-@strawberry.type(description="One event for one webhook.")
-class WebhookDelivery:
-    """A delivery."""
-
-    id: BigInt = strawberry.field(description="The delivery's id.")
-    subscription_id: BigInt = strawberry.field(description="The webhook it is for.")
-    event: str = strawberry.field(description="The event, by the name that the webhook has for it.")
-    webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers tell repetitions.")
-    contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
-    is_test: bool = strawberry.field(description="True for a sample sent by hand.")
-    status: DeliveryStatus = strawberry.field(description="What became of it.")
-    next_attempt_at: datetime | None = strawberry.field(description="When it is tried next.")
-    delivered_at: datetime | None = strawberry.field(description="When it was delivered.")
-    created_at: datetime = strawberry.field(description="When it was made.")
-
-    @strawberry.field(
-        description="The body, as it is sent; null once it is not kept any more.", directives=guarded("messages:read")
-    )
-    def body(self) -> str | None:
-        """Return the body."""
-        raw = _delivery(self).body
-        return raw.decode() if raw is not None else None
-
-    @strawberry.field(graphql_type=list[WebhookAttempt], description="Every attempt, the first one first.")
-    async def attempts(self, info: Info) -> Any:
-        """Return the attempts."""
-        return await info.context.attempts.load(_delivery(self).id)
 
 
 @strawberry.type(description="A URL that events are posted to.")
@@ -125,21 +63,25 @@ class Webhook:
             return list(row.events)
         return [EVENTS[name].topic or name for name in row.events]
 
+
+@strawberry.type(
+    description="A webhook just made, with its secret. Keep the secret: only reveal_webhook_secret shows it again."
+)
+class NewWebhook(Webhook):
+    """A new webhook."""
+
     @strawberry.field(description="The secret that signs its deliveries, after Standard Webhooks.")
     def secret(self, info: Info) -> str:
         """Return the secret."""
-        return service.reveal_secret(info.context.services.webhooks, _subscription(self))
+        return service.open_secret(info.context.services.webhooks, _subscription(self))
 
 
-@strawberry.type(description="Something that the account should know of a webhook.")
-class WebhookNotice:
-    """A notice."""
+@strawberry.type(description="The secret of a webhook.")
+class WebhookSecret:
+    """A secret and its webhook."""
 
-    id: BigInt = strawberry.field(description="The notice's id.")
-    subscription_id: BigInt = strawberry.field(description="The webhook it is about.")
-    kind: str = strawberry.field(description="failing, disabled or removed.")
-    text: str = strawberry.field(description="What happened, in a sentence.")
-    created_at: datetime = strawberry.field(description="When it happened.")
+    secret: str = strawberry.field(description="The secret that signs its deliveries, after Standard Webhooks.")
+    webhook: Webhook = strawberry.field(description="The webhook.")
 
 
 @strawberry.input(description="The fields to change; what is left out stays as it is.")
@@ -150,13 +92,6 @@ class WebhookChanges:
     events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")
     description: strawberry.Maybe[str | None] = strawberry.field(description="What to call it.")
     active: strawberry.Maybe[bool | None] = strawberry.field(description="True to revive it, false to disable it.")
-
-
-@strawberry.type(description="How many deliveries are sent again.")
-class Replayed:
-    """What a replay set going."""
-
-    replayed: BigInt = strawberry.field(description="How many deliveries are sent again.")
 
 
 @strawberry.type
@@ -180,42 +115,13 @@ class WebhookQuery:
         return await queries.list_subscriptions(info.context.unit, kind)
 
     @strawberry.field(
-        graphql_type=Webhook, description="One webhook.", directives=guarded("webhooks:manage", "not_found")
+        graphql_type=Webhook | None,
+        description="One webhook; null beside the error not_found.",
+        directives=guarded("webhooks:manage", "not_found"),
     )
     async def webhook(self, info: Info, id: WebhookId) -> models.Subscription:
         """Return one webhook."""
         return await queries.get_subscription(info.context.unit, id)
-
-    @strawberry.field(
-        graphql_type=Connection[WebhookDelivery],
-        description="What was and is to be delivered to the webhooks that the caller manages, the newest first.",
-        directives=guarded("webhooks:manage"),
-    )
-    async def webhook_deliveries(
-        self,
-        info: Info,
-        subscription_id: Annotated[BigInt | None, strawberry.argument(description="Only of this webhook.")] = None,
-        status: Annotated[DeliveryStatus | None, strawberry.argument(description="Only this status.")] = None,
-        first: First = 50,
-        after: After = None,
-        offset: Offset = 0,
-    ) -> Page[models.Delivery]:
-        """Return one page of deliveries."""
-        wanted = DeliveryFilter(subscription_id, status)
-        return await queries.find_deliveries(
-            info.context.unit, wanted, window(info, "deliveries", first, after, offset)
-        )
-
-    @strawberry.field(
-        graphql_type=Connection[WebhookNotice],
-        description="Notices about the webhooks that the caller manages, the newest first.",
-        directives=guarded("webhooks:manage"),
-    )
-    async def webhook_notices(
-        self, info: Info, first: First = 50, after: After = None, offset: Offset = 0
-    ) -> Page[models.Notice]:
-        """Return one page of notices."""
-        return await queries.find_notices(info.context.unit, window(info, "notices", first, after, offset))
 
     @strawberry.field(
         description="A sample of one of the twelve events, in an array, as subscribers of it receive it.",
@@ -234,7 +140,7 @@ class WebhookMutation:
     """Changing webhooks."""
 
     @strawberry.mutation(
-        graphql_type=Webhook,
+        graphql_type=NewWebhook,
         description=(
             "Have one of the twelve events posted to a URL, from now on. Needs the scope to read what the event tells: "
             "messages:read, or contacts:read for the events of contacts alone."
@@ -277,7 +183,7 @@ class WebhookMutation:
         return await service.unsubscribe(info.context.unit, id, kind)
 
     @strawberry.mutation(
-        graphql_type=Webhook,
+        graphql_type=NewWebhook,
         description="Have several events posted to a URL, in the envelope {type, timestamp, data}.",
         directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
     )
@@ -323,6 +229,7 @@ class WebhookMutation:
         return await service.take_over(info.context.unit, id)
 
     @strawberry.mutation(
+        graphql_type=WebhookSecret,
         description="Give a webhook a new secret, and return it. The old one signs as well for some hours.",
         directives=guarded("webhooks:manage", "not_found"),
     )
@@ -331,59 +238,18 @@ class WebhookMutation:
         info: Info,
         id: WebhookId,
         overlap_hours: Annotated[int, strawberry.argument(description="0 to 72.")] = 24,
-    ) -> str:
+    ) -> service.RevealedSecret:
         """Rotate the secret."""
         return await service.rotate_secret(info.context.unit, info.context.services.webhooks, id, overlap_hours)
 
     @strawberry.mutation(
-        graphql_type=WebhookDelivery,
-        description="Post a sample to a webhook, marked with the header webhook-test: true.",
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
+        graphql_type=WebhookSecret,
+        description="Return the secret of a webhook. Each call is recorded in the audit log.",
+        directives=guarded("webhooks:manage", "not_found"),
     )
-    async def send_test_webhook(
-        self,
-        info: Info,
-        id: WebhookId,
-        event: Annotated[str | None, strawberry.argument(description="Which event; its first one if none.")] = None,
-    ) -> models.Delivery:
-        """Send a test."""
-        return await service.send_test(info.context.unit, id, event)
-
-    @strawberry.mutation(
-        graphql_type=WebhookDelivery,
-        description=(
-            "Send a delivery again: the same id and body, a new timestamp. The webhook must still receive the event, "
-            "and the caller be allowed to read it."
-        ),
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
-    )
-    async def replay_webhook_delivery(
-        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The delivery's id.")]
-    ) -> models.Delivery:
-        """Replay one delivery."""
-        return await service.replay(info.context.unit, id)
-
-    @strawberry.mutation(
-        description=(
-            "Send again everything of a webhook that failed, or was skipped, since an instant, of the events that it "
-            "receives. Needs the scopes to read them."
-        ),
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
-    )
-    async def replay_webhook_deliveries(
-        self,
-        info: Info,
-        id: WebhookId,
-        status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
-        since: Annotated[datetime, strawberry.argument(description="From when on.")],
-    ) -> Replayed:
-        """Replay many deliveries."""
-        return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))
-
-
-def _delivery(root: object) -> models.Delivery:
-    assert isinstance(root, models.Delivery)
-    return root
+    async def reveal_webhook_secret(self, info: Info, id: WebhookId) -> service.RevealedSecret:
+        """Return the secret, and record that it was shown."""
+        return await service.reveal_secret(info.context.unit, info.context.services.webhooks, id)
 
 
 def _subscription(root: object) -> models.Subscription:

@@ -13,6 +13,7 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSchema,
     Node,
@@ -25,6 +26,7 @@ from graphql import (
     Visitor,
     extend_schema,
     get_named_type,
+    get_nullable_type,
     parse,
     print_ast,
     validate,
@@ -48,7 +50,8 @@ class Operation:
     """One document: what it takes, what it gives, what it may refuse and where it is offered.
 
     `area` is the name of its file, `root` the response key of its one root field, `text` what is
-    executed. `accepts` and `returns` are JSON Schemas of its variables and of the root field's value.
+    executed. `accepts` and `returns` are JSON Schemas of its variables and of the root field's value,
+    which is never null: a field that may be null is so beside an error.
     """
 
     name: str
@@ -111,7 +114,7 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         text=_executable(node, used.values()),
         variables=variables,
         accepts=_accepts(variables.values()),
-        returns=json_schema.returns(described.type, selections, fragments),
+        returns=json_schema.returns(GraphQLNonNull(get_nullable_type(described.type)), selections, fragments),
         scopes=frozenset(_scopes(parent, node, fragments, schema)),
         refusals=tuple(
             code for said in directive_values("refuses", described.ast_node, schema) for code in said["codes"]

@@ -141,6 +141,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "create_webhook": lambda _: {"target_url": "https://example.com/new", "events": ["contact.created"]},
     "update_webhook": lambda ids: {"id": ids["webhook"], "changes": {"description": "Changed"}},
     "take_over_webhook": lambda ids: {"id": ids["webhook"]},
+    "reveal_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "rotate_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "send_test_webhook": lambda ids: {"id": ids["webhook"]},
     "replay_webhook_delivery": lambda ids: {"id": ids["delivery"]},

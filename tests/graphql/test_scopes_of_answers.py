@@ -53,10 +53,12 @@ RESULTS = {
     "GeneratedCopy",
     "NewApiKey",
     "NewOauthClient",
+    "NewWebhook",
     "PageInfo",
     "Replayed",
     "SentMessage",
     "TakenMessage",
+    "WebhookSecret",
 }
 """What only the operation that made it answers: it tells the caller no more than what the caller asked for."""
 

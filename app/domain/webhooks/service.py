@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from sqlalchemy import CursorResult, select
 from sqlalchemy import update as update_rows
 
-from app.domain.accounts import credentials
+from app.domain.accounts import audit, credentials
 from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
@@ -35,6 +35,13 @@ class Ports:
 
     poster: Poster
     seal: Seal
+
+
+class RevealedSecret(NamedTuple):
+    """A webhook and the secret that signs its deliveries."""
+
+    secret: str
+    webhook: Subscription
 
 
 class SubscriptionFields(TypedDict, total=False):
@@ -122,7 +129,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Subscription:
     return subscription
 
 
-async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> str:
+async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> RevealedSecret:
     """Give a webhook a new secret, and return it; the old one signs as well for some hours."""
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
@@ -132,10 +139,16 @@ async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: 
     subscription.old_secret_until = unit.clock.now() + timedelta(hours=overlap_hours)
     subscription.revision += 1
     await unit.save(subscription)
-    return secret
+    return await _reveal(unit, "webhook_secret_rotated", subscription, secret)
 
 
-def reveal_secret(ports: Ports, subscription: Subscription) -> str:
+async def reveal_secret(unit: UnitOfWork, ports: Ports, id: int) -> RevealedSecret:
+    """Return the secret of a webhook that the actor manages, and record in the audit log that it was shown."""
+    subscription = await queries.get_subscription(unit, id)
+    return await _reveal(unit, "webhook_secret_revealed", subscription, open_secret(ports, subscription))
+
+
+def open_secret(ports: Ports, subscription: Subscription) -> str:
     """Return the secret that signs a webhook."""
     return ports.seal.open(subscription.secret)
 
@@ -239,6 +252,11 @@ async def _add(
     )
     await unit.save(subscription)
     return subscription
+
+
+async def _reveal(unit: UnitOfWork, action: str, subscription: Subscription, secret: str) -> RevealedSecret:
+    await audit.record(unit, action, subscription.target_url, webhook_id=subscription.id)
+    return RevealedSecret(secret, subscription)
 
 
 async def _take_turn(unit: UnitOfWork) -> None:

@@ -3,9 +3,11 @@
 from typing import Any
 
 import httpx2
+from graphql import GraphQLObjectType
 from sqlalchemy import Engine, event
 
 from app.domain.accounts.scopes import ALL
+from app.graphql.schema import CORE
 from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import API_KEYS
 from tests.waiting import until
@@ -25,8 +27,10 @@ mutation ($url: String!) {
 }
 """
 UPDATE = 'mutation ($id: BigInt!) { update_webhook(id: $id, changes: {events: ["message.failed"]}) { events } }'
-ROTATE = "mutation ($id: BigInt!) { rotate_webhook_secret(id: $id, overlap_hours: 0) }"
-READ = "query ($id: BigInt!) { webhook(id: $id) { events secret } }"
+ROTATE = "mutation ($id: BigInt!) { rotate_webhook_secret(id: $id, overlap_hours: 0) { secret webhook { id } } }"
+READ = "query ($id: BigInt!) { webhook(id: $id) { events } }"
+REVEAL = "mutation ($id: BigInt!) { reveal_webhook_secret(id: $id) { secret webhook { id } } }"
+AUDIT = "{ audit_log { nodes { action subject details } } }"
 
 
 async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
@@ -85,7 +89,7 @@ async def test_a_webhook_is_made_changed_and_given_a_new_secret(stage: Stage, ap
     id, secret = made.pop("id"), made.pop("secret")
 
     changed = await ask(api, UPDATE, id=id)
-    new = (await ask(api, ROTATE, id=id))["rotate_webhook_secret"]
+    rotated = (await ask(api, ROTATE, id=id))["rotate_webhook_secret"]
 
     assert made == {
         "kind": "endpoint",
@@ -95,5 +99,29 @@ async def test_a_webhook_is_made_changed_and_given_a_new_secret(stage: Stage, ap
         "failing_since": None,
     }
     assert changed["update_webhook"]["events"] == ["message.failed"]
-    assert new != secret
-    assert (await ask(api, READ, id=id))["webhook"] == {"events": ["message.failed"], "secret": new}
+    assert rotated["webhook"] == {"id": id}
+    assert rotated["secret"] != secret
+    assert (await ask(api, READ, id=id))["webhook"] == {"events": ["message.failed"]}
+    assert (await ask(api, REVEAL, id=id))["reveal_webhook_secret"] == rotated
+
+
+async def test_the_audit_log_records_each_time_a_secret_is_shown_again_and_not_the_secret(
+    stage: Stage, api: httpx2.AsyncClient
+) -> None:
+    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
+    id = (await ask(api, CREATE, url=stage.receiver.url))["create_webhook"]["id"]
+
+    await ask(api, REVEAL, id=id)
+    await ask(api, ROTATE, id=id)
+
+    entries = (await ask(api, AUDIT))["audit_log"]["nodes"]
+    assert entries[:2] == [
+        {"action": action, "subject": f"{stage.receiver.url}/", "details": {"webhook_id": id}}
+        for action in ("webhook_secret_rotated", "webhook_secret_revealed")
+    ]
+
+
+def test_no_type_but_what_making_or_revealing_answers_has_a_secret() -> None:
+    kinds = [kind for kind in CORE.type_map.values() if isinstance(kind, GraphQLObjectType)]
+
+    assert {kind.name for kind in kinds if "secret" in kind.fields} == {"NewWebhook", "WebhookSecret"}

@@ -52,11 +52,12 @@ LISTS = {
     "webhook_notices": "webhook_notices { nodes { id: subscription_id } }",
 }
 NAMED = {
-    "webhook": "webhook(id: {hook}) {{ id secret }}",
+    "webhook": "webhook(id: {hook}) {{ id }}",
     "unsubscribe": "unsubscribe(id: {hook}) {{ id }}",
-    "update_webhook": 'update_webhook(id: {hook}, changes: {{description: "Mine"}}) {{ id secret }}',
+    "update_webhook": 'update_webhook(id: {hook}, changes: {{description: "Mine"}}) {{ id }}',
     "take_over_webhook": "take_over_webhook(id: {hook}) {{ id }}",
-    "rotate_webhook_secret": "rotate_webhook_secret(id: {hook})",
+    "rotate_webhook_secret": "rotate_webhook_secret(id: {hook}) {{ secret }}",
+    "reveal_webhook_secret": "reveal_webhook_secret(id: {hook}) {{ secret }}",
     "send_test_webhook": "send_test_webhook(id: {hook}) {{ id }}",
     "replay_webhook_delivery": "replay_webhook_delivery(id: {delivery}) {{ id attempts {{ number }} }}",
     "replay_webhook_deliveries": (
@@ -199,7 +200,7 @@ async def test_a_webhook_that_an_actor_manages_is_found(cast: Cast, name: str) -
     assert [answer for answer in answers if answer in CODES] == []
 
 
-READS = {"webhook", "update_webhook", "rotate_webhook_secret", "send_test_webhook"}
+READS = {"webhook", "reveal_webhook_secret", "update_webhook", "rotate_webhook_secret", "send_test_webhook"}
 CODES = ["not_found", "conflict", "insufficient_scope"]
 
 

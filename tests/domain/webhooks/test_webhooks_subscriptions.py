@@ -141,7 +141,7 @@ async def test_after_a_rotation_both_secrets_sign_until_the_old_one_runs_out(sta
     subscription = await stage.subscribe()
     old = await secret(stage, subscription.id)
     async with stage.act() as unit:
-        new = await service.rotate_secret(unit, stage.services.webhooks, subscription.id)
+        new, _ = await service.rotate_secret(unit, stage.services.webhooks, subscription.id)
     await stage.tell("contacted")
     async with stage.at_work():
         await stage.receiver.expect(1)
@@ -165,7 +165,7 @@ async def test_a_rotation_without_overlap_ends_the_old_secret_for_the_next_post(
     async with stage.at_work():
         await stage.receiver.expect(1)
         async with stage.act() as unit:
-            new = await service.rotate_secret(unit, stage.services.webhooks, subscription.id, overlap_hours=0)
+            new, _ = await service.rotate_secret(unit, stage.services.webhooks, subscription.id, overlap_hours=0)
         held.go.set()
         before, after = await stage.receiver.expect(2)
 
