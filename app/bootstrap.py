@@ -14,9 +14,11 @@ from app.domain.accounts.authentication import Authentication
 from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.tokens import Tokens
 from app.domain.automations import models as _automation_tables  # noqa: F401 - METADATA lacks them otherwise
-from app.domain.automations.reactions import tell_keywords
+from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.erasure.carriers import CarrierErasures
+from app.domain.events.dispatcher import Dispatcher
+from app.domain.events.reactions import Watcher
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -31,11 +33,11 @@ from app.domain.oauth.authority import Authority
 from app.domain.oauth.resources import Resources
 from app.domain.oauth.signing import KeyRing
 from app.domain.sequences import models as _sequence_tables  # noqa: F401 - METADATA lacks them otherwise
-from app.domain.sequences.exits import exit_enrollments
+from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
 from app.domain.webhooks.delivery_worker import Dependencies
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
-from app.domain.webhooks.dispatcher import Dispatcher, Watcher
+from app.domain.webhooks.reactions import REACTIONS as WEBHOOK_REACTIONS
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.service import Ports as WebhookPorts
 from app.jobs import accounts, contacts, mail, oauth, retention
@@ -60,6 +62,9 @@ from app.services import Services
 from app.settings import Settings, environment
 from app.settings.secret_key import read_or_make
 from app.telemetry.metrics import SENDS, WEBHOOKS_IN_FLIGHT
+
+REACTIONS = (*WEBHOOK_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
+"""Reactions to events, in the order in which they run."""
 
 METADATA = Base.metadata
 """Every table of the service: importing the areas above has entered theirs."""
@@ -212,8 +217,7 @@ def _open_handoff(
 
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
     """Return what dispatches events, with the reactions of every area."""
-    reactions = (tell_keywords, exit_enrollments)
-    return Dispatcher(services.database, services.clock, services.notify, reactions, watchers)
+    return Dispatcher(services.database, services.clock, services.notify, REACTIONS, watchers)
 
 
 def open_mail_sender(services: Services) -> MailSender:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import strawberry
 
 from app.domain.conversations import queries as conversations
+from app.domain.kernel.events import UpdateKind
 from app.domain.live import feed
-from app.domain.live.feed import UpdateKind
 from app.domain.messages import queries as messages
 from app.graphql.conversations import Conversation
 from app.graphql.core.context import Context, Info

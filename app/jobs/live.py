@@ -7,7 +7,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import orjson
 import structlog
@@ -15,8 +14,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from app.db.redis import AWAY, open_redis
+from app.domain.events.reactions import OutboxEvent
 from app.domain.kernel.errors import DomainError
-from app.domain.live.feed import KINDS
+from app.domain.kernel.events import live_kind_of
 from app.jobs.notifier import NAMESPACE
 from app.telemetry.logs import Throttle
 
@@ -51,9 +51,9 @@ class Announcer:
         self._redis = open_redis(redis_url, ANNOUNCE_SECONDS, retry=once_more)
         self._warnings = Throttle()
 
-    async def announce(self, events: Sequence[Any]) -> None:
+    async def announce(self, events: Sequence[OutboxEvent]) -> None:
         """Announce a batch of dispatched events. Never fails: streams look for themselves now and then."""
-        accounts = sorted({event["account_id"] for event in events if event["name"] in KINDS})
+        accounts = sorted({event.account_id for event in events if live_kind_of(event.name)})
         if not accounts:
             return
         try:

@@ -24,9 +24,7 @@ LEFT = {
     "domain/kernel/test_unit_of_work.py": 2,  # statements are what a unit runs
     "domain/messages/test_desk_contention.py": 1,
     "domain/webhooks/faults.py": 2,  # passes the statements of the service on
-    "domain/webhooks/test_webhooks_dispatcher.py": 1,
     "domain/webhooks/test_webhooks_figures.py": 1,
-    "domain/webhooks/test_webhooks_leases.py": 1,
     "e2e/test_kill.py": 1,
     "embedded/probes.py": 1,
     "graphql/test_http_answers.py": 2,  # a trigger that refuses to commit

@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 
 import pytest
 
+from app.domain.events.reactions import OutboxEvent
 from app.jobs import live
 from app.jobs.live import CHANNEL, Announcer, Listener, Stopping, TooManyStreams, Watch
 from tests.jobs.conftest import Valkey
@@ -31,8 +33,8 @@ async def announcer(valkey: Valkey) -> AsyncGenerator[Announcer]:
     await announcer.aclose()
 
 
-def event(account_id: int, name: str = "new_message") -> dict[str, object]:
-    return {"account_id": account_id, "name": name}
+def event(account_id: int, name: str = "new_message") -> OutboxEvent:
+    return OutboxEvent(1, account_id, name, None, {}, datetime.now(UTC))
 
 
 async def news(watch: Watch) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.domain.accounts.scopes import Scope
 from app.domain.contacts.events import ANN, AT, ContactEvent
 from app.domain.kernel.events import event
 
@@ -12,6 +13,7 @@ class KeywordReply(ContactEvent):
     """A text came in that is a watched keyword; `body` is the text as it was written."""
 
     name = "keyword_reply"
+    scope = Scope.messages_read
     example = {
         **ANN,
         "keyword": "menu",

@@ -1,4 +1,4 @@
-"""Telling of texts that came in and are a watched keyword."""
+"""Recognizes watched keywords in inbound texts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from app.db.engine import Connection
 from app.domain.automations import keywords
 from app.domain.automations.events import KeywordReply
+from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages.acceptance import TELL
 from app.domain.messages.events import NewMessage
 
@@ -18,34 +19,40 @@ ORDER BY said.place
 """
 
 
-async def tell_keywords(connection: Connection, events: Sequence[Any]) -> None:
-    """Tell `keyword_reply` of the texts among events that are a watched keyword."""
-    texts = [event for event in events if event["name"] == NewMessage.name]
-    said = [(event, keywords.normalize(event["payload"]["body"])) for event in texts]
-    short = [(event, word) for event, word in said if 1 <= len(word) <= keywords.MAX_LENGTH]
-    if short and (replies := await _find_watched(connection, short)):
-        await connection.execute(
+async def recognize_keywords(batch: Batch) -> None:
+    """Record `keyword_reply` for each text in a batch of events that is a watched keyword."""
+    texts = [event for event in batch.events if event.name == NewMessage.name]
+    words = [(event, keywords.normalize(event.payload["body"])) for event in texts]
+    short = [(event, word) for event, word in words if 1 <= len(word) <= keywords.MAX_LENGTH]
+    if short and (replies := await _find_watched(batch.connection, short)):
+        await batch.connection.execute(
             TELL,
-            [event["account_id"] for event, _ in replies],
+            [event.account_id for event, _ in replies],
             [KeywordReply.name for _ in replies],
-            [event["contact_id"] for event, _ in replies],
-            [_reply(event["payload"], word).payload() for event, word in replies],
+            [event.contact_id for event, _ in replies],
+            [_reply(event.payload, word).payload() for event, word in replies],
             [None for _ in replies],
         )
 
 
-async def _find_watched(connection: Connection, said: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+REACTIONS = (Reaction(recognize_keywords),)
+
+
+async def _find_watched(
+    connection: Connection, words: Sequence[tuple[OutboxEvent, str]]
+) -> list[tuple[OutboxEvent, str]]:
     rows = await connection.fetch(
         FIND_WATCHED,
-        [event["account_id"] for event, _ in said],
-        [word for _, word in said],
-        [event["created_at"] for event, _ in said],
+        [event.account_id for event, _ in words],
+        [word for _, word in words],
+        [event.created_at for event, _ in words],
     )
-    watched: list[tuple[Any, str]] = [said[row["place"] - 1] for row in rows]
-    return [(event, word) for event, word in watched if not keywords.is_reserved(event["payload"]["body"])]
+    places: list[int] = [row["place"] for row in rows]
+    watched = [words[place - 1] for place in places]
+    return [(event, word) for event, word in watched if not keywords.is_reserved(event.payload["body"])]
 
 
-def _reply(text: Any, keyword: str) -> KeywordReply:
+def _reply(text: dict[str, Any], keyword: str) -> KeywordReply:
     return KeywordReply(
         contact_id=text["contact_id"],
         first_name=text["contact_first_name"],

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
 
+from app.domain.accounts.scopes import Scope
 from app.domain.contacts.models import Contact
 from app.domain.kernel.events import Event, event, timestamp
 
@@ -19,7 +20,10 @@ AT = "2026-11-21T09:30:00.000Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactEvent(Event):
-    """A fact about one contact; it begins with who that is."""
+    """An event about one contact; its payload begins with the contact's id, name and addresses."""
+
+    scope = Scope.contacts_read
+    live_kind = None
 
     contact_id: int
     first_name: str
@@ -56,6 +60,8 @@ class NewContact(Event):
 
     name = "new_contact"
     topic = "contact.created"
+    scope = Scope.contacts_read
+    live_kind = None
     example = {
         "id": 4821,
         "first_name": "Ann",

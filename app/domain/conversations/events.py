@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from app.domain.accounts.scopes import Scope
 from app.domain.conversations.models import Conversation
-from app.domain.kernel.events import Event, event
+from app.domain.kernel.events import Event, UpdateKind, event
 
 
 @event
@@ -12,6 +13,8 @@ class NewConversation(Event):
     """The first message to or from a contact opened a conversation."""
 
     name = "new_conversation"
+    scope = Scope.messages_read
+    live_kind = UpdateKind.conversation_changed
     example = {
         "conversation_id": 912,
         "contact_id": 4821,
@@ -44,6 +47,8 @@ class ConversationChanged(Event):
 
     name = "conversation_changed"
     subscribable = False
+    scope = Scope.messages_read
+    live_kind = UpdateKind.conversation_changed
     example = {
         "conversation_id": 912,
         "contact_id": 4821,

@@ -1,5 +1,6 @@
-"""Facts that subscribers may hear, named in the past tense, and the table that they wait in."""
+"""Base class, register and outbox table of events."""
 
+import enum
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
@@ -10,16 +11,28 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, Created, Key
 
 
+class UpdateKind(enum.StrEnum):
+    """Subject of a live update."""
+
+    new_message = enum.auto()
+    message_status = enum.auto()
+    conversation_changed = enum.auto()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something happened. The fields are the payload, exactly as it is delivered.
+    """A fact in the past tense. The fields are the payload, exactly as it is delivered.
 
-    `name` is what single subscriptions ask for, `topic` its dotted name for dashboard webhooks.
+    `name` is the name for single subscriptions, `topic` the dotted name for dashboard webhooks. `scope` is the scope
+    that a subscription to the event needs, `live_kind` the kind of its live update; an event without one is not shown
+    live. `example` has a value for each field.
     """
 
     name: ClassVar[str]
     topic: ClassVar[str | None] = None
     subscribable: ClassVar[bool] = True
+    scope: ClassVar[str]
+    live_kind: ClassVar[UpdateKind | None]
     example: ClassVar[dict[str, Any]]
 
     def payload(self) -> dict[str, Any]:
@@ -35,14 +48,23 @@ POSITIONS = Sequence("event_positions", metadata=Base.metadata)
 
 
 def event(cls: E) -> E:
-    """Enter an event in the register that subscribing, sampling and the documentation read.
+    """Register an event class for subscriptions, samples, live updates and the documentation.
 
-    Raises `TypeError` for an example that does not fit the fields, `LookupError` for a name that is taken.
+    Raises `TypeError` for an example that does not fit the fields or a class that declares no scope or live kind, and
+    `LookupError` for a name that is taken.
     """
     cls(**cls.example)
+    if missing := [name for name in ("scope", "live_kind") if not hasattr(cls, name)]:
+        raise TypeError(f"{cls.__name__} declares no {missing[0]}")
     if EVENTS.setdefault(cls.name, cls) is not cls:
         raise LookupError(f"{cls.__name__} and {EVENTS[cls.name].__name__} share the name {cls.name}")
     return cls
+
+
+def live_kind_of(name: str) -> UpdateKind | None:
+    """Return the kind of the live update of an event; None for an event that is not shown live."""
+    found = EVENTS.get(name)
+    return found.live_kind if found else None
 
 
 def timestamp(instant: datetime) -> str:
@@ -51,10 +73,10 @@ def timestamp(instant: datetime) -> str:
 
 
 class EventRow(Base):
-    """A fact of the account's, written in the transaction that made it true; the outbox and the audit trail in one.
+    """A recorded event, written in the transaction of the change that it reports; outbox and audit trail in one.
 
-    The payload is `json`, not `jsonb`, so that its keys keep their order. `position` is given, when it is dispatched,
-    to an event that is shown live; see `updates.feed`.
+    The payload is `json`, not `jsonb`, so that its keys keep their order. The dispatcher gives a `position` to an event
+    that is shown live; see `live.feed`.
     """
 
     __tablename__ = "events"

@@ -5,14 +5,12 @@ visible after a higher one. The dispatcher therefore gives each event that is sh
 lock that lets one dispatcher work at a time. Whoever sees a position sees all positions before it.
 """
 
-import enum
 from dataclasses import dataclass
 from datetime import datetime
 
 from app.db.engine import Pool
-from app.domain.conversations.events import ConversationChanged, NewConversation
 from app.domain.kernel.errors import DomainError
-from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, NewMessage
+from app.domain.kernel.events import UpdateKind, live_kind_of
 
 MAX_MISSED = 1000
 PAGE = 100
@@ -26,25 +24,6 @@ SELECT position, name, created_at, contact_id,
   (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
 FROM events WHERE account_id = $1 AND position > $2 ORDER BY position LIMIT $3
 """
-
-
-class UpdateKind(enum.StrEnum):
-    """What an update is about."""
-
-    new_message = enum.auto()
-    message_status = enum.auto()
-    conversation_changed = enum.auto()
-
-
-KINDS = {
-    NewMessage.name: UpdateKind.new_message,
-    MessageSent.name: UpdateKind.message_status,
-    MessageDelivered.name: UpdateKind.message_status,
-    MessageFailed.name: UpdateKind.message_status,
-    NewConversation.name: UpdateKind.conversation_changed,
-    ConversationChanged.name: UpdateKind.conversation_changed,
-}
-"""The events that are shown live."""
 
 
 class UpdatesMissed(DomainError):
@@ -87,6 +66,12 @@ class Feed:
     async def read(self, account_id: int, position: int) -> list[Update]:
         """Return what follows a position, in order; there may be more when it is a whole `PAGE`."""
         return [
-            Update(row["position"], KINDS[row["name"]], row["created_at"], row["contact_id"], row["message_id"])
+            Update(row["position"], _kind(row["name"]), row["created_at"], row["contact_id"], row["message_id"])
             for row in await self.pool.fetch(READ, account_id, position, PAGE)
         ]
+
+
+def _kind(name: str) -> UpdateKind:
+    kind = live_kind_of(name)
+    assert kind, f"{name} has a position and no live kind"
+    return kind

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.accounts.scopes import Scope
 from app.domain.contacts.models import Contact
-from app.domain.kernel.events import Event, event, timestamp
+from app.domain.kernel.events import Event, UpdateKind, event, timestamp
 from app.domain.messages.models import Message
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -29,6 +30,8 @@ class NewMessage(Event):
 
     name = "new_message"
     topic = "message.inbound"
+    scope = Scope.messages_read
+    live_kind = UpdateKind.new_message
     example = {
         "id": 70134,
         "direction": "inbound",
@@ -85,7 +88,10 @@ class NewMessage(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundEvent(Event):
-    """A fact about one text of ours. `cost` is in the account's currency."""
+    """An event about one outbound message. `cost` is in the account's currency."""
+
+    scope = Scope.messages_read
+    live_kind = UpdateKind.message_status
 
     message_id: int
     provider_message_id: str
@@ -154,6 +160,8 @@ class SendBlocked(Event):
 
     name = "send_blocked"
     subscribable = False
+    scope = Scope.messages_read
+    live_kind = None
     example = {"to_number": "+12025550143", "error_code": "contact_opted_out", "actor": "key:3"}
 
     to_number: str

@@ -3,13 +3,10 @@
 The step that would come next looks at the same facts before it is sent, so nothing depends on an event being heard.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
-from app.db.engine import Connection
 from app.domain.consent import quoted_replies, recognition
 from app.domain.consent.recognition import IntentKind
 from app.domain.contacts.events import ContactDndChanged, NewOptOut
+from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.messages.events import NewMessage
 
@@ -44,29 +41,32 @@ def step_key(enrollment_id: int, position: int) -> OwnKey:
     return OwnKey("step", enrollment_id, position)
 
 
-async def exit_enrollments(connection: Connection, events: Sequence[Any]) -> None:
-    """End the enrollments that events end."""
-    reasons = [(event, _reason(event)) for event in events]
+async def exit_enrollments(batch: Batch) -> None:
+    """End the enrollments that a batch of events ends."""
+    reasons = [(event, _reason(event)) for event in batch.events]
     for reason in WEIGHT:
         facts = [event for event, each in reasons if each == reason]
         if facts:
-            await connection.execute(
+            await batch.connection.execute(
                 EXIT,
-                [fact["account_id"] for fact in facts],
-                [fact["contact_id"] for fact in facts],
-                [fact["created_at"] for fact in facts],
+                [fact.account_id for fact in facts],
+                [fact.contact_id for fact in facts],
+                [fact.created_at for fact in facts],
                 reason,
             )
 
 
-def _reason(event: Any) -> str | None:
-    match event["name"]:
+REACTIONS = (Reaction(exit_enrollments),)
+
+
+def _reason(event: OutboxEvent) -> str | None:
+    match event.name:
         case NewOptOut.name:
             return OPTED_OUT
         case ContactDndChanged.name:
-            return DND if event["payload"]["dnd_sms"] else None
+            return DND if event.payload["dnd_sms"] else None
         case NewMessage.name:
-            return REPLIED if _is_reply(event["payload"]["body"]) else None
+            return REPLIED if _is_reply(event.payload["body"]) else None
         case _:
             return None
 

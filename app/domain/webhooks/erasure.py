@@ -4,9 +4,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, and_, cast, func, or_, select, update
 
+from app.domain.events.dispatcher import LOCK
 from app.domain.kernel.events import EventRow
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.webhooks.dispatcher import LOCK
 from app.domain.webhooks.models import Attempt, Delivery, DeliveryStatus, Subscription
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}

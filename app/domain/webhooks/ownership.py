@@ -9,24 +9,11 @@ from sqlalchemy import ColumnElement
 from app.db.engine import Connection, Pool
 from app.domain.accounts import credentials
 from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers
-from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import InsufficientScope
+from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks.leases import end
 from app.domain.webhooks.models import Subscription, SubscriptionStatus
-
-OF_CONTACTS = frozenset(
-    {
-        "contact_dnd_changed",
-        "contact_tag_added",
-        "contact_tag_removed",
-        "drip_completed",
-        "new_contact",
-        "new_opt_out",
-        "pipeline_stage_changed",
-    }
-)
-"""The events that say nothing of what was texted."""
 
 WHY_ENDED = (
     "was removed, since what it was made with has ended: its key was revoked or ran out, the connection of its "
@@ -54,8 +41,7 @@ def managed(unit: UnitOfWork) -> ColumnElement[bool]:
 
 def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
     """Raise `InsufficientScope` for events that tell the actor what it may not read."""
-    needed = {Scope.contacts_read if event in OF_CONTACTS else Scope.messages_read for event in events}
-    if missing := sorted(needed - unit.actor.scopes):
+    if missing := sorted({EVENTS[event].scope for event in events} - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 

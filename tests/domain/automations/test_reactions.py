@@ -1,17 +1,18 @@
 """Telling keyword_reply: of which texts, what, and how often."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.bootstrap import open_dispatcher
-from app.db.engine import Connection, Pool
+from app.db.engine import Pool
 from app.domain.automations import service
 from app.domain.contacts import service as contacts
 from app.domain.contacts.service import ContactFields
+from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
@@ -137,14 +138,14 @@ async def test_several_that_dispatch_at_once_tell_each_text_once(
 async def test_a_dispatcher_that_dies_before_its_commit_has_told_nothing_and_the_next_tells_it(
     services: Services, watch: Watch, text: Text, dispatch: Dispatch, pool: Pool
 ) -> None:
-    async def die(connection: Connection, events: Sequence[Any]) -> None:
+    async def die(batch: Batch) -> None:
         raise OSError("the connection is gone")
 
     await watch("menu")
     await text("menu")
     dying = open_dispatcher(services)
     with pytest.raises(OSError, match="the connection is gone"):
-        await replace(dying, reactions=[*dying.reactions, die]).run()
+        await replace(dying, reactions=[*dying.reactions, Reaction(die)]).run()
     assert await replies(pool) == []
 
     await dispatch()

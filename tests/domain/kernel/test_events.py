@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.domain.contacts.events import NewContact
 from app.domain.conversations.events import NewConversation
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, catalogue
-from app.domain.kernel.events import EVENTS, Event, event, timestamp
+from app.domain.kernel.events import EVENTS, Event, UpdateKind, event, timestamp
 from app.domain.messages.events import NewMessage
 
 INSTANTS = st.datetimes(
@@ -43,6 +43,41 @@ TOPICS = {
     "new_contact": "contact.created",
     "new_opt_out": "contact.opted_out",
 }
+
+
+MESSAGES, CONTACTS = "messages:read", "contacts:read"
+DECLARED = {
+    "contact_dnd_changed": (CONTACTS, None),
+    "contact_tag_added": (CONTACTS, None),
+    "contact_tag_removed": (CONTACTS, None),
+    "conversation_changed": (MESSAGES, UpdateKind.conversation_changed),
+    "drip_completed": (CONTACTS, None),
+    "keyword_reply": (MESSAGES, None),
+    "message_delivered": (MESSAGES, UpdateKind.message_status),
+    "message_failed": (MESSAGES, UpdateKind.message_status),
+    "message_sent": (MESSAGES, UpdateKind.message_status),
+    "new_contact": (CONTACTS, None),
+    "new_conversation": (MESSAGES, UpdateKind.conversation_changed),
+    "new_message": (MESSAGES, UpdateKind.new_message),
+    "new_opt_out": (CONTACTS, None),
+    "pipeline_stage_changed": (CONTACTS, None),
+    "send_blocked": (MESSAGES, None),
+}
+
+
+def test_each_event_declares_the_scope_of_its_subscriptions_and_the_kind_of_its_live_update() -> None:
+    assert {name: (each.scope, each.live_kind) for name, each in EVENTS.items()} == DECLARED
+
+
+@pytest.mark.parametrize("missing", ["scope", "live_kind"])
+def test_an_event_that_declares_no_scope_or_no_live_kind_is_refused(missing: str) -> None:
+    declared = {"name": "silent", "example": {}, "scope": MESSAGES, "live_kind": None}
+    silent = type("Silent", (Event,), {key: value for key, value in declared.items() if key != missing})
+
+    with pytest.raises(TypeError, match=rf"^Silent declares no {missing}$"):
+        event(silent)
+
+    assert "silent" not in EVENTS
 
 
 @pytest.mark.parametrize("name", SPECIFIED)
@@ -90,6 +125,8 @@ def test_an_event_bears_the_name_under_which_it_is_registered() -> None:
 def test_an_event_whose_name_is_taken_is_refused() -> None:
     class Imposter(Event):
         name = "new_contact"
+        scope = CONTACTS
+        live_kind = None
         example: Any = {}  # noqa: RUF012
 
     with pytest.raises(LookupError, match=r"^Imposter and NewContact share the name new_contact$"):

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.live.feed import MAX_MISSED, PAGE, Feed, UpdateKind, UpdatesMissed
+from app.domain.events.dispatcher import Dispatcher
+from app.domain.kernel.events import UpdateKind
+from app.domain.live.feed import MAX_MISSED, PAGE, Feed, UpdatesMissed
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks.dispatcher import Dispatcher
 from app.services import Services
 from tests.factories.events import EVENTS, record, record_many
 

@@ -5,8 +5,9 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.bootstrap import open_delivery_workers
+from app.domain.events.dispatcher import Dispatcher
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks.dispatcher import Dispatcher
+from app.domain.webhooks.reactions import REACTIONS
 from app.services import Services
 from app.settings import Settings
 from tests.domain.webhooks.receivers import Receiver, receiving
@@ -36,7 +37,7 @@ async def receiver() -> AsyncGenerator[Receiver]:
 @pytest.fixture
 def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
     """Give a stage on which nobody works yet."""
-    dispatcher = Dispatcher(services.database, services.clock, services.notify)
+    dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
     return Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
+from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
-from app.domain.webhooks.dispatcher import Dispatcher
 from app.domain.webhooks.models import Subscription
 from app.domain.webhooks.service import SubscriptionFields
 from app.jobs.job import Job, Runner

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from app.db.engine import Connection, Pool
+from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
+from app.domain.events import dispatcher as dispatching
+from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks import dispatcher as dispatching
 from app.domain.webhooks import service
+from app.domain.webhooks.reactions import fan_out
 from tests.conftest import unit_of
 from tests.domain.webhooks.stages import EVENT, Stage
 from tests.factories.accounts import ACCOUNTS
@@ -129,8 +131,8 @@ async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> Non
 
     async def watch(events: Any) -> None:
         for event in events:
-            done = await EVENTS.where(id=event["id"]).only(stage.pool, "dispatched_at") is not None
-            heard.append((event["payload"]["new_stage"], done))
+            done = await EVENTS.where(id=event.id).only(stage.pool, "dispatched_at") is not None
+            heard.append((event.payload["new_stage"], done))
 
     await stage.tell("contacted", "won")
 
@@ -139,27 +141,27 @@ async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> Non
     assert heard == [("contacted", True), ("won", True)]
 
 
-async def rename(connection: Connection, events: Any) -> None:
-    await ACCOUNTS.change(connection, company_name=events[0]["payload"]["new_stage"])
+async def rename(batch: Batch) -> None:
+    await ACCOUNTS.change(batch.connection, company_name=batch.events[0].payload["new_stage"])
 
 
 async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(stage: Stage) -> None:
-    async def die(connection: Connection, events: Any) -> None:
+    async def die(batch: Batch) -> None:
         raise OSError("the connection is gone")
 
     await stage.tell("won")
     with pytest.raises(OSError, match="the connection is gone"):
-        await replace(stage.dispatcher, reactions=[rename, die]).run()
+        await replace(stage.dispatcher, reactions=[Reaction(rename), Reaction(die)]).run()
     assert await ACCOUNTS.only(stage.pool, "company_name") == "Blue Door"
 
-    await replace(stage.dispatcher, reactions=[rename]).run()
+    await replace(stage.dispatcher, reactions=[Reaction(rename)]).run()
 
     assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
 
 
 async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_nothing(stage: Stage) -> None:
-    async def fail(connection: Connection, events: Any) -> None:
-        await PHONE_NUMBERS.delete(connection)
+    async def fail(batch: Batch) -> None:
+        await PHONE_NUMBERS.delete(batch.connection)
         raise LookupError("a defect")
 
     reported: list[Any] = []
@@ -167,12 +169,28 @@ async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_noth
     subscription = await stage.subscribe()
     await stage.tell("won")
 
-    await replace(stage.dispatcher, reactions=[fail, rename]).run()
+    await replace(stage.dispatcher, reactions=[Reaction(fail), *stage.dispatcher.reactions, Reaction(rename)]).run()
 
     assert [type(error) for error in reported] == [LookupError]
     assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
     assert await PHONE_NUMBERS.count(stage.pool) == 1
     assert await wake_at(stage.pool, subscription.id)
+
+
+async def test_a_required_reaction_with_a_defect_leaves_the_batch_to_be_dispatched_again(stage: Stage) -> None:
+    async def fail(batch: Batch) -> None:
+        raise LookupError("a defect")
+
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    failing = replace(stage.dispatcher, reactions=[*stage.dispatcher.reactions, Reaction(fail, required=True)])
+    with pytest.raises(LookupError, match="a defect"):
+        await failing.run()
+    assert (await deliveries(stage.pool), await stage.dispatcher.due()) == ([], True)
+
+    await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [(subscription.id, "won", "pending")]
 
 
 async def test_what_is_dispatched_while_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
@@ -191,7 +209,7 @@ async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with
     subscription = await stage.subscribe()
     await stage.tell("won")
     async with stage.pool.acquire() as connection, connection.transaction():
-        await stage.dispatcher._fan_out(connection, await connection.fetch(dispatching.FIND_EVENTS, 1))
+        await fan_out(Batch(connection, await dispatching.find_events(connection, 1), stage.dispatcher.clock.now()))
         ending = asyncio.create_task(stage.unsubscribe(subscription.id))
         await until_blocked(stage.pool)
     await ending

@@ -10,9 +10,11 @@ import pytest
 from aiohttp import web
 
 from app.db.engine import UNREACHABLE, Pool
+from app.domain.events.dispatcher import find_events
+from app.domain.events.reactions import Batch
 from app.domain.webhooks import delivery_worker, leases
-from app.domain.webhooks.dispatcher import FIND_EVENTS
 from app.domain.webhooks.health import Health
+from app.domain.webhooks.reactions import fan_out
 from tests.domain.webhooks.faults import Away, Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, Post
 from tests.domain.webhooks.stages import Stage, stages
@@ -44,7 +46,7 @@ async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forg
     await stage.tell("won")
 
     async with stage.pool.acquire() as connection, connection.transaction():
-        await stage.dispatcher._fan_out(connection, await connection.fetch(FIND_EVENTS, 10))
+        await fan_out(Batch(connection, await find_events(connection, 10), stage.dispatcher.clock.now()))
         working = delivery_worker.DeliveryWorker(stage.engine.shared, taken, stopping=True)
         releasing = asyncio.create_task(stage.engine.shared.leases.release(taken, working.health))
         await until_blocked(stage.pool)

@@ -1,0 +1,78 @@
+"""Adds a delivery for each event and each active subscription that is older than the event."""
+
+from collections import defaultdict
+from typing import Any
+
+from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.webhooks import ownership, payloads, signing
+from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
+
+# The rows are locked, so that no subscription is disabled or ended before its deliveries can be seen.
+FIND_SUBSCRIPTIONS = """
+SELECT id, account_id, kind, target_url, events, status, maker_id, created_at
+FROM webhook_subscriptions
+WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' ORDER BY id FOR KEY SHARE
+"""
+
+ADD_DELIVERIES = """
+INSERT INTO webhook_deliveries (account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
+  next_attempt_at, created_at)
+SELECT account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
+  CASE WHEN status = 'pending' THEN $9::timestamptz END, $9
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[])
+  AS d(account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status)
+ON CONFLICT DO NOTHING
+"""
+
+WAKE = """
+UPDATE webhook_subscriptions SET wake_at = greatest($2, open_until)
+WHERE id = ANY($1::bigint[]) AND (wake_at IS NULL OR wake_at > greatest($2, open_until))
+"""
+
+
+async def fan_out(batch: Batch) -> None:
+    """Add the deliveries of a batch of events, and notify the delivery workers."""
+    pairs = await _pair(batch)
+    if not pairs:
+        return
+    await batch.connection.execute(
+        ADD_DELIVERIES,
+        [event.account_id for event, _ in pairs],
+        [subscription["id"] for _, subscription in pairs],
+        [event.id for event, _ in pairs],
+        [payloads.name_for(subscription["kind"], event.name) for event, subscription in pairs],
+        [signing.webhook_id(event.created_at, event.id) for event, _ in pairs],
+        [event.contact_id for event, _ in pairs],
+        [_body(event, subscription) for event, subscription in pairs],
+        [_first_status(subscription) for _, subscription in pairs],
+        batch.now,
+    )
+    await batch.connection.execute(WAKE, sorted({subscription["id"] for _, subscription in pairs}), batch.now)
+    batch.notify("webhooks")
+
+
+REACTIONS = (Reaction(fan_out, required=True),)
+
+
+async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Any]]:
+    accounts = list({event.account_id for event in batch.events})
+    subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
+    found = await batch.connection.fetch(FIND_SUBSCRIPTIONS, accounts)
+    for row in await ownership.end_orphans(batch.connection, found, batch.now):
+        for name in row["events"]:
+            subscriptions[row["account_id"], name].append(row)
+    return [
+        (event, subscription)
+        for event in batch.events
+        for subscription in subscriptions[event.account_id, event.name]
+        if subscription["created_at"] <= event.created_at
+    ]
+
+
+def _body(event: OutboxEvent, subscription: Any) -> bytes:
+    return payloads.serialize(subscription["kind"], event.name, event.payload, event.created_at)
+
+
+def _first_status(subscription: Any) -> str:
+    disabled = subscription["status"] == SubscriptionStatus.disabled
+    return DeliveryStatus.skipped if disabled else DeliveryStatus.pending
