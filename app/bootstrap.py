@@ -170,7 +170,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     await schema.wait_for(settings.database_url or "")
     assert settings.redis_url
     announcing = aclosing(Announcer(settings.redis_url))
-    async with open_services(settings) as services, open_client() as client, announcing as announcer:
+    async with open_services(settings) as services, open_client(settings.tls_cert) as client, announcing as announcer:
         secret = derive(settings, "sandbox")
         playback = Playback(services.database.pool, client, settings.public_url, secret)
         dispatcher = open_dispatcher(services, announcer.announce)

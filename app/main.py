@@ -37,6 +37,7 @@ from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
 from app.server import sockets as listening
+from app.server import tls
 from app.server.connection_limits import BoundedConfig, Limits
 from app.server.protocol import BoundedHttp
 from app.server.websocket import BoundedWebSocket
@@ -156,10 +157,11 @@ def run(settings: Settings) -> None:
     """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
 
     While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart`,
-    `UnknownCarrier` or `PortTaken`.
+    `InvalidCertificate`, `UnknownCarrier` or `PortTaken`.
     """
     logs.configure(settings.log_format, settings.log_level)
     environment.check(settings)
+    tls.check(settings.tls_cert, settings.tls_key)
     check_carrier(settings)
     sockets = listening.bind(settings.host, settings.port)
     listening.allow_files(settings.max_connections)
@@ -184,6 +186,8 @@ def configure(settings: Settings) -> BoundedConfig:
         lambda error: (error.status, orjson.dumps(envelope.failure(error, new_id(), docs))),
         host=settings.host,
         port=settings.port,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
         loop="uvloop",
         http=BoundedHttp,
         ws=BoundedWebSocket,

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
@@ -69,8 +69,15 @@ def start(
     """Run and administer the messaging service."""
 
 
+TlsCert = Annotated[
+    Path | None, typer.Option(help="Serve HTTPS with this certificate, and those that sign it, in PEM format.")
+]
+TlsKey = Annotated[Path | None, typer.Option(help="The private key of the certificate, in PEM format.")]
+
+
 @app.command()
-def serve(
+def serve(  # noqa: PLR0913 - each parameter is an option of the command
+    *,
     port: Annotated[
         int | None, typer.Option(help="The port to listen on; 8000 if none is given.", min=1, max=65535)
     ] = None,
@@ -81,6 +88,8 @@ def serve(
     ] = None,
     owner_first_name: Annotated[str | None, typer.Option(help="First start: the owner's first name.")] = None,
     owner_last_name: Annotated[str | None, typer.Option(help="First start: the owner's last name.")] = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
 ) -> None:
     """Run the whole service on this machine: PostgreSQL, Valkey, web and worker.
 
@@ -90,21 +99,23 @@ def serve(
 
     profile = {"company_name": company_name, "owner_email": owner_email}
     names = {"owner_first_name": owner_first_name, "owner_last_name": owner_last_name}
-    given = {"port": port, "data": data, **profile, **names}
-    settings = configuration.load()
-    raise SystemExit(
-        run(settings.model_copy(update={name: value for name, value in given.items() if value is not None}))
-    )
+    given = {"port": port, "data": data, "tls_cert": tls_cert, "tls_key": tls_key, **profile, **names}
+    raise SystemExit(run(_override(configuration.load(), given)))
+
+
+def _override(settings: Settings, given: Mapping[str, object]) -> Settings:
+    """Return the settings with the options that were given."""
+    return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 @app.command()
-def web() -> None:
+def web(tls_cert: TlsCert = None, tls_key: TlsKey = None) -> None:
     """Run the web process alone, against DATABASE_URL and REDIS_URL."""
     from app.main import run
     from app.telemetry.metrics import fold
 
     fold()
-    run(find_settings())
+    run(_override(find_settings(), {"tls_cert": tls_cert, "tls_key": tls_key}))
 
 
 @app.command()
@@ -189,7 +200,7 @@ def report_inbound(
 
     settings = find_settings()
     sender, receiver = asyncio.run(setup.find_line(settings, from_number, to_number))
-    _report(settings, lambda url, secret: reports.report_inbound(url, secret, sender, receiver, text))
+    asyncio.run(reports.report_inbound(_running(settings), sender, receiver, text))
     typer.echo(f"{receiver} received the text.")
 
 
@@ -209,14 +220,15 @@ def report_status(
     known = ReceiptStatus(status), FailureCode(code) if code else None
     settings = find_settings()
     asyncio.run(setup.check_message(settings, message_id))
-    _report(settings, lambda url, secret: reports.report_status(url, secret, message_id, *known))
+    asyncio.run(reports.report_status(_running(settings), message_id, *known))
     typer.echo(f"Message {message_id} was reported {status}.")
 
 
-def _report(settings: Settings, report: Callable[[str, bytes], Coroutine[Any, Any, None]]) -> None:
+def _running(settings: Settings) -> Any:
     from app.bootstrap import derive
+    from app.providers.carriers.sandbox.reports import Service
 
-    asyncio.run(report(settings.public_url, derive(settings, "sandbox")))
+    return Service(settings.public_url, derive(settings, "sandbox"), settings.tls_cert)
 
 
 def _is_told(problem: Exception) -> bool:

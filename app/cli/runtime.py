@@ -25,6 +25,7 @@ def remember(settings: Settings) -> Path:
                 "redis_url": settings.redis_url,
                 "base_url": settings.public_url,
                 "environment": settings.environment,
+                **{name: path and str(path.absolute()) for name, path in _tls(settings).items()},
             }
         )
     )
@@ -48,4 +49,9 @@ def find(settings: Settings) -> Settings:
         "base_url": settings.base_url or known["base_url"],
         "environment": known["environment"],
     }
-    return settings.model_copy(update=addresses)
+    tls = {name: path or (Path(known[name]) if known[name] else None) for name, path in _tls(settings).items()}
+    return settings.model_copy(update=addresses | tls)
+
+
+def _tls(settings: Settings) -> dict[str, Path | None]:
+    return {"tls_cert": settings.tls_cert, "tls_key": settings.tls_key}

@@ -18,7 +18,7 @@ from app.cli.profile import ask_profile
 from app.db import schema
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
-from app.server import sockets
+from app.server import sockets, tls
 from app.settings import Settings, environment
 from app.settings.secret_key import KEY_FILE, read
 from app.telemetry import logs
@@ -29,11 +29,13 @@ METRICS = "metrics"
 def serve(settings: Settings) -> int:
     """Run databases, web and worker until told to stop; return the exit code.
 
-    Raises `UnsafeStart`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError`, and has begun nothing then.
+    Raises `UnsafeStart`, `InvalidCertificate`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError`, and then has
+    started nothing.
     """
     logs.configure(settings.log_format, settings.log_level)
     settings = environment.said_by_serve(settings)
     environment.check(settings)
+    tls.check(settings.tls_cert, settings.tls_key)
     sockets.close(sockets.bind(settings.host, settings.port))  # before anything is started or told
     if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
         read(kept)
@@ -60,9 +62,15 @@ def _environment(settings: Settings) -> dict[str, str]:
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data.absolute()),
         "MESSAGING_ENVIRONMENT": settings.environment,
+        **_tls(settings),
         "PROMETHEUS_MULTIPROC_DIR": str(figures.absolute()),
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }
+
+
+def _tls(settings: Settings) -> dict[str, str]:
+    files = {"MESSAGING_TLS_CERT": settings.tls_cert, "MESSAGING_TLS_KEY": settings.tls_key}
+    return {name: str(path.absolute()) for name, path in files.items() if path}
 
 
 def _prepare(settings: Settings) -> None:

@@ -257,7 +257,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._stop_timers()
         self._is_over = True
         self.flow.resume_reading()
-        self.transport.write_eof()
+        if self.transport.can_write_eof():  # TLS has no half-closed connections
+            self.transport.write_eof()
         self.config.unfinished.pop(self, None)
         self.config.idle[self] = None
         self._deadline = self.loop.call_later(self._limits.linger_seconds, self.transport.abort)

@@ -83,7 +83,7 @@ class Settings(WebSettings, WebhookSettings):
     def _normalize(cls, value: str) -> str:
         return base_url.normalize(value) if value else value
 
-    @field_validator("host", "data", "mail_from", "smtp_url", "secret_key", mode="before")
+    @field_validator("host", "data", "tls_cert", "tls_key", "mail_from", "smtp_url", "secret_key", mode="before")
     @classmethod
     def _check_text(cls, value: Any, field: ValidationInfo) -> Any:
         """Trim a text, and refuse one that pydantic would take and the service could not use."""
@@ -104,7 +104,7 @@ class Settings(WebSettings, WebhookSettings):
     @property
     def public_url(self) -> str:
         """Return the address clients use, without a slash at its end."""
-        return self.base_url or f"http://127.0.0.1:{self.port}"
+        return self.base_url or f"{'https' if self.tls_cert else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def in_development(self) -> bool:

@@ -31,6 +31,8 @@ def is_mailbox(text: str) -> bool:
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "host": is_host,
     "data": bool,
+    "tls_cert": bool,
+    "tls_key": bool,
     "mail_from": is_mailbox,
     "smtp_url": is_mail_server,
     "secret_key": is_secret_key,

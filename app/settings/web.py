@@ -1,14 +1,20 @@
-"""Settings of the web process: what its connections may take."""
+"""Settings of the web process: HTTPS, and bounds of connections and requests."""
+
+from pathlib import Path
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
 from app.settings.times import Time
 
+FILE = "the path of a file"
+
 
 class WebSettings(BaseSettings):
-    """Bounds of connections and requests."""
+    """HTTPS, and bounds of connections and requests."""
 
+    tls_cert: Path | None = Field(None, description=FILE)
+    tls_key: Path | None = Field(None, description=FILE)
     max_connections: int = Field(2_000, ge=10, le=100_000)
     max_connections_per_address: int = Field(500, ge=1, le=100_000)
     request_head_seconds: Time = 10.0

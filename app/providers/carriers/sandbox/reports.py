@@ -2,7 +2,9 @@
 
 import secrets
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx2
 
@@ -15,28 +17,37 @@ class NotReported(Exception):
     """The service did not take a report; the text says why and what to do."""
 
 
-async def report_inbound(base_url: str, secret: bytes, from_number: str, to_number: str, text: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The running service: its address, the secret that signs reports, and its own certificate, if it has one."""
+
+    url: str
+    secret: bytes
+    certificate: Path | None = None
+
+
+async def report_inbound(service: Service, from_number: str, to_number: str, text: str) -> None:
     """Tell the service that a person texted one of its numbers; raise `NotReported`."""
     payload = inbound_payload(f"sbx_in_{secrets.token_hex(8)}", from_number, to_number, text)
-    await _report(base_url, secret, "inbound", payload)
+    await _report(service, "inbound", payload)
 
 
 async def report_status(
-    base_url: str, secret: bytes, reference: int, status: ReceiptStatus, code: FailureCode | None = None
+    service: Service, reference: int, status: ReceiptStatus, code: FailureCode | None = None
 ) -> None:
     """Tell the service what became of a message; a failure without a code is a `carrier_error`. Raise `NotReported`."""
     if status is ReceiptStatus.failed and code is None:
         code = FailureCode.carrier_error
-    await _report(base_url, secret, "status", status_payload(reference, status, code))
+    await _report(service, "status", status_payload(reference, status, code))
 
 
-async def _report(base_url: str, secret: bytes, kind: Kind, payload: Payload) -> None:
+async def _report(service: Service, kind: Kind, payload: Payload) -> None:
     now = time.time()
     callback = Callback(kind, payload, datetime.fromtimestamp(now, UTC))
     try:
-        async with open_client() as client:
-            response = await post(client, base_url, secret, callback, now)
+        async with open_client(service.certificate) as client:
+            response = await post(client, service.url, service.secret, callback, now)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise NotReported(f"No answer from {base_url}: {error}. Is the service running there?") from error
+        raise NotReported(f"No answer from {service.url}: {error}. Is the service running there?") from error
     if not response.is_success:
-        raise NotReported(f"{base_url} refused the report with status {response.status_code}: {response.text[:200]}")
+        raise NotReported(f"{service.url} refused the report with status {response.status_code}: {response.text[:200]}")
