@@ -107,9 +107,9 @@ async def list_accounts(
     """Return a page of all accounts, as a connection of the contract is."""
     async with _unit(settings, NOBODY) as unit:
         page = await administration.list_accounts(unit, search, Window(first, after))
-        info = {"has_next_page": page.has_next_page, "end_cursor": page.end_cursor}
-        nodes = [_shown(each, columns) for each in page.nodes]
-        return {"nodes": nodes, "total_count": await page.total(), "page_info": info}
+        info = {"has_next_page": await page.has_next_page(), "end_cursor": page.end_cursor}
+        nodes, total = [_shown(each, columns) for each in page.nodes], await page.total()
+        return {"nodes": nodes, "total_count": total.count, "total_is_exact": total.is_exact, "page_info": info}
 
 
 async def change_account(

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-NODES, TOTAL, PAGE = "nodes", "total_count", "page_info"
+NODES, TOTAL, EXACT, PAGE = "nodes", "total_count", "total_is_exact", "page_info"
 EMPTY = "There are none."
 PLAIN_WIDTH = 400
 """How many columns a table may take where the output is no terminal: a program cuts lines by itself."""
@@ -38,7 +38,8 @@ def _page(page: Mapping[str, Any]) -> str:
     nodes, more = page[NODES], page.get(PAGE, {})
     if not more.get("has_next_page"):
         return _table(nodes)
-    return f"{_table(nodes)}\n{len(nodes)} of {page[TOTAL]:,}. Go on with --after {more['end_cursor']}"
+    total = f"{page[TOTAL]:,}" if page[EXACT] else f"more than {page[TOTAL]:,}"
+    return f"{_table(nodes)}\n{len(nodes)} of {total}. Go on with --after {more['end_cursor']}"
 
 
 def _table(rows: Sequence[Any]) -> str:

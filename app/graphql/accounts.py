@@ -15,7 +15,7 @@ from app.domain.kernel.paging import Page
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -220,12 +220,16 @@ class AccountQuery:
         self,
         info: Info,
         action: Annotated[str | None, strawberry.argument(description="Only entries of this action.")] = None,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.AuditEntry]:
         """Return one page of the audit log."""
-        return await audit.find_entries(info.context.unit, action, window(info, "audit_log", first, after, offset))
+        return await audit.find_entries(
+            info.context.unit, action, window(info, "audit_log", first, after, last, before, offset)
+        )
 
 
 @strawberry.type

@@ -10,7 +10,7 @@ from app.domain.kernel.paging import Page
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -67,7 +67,15 @@ class BillingQuery:
         directives=guarded("billing:read"),
     )
     async def transactions(
-        self, info: Info, first: First = 20, after: After = None, offset: Offset = 0
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
     ) -> Page[models.LedgerEntry]:
         """Return one page of the ledger."""
-        return await queries.find_transactions(info.context.unit, window(info, "transactions", first, after, offset))
+        return await queries.find_transactions(
+            info.context.unit, window(info, "transactions", first, after, last, before, offset)
+        )

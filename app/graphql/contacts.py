@@ -20,7 +20,7 @@ from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -187,9 +187,7 @@ class ContactQuery:
     """Reading contacts."""
 
     @strawberry.field(
-        graphql_type=Connection[Contact],
-        description="The account's contacts.",
-        directives=guarded("contacts:read"),
+        graphql_type=Connection[Contact], description="The account's contacts.", directives=guarded("contacts:read")
     )
     async def contacts(
         self,
@@ -199,15 +197,16 @@ class ContactQuery:
         status: Annotated[ContactStatus | None, strawberry.argument(description="Only this status.")] = None,
         tag: Annotated[str | None, strawberry.argument(description="Only with this tag.")] = None,
         sort: Annotated[ContactSort, strawberry.argument(description="The order.")] = ContactSort.date_added,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Contact]:
         """Return one page of contacts."""
         wanted = ContactFilter(search=search, stage=stage, status=status, tag=tag)
-        return await queries.find_page(
-            info.context.unit, wanted, sort, window(info, f"contacts {sort}", first, after, offset)
-        )
+        part = window(info, f"contacts {sort}", first, after, last, before, offset)
+        return await queries.find_page(info.context.unit, wanted, sort, part)
 
     @strawberry.field(
         graphql_type=Contact | None,

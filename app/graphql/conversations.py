@@ -14,7 +14,7 @@ from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -71,13 +71,17 @@ class ConversationQuery:
         assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
         contact_id: Annotated[BigInt | None, strawberry.argument(description="Only with this contact.")] = None,
         unread_only: Annotated[bool, strawberry.argument(description="Only with unread texts.")] = False,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Conversation]:
         """Return one page of conversations."""
         wanted = ConversationFilter(status, assignee_id, contact_id, unread_only)
-        return await queries.find_page(info.context.unit, wanted, window(info, "conversations", first, after, offset))
+        return await queries.find_page(
+            info.context.unit, wanted, window(info, "conversations", first, after, last, before, offset)
+        )
 
     @strawberry.field(
         graphql_type=Conversation | None,

@@ -15,7 +15,7 @@ from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -145,13 +145,17 @@ class MessageQuery:
         direction: Annotated[Direction | None, strawberry.argument(description="Only this direction.")] = None,
         contact_id: Annotated[BigInt | None, strawberry.argument(description="Only with this contact.")] = None,
         conversation_id: Annotated[BigInt | None, strawberry.argument(description="Only of this thread.")] = None,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Message]:
         """Return one page of messages."""
         wanted = MessageFilter(status, direction, contact_id, conversation_id)
-        return await queries.find_page(info.context.unit, wanted, window(info, "messages", first, after, offset))
+        return await queries.find_page(
+            info.context.unit, wanted, window(info, "messages", first, after, last, before, offset)
+        )
 
     @strawberry.field(
         graphql_type=Message | None,

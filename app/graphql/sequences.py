@@ -17,7 +17,7 @@ from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -139,12 +139,16 @@ class SequenceQuery:
         self,
         info: Info,
         status: Annotated[SequenceStatus | None, strawberry.argument(description="Only this status.")] = None,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Sequence]:
         """Return one page of sequences."""
-        return await queries.find_page(info.context.unit, status, window(info, "sequences", first, after, offset))
+        return await queries.find_page(
+            info.context.unit, status, window(info, "sequences", first, after, last, before, offset)
+        )
 
     @strawberry.field(
         graphql_type=Sequence | None,
@@ -165,12 +169,14 @@ class SequenceQuery:
         info: Info,
         sequence_id: SequenceId,
         status: Annotated[EnrollmentStatus | None, strawberry.argument(description="Only this status.")] = None,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Enrollment]:
         """Return one page of enrollments."""
-        wanted = window(info, "enrollments", first, after, offset)
+        wanted = window(info, "enrollments", first, after, last, before, offset)
         return await queries.find_enrollments(info.context.unit, sequence_id, status, wanted)
 
 

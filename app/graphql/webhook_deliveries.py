@@ -13,7 +13,7 @@ from app.domain.webhooks.queries import DeliveryFilter
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.paging import After, Connection, First, Offset, window
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.webhooks import WebhookId
 
@@ -109,14 +109,16 @@ class DeliveryQuery:
         info: Info,
         subscription_id: Annotated[BigInt | None, strawberry.argument(description="Only of this webhook.")] = None,
         status: Annotated[DeliveryStatus | None, strawberry.argument(description="Only this status.")] = None,
-        first: First = 50,
+        first: First = None,
         after: After = None,
+        last: Last = None,
+        before: Before = None,
         offset: Offset = 0,
     ) -> Page[models.Delivery]:
         """Return one page of deliveries."""
         wanted = DeliveryFilter(subscription_id, status)
         return await queries.find_deliveries(
-            info.context.unit, wanted, window(info, "deliveries", first, after, offset)
+            info.context.unit, wanted, window(info, "deliveries", first, after, last, before, offset)
         )
 
     @strawberry.field(
@@ -125,10 +127,18 @@ class DeliveryQuery:
         directives=guarded("webhooks:manage"),
     )
     async def webhook_notices(
-        self, info: Info, first: First = 50, after: After = None, offset: Offset = 0
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
     ) -> Page[models.Notice]:
         """Return one page of notices."""
-        return await queries.find_notices(info.context.unit, window(info, "notices", first, after, offset))
+        return await queries.find_notices(
+            info.context.unit, window(info, "notices", first, after, last, before, offset)
+        )
 
 
 @strawberry.type

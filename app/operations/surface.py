@@ -17,8 +17,8 @@ SURFACE = parse((Path(__file__).parent / "surface.graphql").read_text("utf-8"))
 _PATH = re.compile(r"(/([a-z0-9._-]+|\{\w+\}))+", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _TEXTUAL = ("boolean", "integer", "number", "string")
-_COUNTED = {"total_count", "nodes"}
-_PAGED = {"limit", "offset"}
+_COUNTED = {"nodes", "page_info", "total_count", "total_is_exact"}
+_PAGED = {"limit", "offset", "after"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,10 @@ def _check_texts(rest: Rest, variables: Mapping[str, Variable]) -> None:
 
 def _check_page(rest: Rest, variables: Mapping[str, Variable], returns: Json) -> None:
     if rest.method != "GET" or not returns.get("properties", {}).keys() >= _COUNTED:
-        raise InvalidDocument(f"{rest.place} is a page: it is a GET of a connection, with total_count and nodes")
+        raise InvalidDocument(f"{rest.place} is a page: it is a GET of a connection, with {_names(_COUNTED)}")
     if not variables.keys() >= _PAGED or "default" not in variables["limit"].schema:
-        raise InvalidDocument(f"{rest.place} is a page: it takes $offset, and $limit with a default")
+        raise InvalidDocument(f"{rest.place} is a page: it takes $offset, $after, and $limit with a default")
+
+
+def _names(names: set[str]) -> str:
+    return ", ".join(sorted(names))

@@ -46,6 +46,10 @@ REPLAYED = {
 }
 PAGING = {
     "X-Total-Count": {"description": "How many there are on all pages.", "schema": {"type": "integer"}},
+    "X-Total-Is-Exact": {
+        "description": "false where there are more than X-Total-Count says: long lists are counted up to 10000.",
+        "schema": {"enum": ["true", "false"]},
+    },
     "Link": {"description": "The next and the previous page (RFC 8288).", "schema": {"type": "string"}},
 }
 

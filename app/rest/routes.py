@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.domain.kernel.errors import Unauthenticated
+from app.domain.kernel.paging import MAX_OFFSET
 from app.domain.kernel.unit_of_work import Actor
 from app.http.routing import CountedRoute
 from app.operations.document import Operation
@@ -48,6 +49,9 @@ class Execute(Protocol):
         """Run an operation that was admitted; raise `DomainError`."""
         ...
 
+
+_STARTS = ("offset", "after")
+"""The parameters that say where a page starts."""
 
 Identify = Callable[[Request], Awaitable[Actor | None]]
 """Tells who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
@@ -88,29 +92,33 @@ class Endpoint:
         answer = await self._execute(self.operation, variables, actor)
         headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
         if self.rest.envelope == "page":
-            headers |= self._page_headers(request, variables, answer.value["total_count"])
+            headers |= self._page_headers(request, variables, answer.value)
         value = answer.value[self.rest.pick] if self.rest.pick else answer.value
         body = orjson.dumps(success(value, self.rest.envelope))
         return Response(body, headers=headers, media_type="application/json")
 
-    def _page_headers(self, request: Request, variables: Mapping[str, Any], total: int) -> dict[str, str]:
-        limit, offset = (self._given(name, variables) for name in ("limit", "offset"))
-        neighbours = {}
-        if offset + limit < total:
-            neighbours["next"] = offset + limit
+    def _page_headers(self, request: Request, variables: Mapping[str, Any], page: Mapping[str, Any]) -> dict[str, str]:
+        limit, offset, after = (self._given(name, variables) for name in ("limit", "offset", "after"))
+        total, place = page["total_count"], page["page_info"]
+        neighbours: dict[str, dict[str, str]] = {}
+        if place["has_next_page"]:
+            by_offset = not after and offset + limit <= MAX_OFFSET
+            neighbours["next"] = {"offset": str(offset + limit)} if by_offset else {"after": place["end_cursor"]}
         if offset > 0:
-            neighbours["prev"] = max(min(offset, total) - limit, 0)
+            neighbours["prev"] = {"offset": str(max(min(offset, total) - limit, 0))}
         query = read_query(request) | {"limit": [str(limit)]}
         links = [_link(request.scope["path"], query, relation, start) for relation, start in neighbours.items()]
-        return {"X-Total-Count": str(total)} | ({"Link": ", ".join(links)} if links else {})
+        headers = {"X-Total-Count": str(total), "X-Total-Is-Exact": str(page["total_is_exact"]).lower()}
+        return headers | ({"Link": ", ".join(links)} if links else {})
 
-    def _given(self, name: str, variables: Mapping[str, Any]) -> int:
+    def _given(self, name: str, variables: Mapping[str, Any]) -> Any:
         return variables.get(name, self.operation.variables[name].schema.get("default", 0))
 
 
-def _link(path: str, query: Mapping[str, list[str]], relation: str, offset: int) -> str:
-    """Return a link of RFC 8288 to another page of the same list."""
-    target = f"{quote(path)}?{urlencode({**query, 'offset': [str(offset)]}, doseq=True)}"
+def _link(path: str, query: Mapping[str, list[str]], relation: str, start: Mapping[str, str]) -> str:
+    """Return a link of RFC 8288 to another page of the same list, which starts at an offset or behind a cursor."""
+    kept = {name: texts for name, texts in query.items() if name in start or name not in _STARTS}
+    target = f"{quote(path)}?{urlencode({**kept, **start}, doseq=True)}"
     return f'<{target}>; rel="{relation}"'
 
 

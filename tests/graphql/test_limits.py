@@ -2,13 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from graphql import build_schema, get_introspection_query, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graphql.execution.documents import prepare
+from app.domain.kernel.paging import MAX_SIZE
+from app.graphql.execution.documents import measure, prepare
 from app.graphql.execution.query_limits import INTROSPECTION, MAX_TOKENS, Scale, Weight, check_limits, fragments_of
 from app.graphql.schema import CORE, contract
 from app.graphql.transport.endpoint import EXPLORER
@@ -17,10 +19,11 @@ from app.operations.document import load
 REST = Path(__file__).parents[2] / "app" / "rest"
 
 SCHEMA = build_schema("""
-  type Query { node: Node, nodes_of(first: Int! = 7): Page, a: Int, b: Int }
+  type Query { node: Node, nodes_of(first: Int, last: Int): Page, a: Int, b: Int }
   type Mutation { act: Node, undo: Node }
-  type Node { name: String, node: Node, parts: [Node!]!, tags: [String!]!, page(first: Int! = 7): Page }
-  type Page { nodes: [Node!]!, total: Int }
+  type Node { name: String, node: Node, parts: [Node!]!, tags: [String!]!, page(first: Int): Page }
+  type Page { nodes: [Node!]!, edges: [Edge!]!, total: Int }
+  type Edge { node: Node! }
 """)
 
 
@@ -53,7 +56,11 @@ def costing(fields: int) -> str:
         ("{ node { tags } }", Weight(2, 2)),
         ("{ node { parts { name } } }", Weight(3, 1 + 1 + 5)),
         ("{ nodes_of(first: 3) { total nodes { name tags } } }", Weight(3, 1 + 3 * (1 + 1 + 2))),
-        ("query($n: Int! = 1) { nodes_of(first: $n) { total } }", Weight(2, 1 + 200)),
+        ("query($n: Int! = 9) { nodes_of(first: $n) { total } }", Weight(2, 1 + 1)),
+        ("{ nodes_of(last: 3) { total edges { node { name } } } }", Weight(4, 1 + 3 * (1 + 1 + 1 + 1))),
+        ("{ nodes_of(first: null, last: 3) { total } }", Weight(2, 1 + 3)),
+        ("{ nodes_of(first: null) { total } }", Weight(2, 1 + 50)),
+        ("{ nodes_of(first: 2, last: 3) { total } }", Weight(2, 1 + 3)),
         ("{ nodes_of(first: 100000) { total } }", Weight(2, 1 + 200)),
         ("{ nodes_of(first: -100000) { total } }", Weight(2, 1 + 1)),
         ("{ nodes_of(first: 2) { nodes { page(first: 3) { total } } } }", Weight(4, 1 + 2 * (1 + 1 + 3 * 1))),
@@ -73,7 +80,40 @@ def test_a_page_without_a_size_has_the_size_of_its_default():
 
     weight = scale.weigh(document.definitions[0].selection_set, CORE.query_type)
 
-    assert weight == Weight(3, 2 + (1 + 20 * 2) + (1 + 50 * 2))
+    assert weight == Weight(3, 2 + (1 + 50 * 2) + (1 + 50 * 2))
+
+
+@pytest.mark.parametrize(
+    ("variables", "size"),
+    [
+        (None, 9),
+        ({}, 9),
+        ({"n": 3}, 3),
+        ({"n": None}, 50),
+        ({"n": 3, "m": 7}, 7),
+        ({"n": None, "m": 7}, 7),
+        ({"n": -4}, 1),
+        ({"n": 10**30}, 200),
+        ({"n": "many"}, 50),
+    ],
+)
+def test_a_page_counts_by_the_variables_it_is_run_with(variables: dict[str, Any] | None, size: int):
+    text = "query ($n: Int = 9, $m: Int) { messages(first: $n, last: $m) { %s } }"
+    costly = text % " ".join(f"n{number}: nodes {{ body }}" for number in range(24))
+
+    assert measure(prepare(costly), None, variables).units == 1 + (1 + size * 48) // 100
+
+
+def test_a_document_is_refused_where_its_variables_make_it_cost_too_much():
+    text = "query ($n: Int!) { messages(first: $n) { %s } }"
+    prepared = prepare(text % " ".join(f"n{number}: nodes {{ body }}" for number in range(30)))
+
+    fitting, refused = (measure(prepared, None, {"n": size}) for size in (166, 167))
+
+    assert (prepared.errors, fitting.errors) == ((), ())
+    assert [error.message for error in refused.errors] == [
+        "The document costs 10,021; 10,000 is the most. Ask for fewer fields or smaller pages."
+    ]
 
 
 def test_ten_levels_are_allowed_and_eleven_are_not():
@@ -90,8 +130,7 @@ def test_levels_are_counted_through_fragments():
 def test_a_document_may_cost_ten_thousand():
     assert refusals(costing(49)) == []
     assert refusals(costing(50)) == [
-        "The document costs 10,001; 10,000 is the most. Ask for fewer fields or smaller pages. "
-        "A page whose `first` is a variable counts as 200."
+        "The document costs 10,001; 10,000 is the most. Ask for fewer fields or smaller pages."
     ]
 
 
@@ -206,6 +245,7 @@ def test_our_own_documents_are_within_the_limits():
     operations = load(REST, contract())
 
     assert operations
-    assert {operation.name: prepare(operation.text).errors for operation in operations} == {
-        operation.name: () for operation in operations
+    largest = {
+        operation.name: measure(prepare(operation.text), None, {"limit": MAX_SIZE}).errors for operation in operations
     }
+    assert largest == {operation.name: () for operation in operations}

@@ -60,7 +60,8 @@ SHOWS_NO_TEXT = {
 }
 """Queries whose answers hold no text that an account writes."""
 
-EMPTY = {"nodes": [], "total_count": 0, "page_info": {"has_next_page": False, "end_cursor": None}}
+NOWHERE = {"has_next_page": False, "has_previous_page": False, "start_cursor": None, "end_cursor": None}
+EMPTY = {"nodes": [], "edges": [], "total_count": 0, "total_is_exact": True, "page_info": NOWHERE}
 
 
 @dataclass(frozen=True)

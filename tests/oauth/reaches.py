@@ -61,7 +61,8 @@ async def read_and_look_on_over_a_socket(of: Tenant, who: Tenant) -> str:
     async with happening(of) as (scene, served), talking(served.address, who.account.svc_key) as talk:
         await talk.subscribe(CONTACT, contact=of.contact_id)
         payload, _ = (await talk.hear())["payload"], await talk.hear()
-        read = payload["data"]["contact"]["first_name"] if payload["data"] else payload["errors"][0]["extensions"]
+        faults = payload.get("errors")
+        read = faults[0]["extensions"] if faults else payload["data"]["contact"]["first_name"]
         await talk.subscribe(ALL, id="2", kinds=["new_message"])
         await scene.dispatch()
         return f"{read if isinstance(read, str) else read['code']} {(await talk.next())['message']['body']}"

@@ -40,8 +40,14 @@ type Contact implements Named {
   colour: Colour
 }
 
+type PageInfo {
+  has_next_page: Boolean!
+}
+
 type ContactPage {
   total_count: Int!
+  total_is_exact: Boolean!
+  page_info: PageInfo!
   nodes: [Contact!]!
 }
 

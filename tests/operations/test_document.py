@@ -170,7 +170,12 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
         ),
         (
             'query q @rest(method: GET, path: "/x", envelope: page) { contacts { total_count nodes { id } } }',
-            "GET /x is a page: it takes $offset, and $limit with a default",
+            "GET /x is a page: it is a GET of a connection, with nodes, page_info, total_count, total_is_exact",
+        ),
+        (
+            'query q @rest(method: GET, path: "/x", envelope: page)'
+            " { contacts { total_count total_is_exact page_info { has_next_page } nodes { id } } }",
+            "GET /x is a page: it takes $offset, $after, and $limit with a default",
         ),
         (
             'query q @rest(method: GET, path: "/x", pick: "name") { contact(id: 1) { id } }',

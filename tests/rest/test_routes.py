@@ -114,6 +114,33 @@ async def test_a_page_links_to_the_pages_there_are(app: FastAPI, query: str, rel
     assert {relation: link["url"] for relation, link in answer.links.items()} == relations
 
 
+async def test_a_page_behind_a_cursor_links_to_the_next_by_its_cursor(app: FastAPI) -> None:
+    answer = await client(app).get("/contacts?search=a&after=1&offset=0")
+
+    assert [contact["id"] for contact in answer.json()["data"]] == [2, 3]
+    assert answer.headers["link"] == '</contacts?search=a&after=3&limit=2>; rel="next"'
+
+
+@pytest.mark.parametrize(("count", "is_exact"), [(5, "true"), (6, "false")])
+async def test_a_page_says_whether_its_total_is_exact(app: FastAPI, toy: Toy, count: int, is_exact: str) -> None:
+    toy.names.clear()
+    toy.names.update(dict.fromkeys(range(1, count + 1), "Ann"))
+
+    answer = await client(app).get("/contacts")
+
+    assert (answer.headers["x-total-count"], answer.headers["x-total-is-exact"]) == (str(count), is_exact)
+
+
+async def test_a_page_that_no_offset_reaches_is_linked_by_a_cursor(app: FastAPI, toy: Toy) -> None:
+    toy.names.update(dict.fromkeys(range(1, 10010), "Ann"))
+
+    last_by_offset = await client(app).get("/contacts?offset=9998")
+    beyond = await client(app).get("/contacts?offset=9999")
+
+    assert last_by_offset.links["next"]["url"] == "/contacts?offset=10000&limit=2"
+    assert beyond.links["next"]["url"] == "/contacts?limit=2&after=10001"
+
+
 async def test_nobody_is_asked_for_a_key_where_no_scope_is_needed(app: FastAPI, toy: Toy) -> None:
     answer = await client(app, key=None).get("/auth/test")
 

@@ -78,6 +78,7 @@ def test_parameters_are_variables_without_the_nulls_and_single_values_of_json(do
         "stage": {"type": "string", "enum": ["new_lead", "won"]},
         "limit": {"type": "integer", "format": "int32", "default": 2, "description": "How many to list."},
         "offset": {"type": "integer", "format": "int32", "default": 0},
+        "after": {"type": "string"},
     }
     assert {(parameter["in"], parameter["required"]) for parameter in listing["parameters"]} == {("query", False)}
 
@@ -123,7 +124,7 @@ def test_answers_stand_in_their_envelope_with_their_headers(document: dict[str, 
     assert page["properties"]["success"] == {"const": True}
     assert page["properties"]["data"]["items"]["required"] == ["id", "name", "tags", "stage"]
     limits = {"RateLimit", "RateLimit-Policy"}
-    assert page_headers == {"X-Request-Id", "X-Total-Count", "Link", *limits}
+    assert page_headers == {"X-Request-Id", "X-Total-Count", "X-Total-Is-Exact", "Link", *limits}
     assert sent["properties"]["data"]["required"] == ["message_id", "segments"]
     assert sent_headers == {"X-Request-Id", "Idempotent-Replayed", *limits}
     assert user["required"] == ["success", "user"]

@@ -39,8 +39,15 @@ type Contact {
   stage: Stage!
 }
 
+type PageInfo {
+  has_next_page: Boolean!
+  end_cursor: String
+}
+
 type ContactPage {
   total_count: Int!
+  total_is_exact: Boolean!
+  page_info: PageInfo!
   nodes: [Contact!]!
 }
 
@@ -62,6 +69,7 @@ type Query {
     stage: Stage
     limit: Int! = 2
     offset: Int! = 0
+    after: String
   ): ContactPage! @scope(requires: "contacts:read")
   contact(id: BigInt!): Contact! @scope(requires: "contacts:read") @refuses(codes: ["not_found"])
   tags: [String!]! @scope(requires: "contacts:read")
@@ -101,9 +109,15 @@ query list_contacts(
   "How many to list."
   $limit: Int! = 2
   $offset: Int! = 0
+  $after: String
 ) @rest(method: GET, path: "/contacts", envelope: page) {
-  contacts(search: $search, tags: $tags, stage: $stage, limit: $limit, offset: $offset) {
+  contacts(search: $search, tags: $tags, stage: $stage, limit: $limit, offset: $offset, after: $after) {
     total_count
+    total_is_exact
+    page_info {
+      has_next_page
+      end_cursor
+    }
     nodes {
       ...Shown
     }
@@ -240,9 +254,17 @@ class Toy:
             raise result.errors[0].original_error or result.errors[0]
         return Done((result.data or {})[operation.root], replayed)
 
-    def contacts(self, _info: Any, limit: int, offset: int, **_filters: Any) -> dict[str, Any]:
-        shown = list(self.names)[offset:][:limit]
-        return {"total_count": len(self.names), "nodes": [self._shown(id) for id in shown]}
+    def contacts(
+        self, _info: Any, limit: int, offset: int, after: str | None = None, **_filters: Any
+    ) -> dict[str, Any]:
+        ids = [id for id in self.names if id > int(after or 0)][offset:]
+        shown = ids[:limit]
+        return {
+            "total_count": len(self.names),
+            "total_is_exact": len(self.names) <= 5,
+            "page_info": {"has_next_page": len(ids) > limit, "end_cursor": str(shown[-1]) if shown else None},
+            "nodes": [self._shown(id) for id in shown],
+        }
 
     def contact(self, _info: Any, id: int) -> dict[str, Any]:
         return self._shown(id)

@@ -1,6 +1,6 @@
 """Operator commands: list, suspend and resume accounts, and reset the password of a user."""
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import aliased
 
 from app.domain.accounts import audit, links, mail_outbox, queries, users
@@ -29,10 +29,7 @@ async def list_accounts(unit: UnitOfWork, search: str, window: Window) -> Page[A
         named = Account.company_name.icontains(search, autoescape=True)
         statement = statement.where(or_(named, Account.id.in_(found)))
 
-    async def total() -> int:
-        return await unit.one(statement.with_only_columns(func.count(Account.id))) or 0
-
-    return await fetch(unit, statement, Order((Account.id,)), window, total)
+    return await fetch(unit, statement, Order((Account.id,)), window)
 
 
 async def suspend(unit: UnitOfWork, reason: str) -> Account:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from app.domain.accounts.models import AuditEntry
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -38,7 +38,4 @@ async def find_entries(unit: UnitOfWork, action: str | None, window: Window) -> 
     own = AuditEntry.account_id == unit.actor.account_id
     statement = select(AuditEntry).where(own, AuditEntry.action == action) if action else select(AuditEntry).where(own)
 
-    async def total() -> int:
-        return await unit.one(statement.with_only_columns(func.count())) or 0
-
-    return await fetch(unit, statement, Order((AuditEntry.id,)), window, total)
+    return await fetch(unit, statement, Order((AuditEntry.id,)), window)

@@ -56,10 +56,7 @@ async def find_transactions(unit: UnitOfWork, window: Window) -> Page[LedgerEntr
     """Return one page of the account's ledger, the newest entry first."""
     own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(own.subquery())) or 0
-
-    return await fetch(unit, own, Order((LedgerEntry.id,)), window, total)
+    return await fetch(unit, own, Order((LedgerEntry.id,)), window)
 
 
 async def _daily_average(unit: UnitOfWork) -> int:

@@ -52,12 +52,10 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
     """Return one page of the account's contacts."""
     statement = _filtered(unit, wanted)
 
-    async def total() -> int:
-        if wanted == ContactFilter():
-            return await unit.one(_total(unit)) or 0
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
+    async def count() -> int:
+        return await unit.one(_total(unit)) or 0
 
-    return await fetch(unit, statement, ORDERS[sort], window, total)
+    return await fetch(unit, statement, ORDERS[sort], window, count if wanted == ContactFilter() else None)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, select
 
 from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.kernel.errors import NotFound
@@ -26,10 +26,7 @@ async def find_page(unit: UnitOfWork, wanted: ConversationFilter, window: Window
     """Return one page of the account's conversations, the one with the latest message first."""
     statement = _filtered(unit, wanted)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, RECENT, window, total)
+    return await fetch(unit, statement, RECENT, window)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:

@@ -10,9 +10,18 @@ class DomainError(Exception):
     status: ClassVar[int] = 500
     message: ClassVar[str] = "Something went wrong on our side."
 
-    def __init__(self, **facts: object) -> None:
-        super().__init__(self.message.format(**facts))
+    def __init__(self, *, field: str | None = None, **facts: object) -> None:
+        """Keep the facts of the message; `field` names the argument or input field at fault."""
+        super().__init__(self.message.format(field=field, **facts))
+        self.field = field
         self.facts = facts
+
+    def rename_field(self, name: str) -> None:
+        """Call the field at fault by its name on another surface, in the text too where that begins with it."""
+        before, text = f"{self.field} ", str(self)
+        if text.startswith(before):
+            self.args = (f"{name} {text.removeprefix(before)}",)
+        self.field = name
 
 
 class InvalidInput(DomainError):

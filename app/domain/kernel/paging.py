@@ -1,12 +1,13 @@
-"""Pages of long lists: a window is asked for, a page is answered."""
+"""Pages of long lists, by cursors in both directions and by offsets."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, Select, literal, tuple_
+from sqlalchemy import ColumnElement, Select, func, literal, literal_column, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kernel.errors import InvalidInput
@@ -14,30 +15,61 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 
-NO_CURSOR = "after is not a cursor of this list. Leave it out to begin at the start."
-MAX_FIRST = 200
-MAX_OFFSET = 2**31
+DEFAULT_SIZE = 50
+MAX_SIZE = 200
+MAX_OFFSET = 10_000
+OFFSET_LIMIT = f"offset must be from 0 to {MAX_OFFSET}. To read on from there, give the cursor of an item as after."
+MAX_COUNTED = 10_000
+"""A longer list is not counted to its end: that would read all of it for one number."""
+
 MAX_INTEGER = 2**63
+
+
+def invalid_cursor(name: str) -> InvalidInput:
+    """Return the error of an argument that is not a cursor of its list."""
+    start = "start" if name == "after" else "end"
+    return InvalidInput(
+        reason=f"{name} is not a cursor of this list. Leave it out to begin at the {start}.", field=name
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which part of a list is wanted: at most `first` rows, behind the place `after`, leaving out `offset` of them.
+    """Part of a list: the `first` rows, or the `last` ones, between the places `after` and `before`.
 
-    A place is what the row there is sorted by: it stays one when the row is deleted. `name` is that of the list.
+    A place is the values that its row is sorted by, so it outlives the row. `offset` rows are skipped at the start.
+    `name` is that of the list.
     """
 
-    first: int = 50
+    first: int | None = None
     after: str | None = None
     offset: int = 0
     name: str = ""
+    last: int | None = None
+    before: str | None = None
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for a window that no list has."""
-        if not 1 <= self.first <= MAX_FIRST:
-            raise InvalidInput(reason=f"first must be from 1 to {MAX_FIRST}.", argument="first")
-        if not 0 <= self.offset < MAX_OFFSET:
-            raise InvalidInput(reason="offset must be 0 or more.")
+        if self.first is not None and self.last is not None:
+            raise InvalidInput(reason="first and last must not be given together. Give one of the two.", field="last")
+        if not 1 <= self.size <= MAX_SIZE:
+            name = "last" if self.is_backward else "first"
+            raise InvalidInput(reason=f"{name} must be from 1 to {MAX_SIZE}.", field=name)
+        if not 0 <= self.offset <= MAX_OFFSET:
+            raise InvalidInput(reason=OFFSET_LIMIT, field="offset")
+        if self.offset and (self.is_backward or self.before is not None):
+            raise InvalidInput(reason="offset must not be given with last or before.", field="offset")
+
+    @property
+    def is_backward(self) -> bool:
+        """Tell whether the last rows are wanted."""
+        return self.last is not None
+
+    @property
+    def size(self) -> int:
+        """Return how many rows are wanted at most."""
+        given = self.first if self.last is None else self.last
+        return DEFAULT_SIZE if given is None else given
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,49 +79,132 @@ class Order:
     columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...]
     descending: bool = True
 
+    @property
+    def reversed(self) -> "Order":
+        """Return the same order from its end."""
+        return Order(self.columns, not self.descending)
+
+    @property
+    def sorting(self) -> list[ColumnElement[Any]]:
+        """Return the order as a statement states it."""
+        return [column.desc() if self.descending else column.asc() for column in self.columns]
+
+    def follows(self, place: str, argument: str, *, inclusive: bool = False) -> ColumnElement[bool]:
+        """Return the condition of the rows behind a place, which an argument gave; raise `InvalidInput`."""
+        here, there = tuple_(*self.columns), tuple_(*self._typed(place, argument))
+        if inclusive:
+            return here <= there if self.descending else here >= there
+        return here < there if self.descending else here > there
+
+    def _typed(self, place: str, argument: str) -> list[ColumnElement[Any]]:
+        try:
+            pairs = zip(orjson.loads(place), self.columns, strict=True)
+            return [literal(_typed(value, column.type.python_type), column.type) for value, column in pairs]
+        except (TypeError, ValueError, OverflowError):
+            raise invalid_cursor(argument) from None
+
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """The length of a whole list; where it is not exact, the list is at least that long."""
+
+    count: int
+    is_exact: bool = True
+
+
+Counter = Callable[[], Awaitable[int]]
+"""Returns the exact length of a list, at no cost that grows with it."""
+
+
+@dataclass(slots=True)
 class Page(Generic[T]):
-    """Part of a list, which ends at the place `end_cursor`. `total` counts the whole list, and only when asked to."""
+    """Part of a list. The total, and whether there are rows before and after it, are read only when asked for."""
 
     nodes: Sequence[T]
-    has_next_page: bool
-    end_cursor: str | None
-    total: Callable[[], Awaitable[int]]
-    name: str = ""
+    window: Window
+    _unit: UnitOfWork
+    _statement: Select[T]
+    _order: Order
+    _keys: Sequence[Sequence[Any]]
+    _has_more: bool
+    _counter: Counter | None
+    _total: Total | None = None
+    _counting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def start_cursor(self) -> str | None:
+        """Return the place of the first row."""
+        return self.place(0) if self.nodes else None
+
+    @property
+    def end_cursor(self) -> str | None:
+        """Return the place of the last row."""
+        return self.place(-1) if self.nodes else None
+
+    def place(self, index: int) -> str:
+        """Return the place of a row of the page."""
+        return orjson.dumps(list(self._keys[index])).decode()
+
+    async def has_previous_page(self) -> bool:
+        """Tell whether the list has rows before this page."""
+        window = self.window
+        if window.is_backward and self._has_more:
+            return True
+        if window.after is None and not window.offset:
+            return False
+        return await self._has_rows(self._order.reversed, self.start_cursor, window.after, "after")
+
+    async def has_next_page(self) -> bool:
+        """Tell whether the list has rows behind this page."""
+        window = self.window
+        if not window.is_backward and self._has_more:
+            return True
+        if window.before is None:
+            return False
+        return await self._has_rows(self._order, self.end_cursor, window.before, "before")
+
+    async def total(self) -> Total:
+        """Count the whole list, up to `MAX_COUNTED` where it has no counter."""
+        async with self._counting:
+            if self._total is None:
+                self._total = await self._count()
+        return self._total
+
+    async def _count(self) -> Total:
+        if self._counter:
+            return Total(await self._counter())
+        counted = self._bare().limit(MAX_COUNTED + 1).subquery()
+        found = await self._unit.one(select(func.count()).select_from(counted)) or 0
+        return Total(min(found, MAX_COUNTED), found <= MAX_COUNTED)
+
+    async def _has_rows(self, order: Order, edge: str | None, bound: str | None, argument: str) -> bool:
+        """Tell whether there are rows beyond the edge of the page; of an empty one, at its bound or beyond."""
+        statement = self._bare()
+        if edge is not None:
+            statement = statement.where(order.follows(edge, argument))
+        elif bound is not None:
+            statement = statement.where(order.follows(bound, argument, inclusive=True))
+        return bool(await self._unit.one(statement.order_by(*order.sorting).limit(1)))
+
+    def _bare(self) -> Select[int]:
+        return self._statement.with_only_columns(literal_column("1"), maintain_column_froms=True)
 
 
 async def fetch(
-    unit: UnitOfWork, statement: Select[T], order: Order, window: Window, total: Callable[[], Awaitable[int]]
+    unit: UnitOfWork, statement: Select[T], order: Order, window: Window, counter: Counter | None = None
 ) -> Page[T]:
     """Return one page of a statement's rows."""
+    bounded = statement
     if window.after is not None:
-        statement = statement.where(_behind(order, window.after))
-    sorting = [column.desc() if order.descending else column.asc() for column in order.columns]
-    wanted = statement.add_columns(*order.columns).order_by(*sorting).offset(window.offset).limit(window.first + 1)
+        bounded = bounded.where(order.follows(window.after, "after"))
+    if window.before is not None:
+        bounded = bounded.where(order.reversed.follows(window.before, "before"))
+    sorting = (order.reversed if window.is_backward else order).sorting
+    wanted = bounded.add_columns(*order.columns).order_by(*sorting).offset(window.offset).limit(window.size + 1)
     rows = await unit.rows(wanted)
-    shown = rows[: window.first]
-    return Page(
-        nodes=[row[0] for row in shown],
-        has_next_page=len(rows) > window.first,
-        end_cursor=_place(shown[-1][1:]) if shown else None,
-        total=total,
-        name=window.name,
-    )
-
-
-def _behind(order: Order, place: str) -> ColumnElement[bool]:
-    try:
-        pairs = zip(orjson.loads(place), order.columns, strict=True)
-        typed = [literal(_typed(value, column.type.python_type), column.type) for value, column in pairs]
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(reason=NO_CURSOR) from None
-    here, there = tuple_(*order.columns), tuple_(*typed)
-    return here < there if order.descending else here > there
-
-
-def _place(values: Sequence[Any]) -> str:
-    return orjson.dumps(list(values)).decode()
+    shown = rows[: window.size][:: -1 if window.is_backward else 1]
+    keys = [row[1:] for row in shown]
+    return Page([row[0] for row in shown], window, unit, statement, order, keys, len(rows) > window.size, counter)
 
 
 def _typed(value: Any, kind: type) -> Any:

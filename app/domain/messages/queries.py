@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, delete, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -27,10 +27,7 @@ async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> 
     """Return one page of the account's messages, the newest first."""
     statement = _filtered(unit, wanted)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, NEWEST, window, total)
+    return await fetch(unit, statement, NEWEST, window)
 
 
 async def get(unit: UnitOfWork, id: int) -> Message:

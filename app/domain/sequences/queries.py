@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence as List
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -14,10 +14,7 @@ async def find_page(unit: UnitOfWork, status: SequenceStatus | None, window: Win
     """Return one page of the account's sequences, the newest first."""
     statement = _own(unit).where(Sequence.status == status) if status else _own(unit)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, Order((Sequence.id,)), window, total)
+    return await fetch(unit, statement, Order((Sequence.id,)), window)
 
 
 async def get(unit: UnitOfWork, id: int) -> Sequence:
@@ -51,10 +48,7 @@ async def find_enrollments(
     if status:
         statement = statement.where(Enrollment.status == status)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, Order((Enrollment.id,)), window, total)
+    return await fetch(unit, statement, Order((Enrollment.id,)), window)
 
 
 async def find_active(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrollment | None:

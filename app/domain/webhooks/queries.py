@@ -66,10 +66,7 @@ async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Wind
     if wanted.status:
         statement = statement.where(Delivery.status == wanted.status)
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, Order((Delivery.id,)), window, total)
+    return await fetch(unit, statement, Order((Delivery.id,)), window)
 
 
 async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Delivery:
@@ -97,10 +94,7 @@ async def find_notices(unit: UnitOfWork, window: Window) -> Page[Notice]:
     if not sees_all(unit.actor):
         statement = statement.where(Notice.subscription_id.in_(_managed_ids(unit)))
 
-    async def total() -> int:
-        return await unit.one(select(func.count()).select_from(statement.subquery())) or 0
-
-    return await fetch(unit, statement, Order((Notice.id,)), window, total)
+    return await fetch(unit, statement, Order((Notice.id,)), window)
 
 
 def _own(unit: UnitOfWork) -> Select[Subscription]:

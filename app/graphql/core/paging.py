@@ -1,63 +1,140 @@
-"""Lists of the contract: connections with nodes, a count and cursors."""
+"""Lists of the contract: connections with nodes, edges, a count and cursors."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 import strawberry
 
-from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.paging import NO_CURSOR, Page, Window
+from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
 from app.graphql.core.context import Info
 from app.graphql.core.scalars import BigInt
 
 T = TypeVar("T")
 
-First = Annotated[int, strawberry.argument(description="How many to return, 1 to 200.")]
+First = Annotated[
+    int | None,
+    strawberry.argument(
+        description=f"Number of items to return, 1 to {MAX_SIZE}; {DEFAULT_SIZE} where neither first nor last is given."
+    ),
+]
 After = Annotated[
     str | None,
-    strawberry.argument(description="Return what follows this cursor, an `end_cursor` of the same list and order."),
+    strawberry.argument(description="Return items that follow this cursor, which is of the same list and order."),
 ]
-Offset = Annotated[int, strawberry.argument(description="Leave out this many first.")]
+Last = Annotated[
+    int | None,
+    strawberry.argument(
+        description=f"Return the last items instead, 1 to {MAX_SIZE}, in the same order. Not together with first."
+    ),
+]
+Before = Annotated[
+    str | None,
+    strawberry.argument(description="Return items that precede this cursor, which is of the same list and order."),
+]
+Offset = Annotated[
+    int,
+    strawberry.argument(
+        description=f"Number of items to skip, at most {MAX_OFFSET:,}; cursors reach further. Not with last or before."
+    ),
+]
 
 
-@strawberry.type(description="Where a page of a list stands.")
+@strawberry.type(description="What surrounds a page of a list.")
 class PageInfo:
-    """Whether more follows, and from where."""
+    """Whether there is more before and behind a page, and the cursors to it; made from a kernel page."""
 
-    has_next_page: bool = strawberry.field(description="True when more follows.")
-    end_cursor: str | None = strawberry.field(description="Pass this as `after` to get what follows.")
+    @strawberry.field(description="True when the list has items behind this page.")
+    async def has_next_page(self) -> bool:
+        """Return whether there are rows behind the page."""
+        return await _page(self).has_next_page()
+
+    @strawberry.field(description="True when the list has items before this page.")
+    async def has_previous_page(self) -> bool:
+        """Return whether there are rows before the page."""
+        return await _page(self).has_previous_page()
+
+    @strawberry.field(description="The cursor of the first item: pass it as `before` to get what precedes.")
+    def start_cursor(self, info: Info) -> str | None:
+        """Return the cursor of the first row."""
+        return _seal(info, _page(self), 0)
+
+    @strawberry.field(description="The cursor of the last item: pass it as `after` to get what follows.")
+    def end_cursor(self, info: Info) -> str | None:
+        """Return the cursor of the last row."""
+        return _seal(info, _page(self), -1)
+
+
+@strawberry.type(description="One item of a page, with its cursor.")
+class Edge(Generic[T]):
+    """One item of a page; its cursor is sealed only when asked for."""
+
+    node: T = strawberry.field(description="The item.")
+    page: strawberry.Private[Page[Any]]
+    index: strawberry.Private[int]
+
+    @strawberry.field(description="The item's place in the list, for `after` and `before`.")
+    def cursor(self, info: Info) -> str:
+        """Return the cursor of the item."""
+        return _seal(info, self.page, self.index) or ""
 
 
 @strawberry.type(description="One page of a list.")
 class Connection(Generic[T]):
-    """One page of a list, as the contract shows it."""
+    """One page of a list; resolvers return kernel pages."""
 
     nodes: list[T] = strawberry.field(description="The items of this page.")
 
-    @strawberry.field(description="How many items the whole list has.")
+    @strawberry.field(description="The items of this page, each with its cursor.")
+    def edges(self) -> list[Edge[T]]:
+        """Return the items with their cursors."""
+        page = _page(self)
+        return [Edge(node=node, page=page, index=index) for index, node in enumerate(page.nodes)]  # pyright: ignore[reportReturnType]
+
+    @strawberry.field(
+        description=f"Number of items in the whole list. Longer lists may be counted up to {MAX_COUNTED:,} only: see "
+        "total_is_exact."
+    )
     async def total_count(self) -> BigInt:
         """Count the whole list; only a query that asks for it pays for it."""
-        return BigInt(await _page(self).total())
+        return BigInt((await _page(self).total()).count)
 
-    @strawberry.field(description="Where this page stands.")
-    def page_info(self, info: Info) -> PageInfo:
-        """Return whether more follows."""
-        page, context = _page(self), info.context
-        place, account_id = page.end_cursor, context.unit.actor.account_id
-        cursor = None if place is None else context.services.cursors.close(place, account_id, page.name)
-        return PageInfo(has_next_page=page.has_next_page, end_cursor=cursor)
+    @strawberry.field(description="False when the list has more items than total_count says.")
+    async def total_is_exact(self) -> bool:
+        """Return whether the list was counted to its end."""
+        return (await _page(self).total()).is_exact
+
+    @strawberry.field(description="What surrounds this page.")
+    def page_info(self) -> PageInfo:
+        """Return the page itself, which knows what surrounds it."""
+        return cast("PageInfo", _page(self))
 
 
-def window(info: Info, name: str, first: int, after: str | None, offset: int) -> Window:
-    """Return which part of a list is wanted, whose name says its order too; raise `InvalidInput` for a wrong cursor."""
-    if after is None:
-        return Window(first, None, offset, name)
-    place = info.context.services.cursors.open(after, info.context.unit.actor.account_id, name)
+def window(
+    info: Info, name: str, first: int | None, after: str | None, last: int | None, before: str | None, offset: int
+) -> Window:
+    """Return the wanted part of a list, whose name states its order too; raise `InvalidInput` for a wrong cursor."""
+    places = {
+        argument: _open(info, argument, name, cursor) for argument, cursor in (("after", after), ("before", before))
+    }
+    return Window(first, offset=offset, name=name, last=last, **places)
+
+
+def _open(info: Info, argument: str, name: str, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    place = info.context.services.cursors.open(cursor, info.context.unit.actor.account_id, name)
     if place is None:
-        raise InvalidInput(reason=NO_CURSOR)
-    return Window(first, place, offset, name)
+        raise invalid_cursor(argument)
+    return place
 
 
-def _page(root: object) -> Page[object]:
+def _seal(info: Info, page: Page[Any], index: int) -> str | None:
+    if not page.nodes:
+        return None
+    context = info.context
+    return context.services.cursors.close(page.place(index), context.unit.actor.account_id, page.window.name)
+
+
+def _page(root: object) -> Page[Any]:
     """Resolvers give kernel pages where the contract says connection."""
     assert isinstance(root, Page)
     return root  # pyright: ignore[reportUnknownVariableType]

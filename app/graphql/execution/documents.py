@@ -1,8 +1,8 @@
 """Parses and validates client documents, finds the scopes they require, and caches the latest."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphql import (
@@ -35,7 +35,16 @@ from graphql.validation.validate import ValidationAbortedError
 from app.domain.kernel.errors import InvalidInput
 from app.graphql.execution.errors import QueryTooComplex
 from app.graphql.execution.plans import Plan
-from app.graphql.execution.query_limits import INTROSPECTING, MAX_TOKENS, Scale, check_limits, fragments_of
+from app.graphql.execution.query_limits import (
+    INTROSPECTING,
+    MAX_COST,
+    MAX_TOKENS,
+    Scale,
+    check_limits,
+    default_sizes,
+    fragments_of,
+    too_costly,
+)
 from app.graphql.schema import CORE, contract
 
 MAX_ERRORS = 5
@@ -69,7 +78,8 @@ _TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\
 class Prepared:
     """A document that was read once: what is wrong with it, or which scopes it needs. `plan` is for ours alone.
 
-    `units` is how much running it counts towards the limit of requests.
+    `units` is how much running it counts towards the limit of requests; with `has_sizes`, that depends on its
+    variables.
     """
 
     document: DocumentNode | None
@@ -79,6 +89,7 @@ class Prepared:
     plan: Plan | None = None
     units: int = 1
     is_introspective: bool = False
+    has_sizes: bool = False
 
 
 @dataclass(slots=True)
@@ -198,7 +209,22 @@ def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Pre
         frozenset(visitor.scopes),
         units=1 + cost // COST_PER_UNIT,
         is_introspective=visitor.is_introspective,
+        has_sizes=scale.has_sizes,
     )
+
+
+def measure(prepared: Prepared, name: str | None, variables: Mapping[str, Any] | None) -> Prepared:
+    """Return a document with what running it costs, or why it costs too much, with these variables."""
+    document = prepared.document
+    operation = get_operation_ast(document, name) if document and prepared.has_sizes else None
+    if document is None or operation is None:
+        return prepared
+    scale = Scale(CORE, fragments_of(document), default_sizes(operation) | dict(variables or {}))
+    cost = scale.weigh(operation.selection_set, CORE.get_root_type(operation.operation)).cost
+    if cost <= MAX_COST:
+        return replace(prepared, units=1 + cost // COST_PER_UNIT)
+    reason = too_costly(cost)
+    return Prepared(None, (GraphQLError(reason, operation, original_error=QueryTooComplex(reason=reason)),))
 
 
 class _FieldVisitor(Visitor):

@@ -13,7 +13,6 @@ from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import (
     DomainError,
     InsufficientScope,
-    InvalidInput,
     MethodNotAllowed,
     RateLimited,
     Unauthenticated,
@@ -21,7 +20,7 @@ from app.domain.kernel.errors import (
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth.resources import join
 from app.graphql.core.context import Context, Pause
-from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, prepare
+from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, measure, prepare
 from app.graphql.execution.errors import InvalidGraphql, refusal
 from app.graphql.execution.parameters import Parameters
 from app.graphql.execution.plans import Unplanned, compile_plan
@@ -90,6 +89,7 @@ class Executor:
         if known is None:
             await self._count(limits.documents, caller, count_units(asked.query), is_told=False)
             known = self._documents.read(asked.query, asked.operation_name)
+        known = measure(known, asked.operation_name, asked.variables)
         if asked.is_safe and known.kind is OperationType.MUTATION:
             raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
         if actor is None:
@@ -193,9 +193,9 @@ class Executor:
 
 def _named(error: DomainError, operation: Operation) -> DomainError:
     """Return an error that names an argument of the contract by the parameter of the surface that fills it."""
-    argument = str(error.facts.get("argument"))
-    name = operation.arguments.get(argument, argument)
-    return error if name == argument else InvalidInput(reason=str(error).replace(argument, name, 1))
+    if error.field and (name := operation.arguments.get(error.field)):
+        error.rename_field(name)
+    return error
 
 
 def allow(scopes: frozenset[str], actor: Actor | None) -> None:

@@ -1,6 +1,6 @@
 """Limits of documents: length, depth, aliases and cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,6 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
-    GraphQLArgument,
     GraphQLError,
     GraphQLField,
     GraphQLInterfaceType,
@@ -23,12 +22,13 @@ from graphql import (
     OperationType,
     SelectionNode,
     SelectionSetNode,
+    VariableNode,
     get_named_type,
     get_nullable_type,
     is_list_type,
 )
 
-from app.domain.kernel.paging import MAX_FIRST
+from app.domain.kernel.paging import DEFAULT_SIZE, MAX_SIZE
 from app.graphql.execution.errors import QueryTooComplex
 
 MAX_CHARACTERS = 32_768
@@ -42,6 +42,9 @@ MAX_COST = 10_000
 
 LIST_SIZE = 5
 """How long a list without pages is taken to be."""
+
+PAGED = ("nodes", "edges")
+"""The lists in a connection, whose size is counted above them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,22 @@ def _weigh(scale: "Scale", node: OperationDefinitionNode) -> Iterator[tuple[str,
     if weight.depth > MAX_DEPTH:
         yield f"The document is {weight.depth} levels deep; {MAX_DEPTH} is the most.", node
     if weight.cost > MAX_COST:
-        yield (
-            f"The document costs {weight.cost:,}; {MAX_COST:,} is the most. Ask for fewer fields or smaller pages. "
-            f"A page whose `first` is a variable counts as {MAX_FIRST}.",
-            node,
-        )
+        yield too_costly(weight.cost), node
     yield from _check_roots(scale, node)
+
+
+def too_costly(cost: int) -> str:
+    """Return what is wrong with a document that costs more than `MAX_COST`."""
+    return f"The document costs {cost:,}; {MAX_COST:,} is the most. Ask for fewer fields or smaller pages."
+
+
+def default_sizes(operation: OperationDefinitionNode) -> dict[str, Any]:
+    """Return the variables of an operation that have a whole number as their default."""
+    return {
+        each.variable.name.value: int(each.default_value.value)
+        for each in operation.variable_definitions or ()
+        if isinstance(each.default_value, IntValueNode)
+    }
 
 
 def _check_roots(scale: "Scale", node: OperationDefinitionNode) -> Iterator[tuple[str, Node]]:
@@ -151,11 +164,21 @@ class _TooNested(Exception):
 
 
 class Scale:
-    """Weighs the selections of one document; a fragment is weighed once, however often it is spread."""
+    """Weighs the selections of one document; a fragment is weighed once, however often it is spread.
 
-    def __init__(self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode]) -> None:
+    Without variables, a page whose size is one counts once, and `has_sizes` tells that there is such a page.
+    """
+
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        fragments: dict[str, FragmentDefinitionNode],
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
         self.schema = schema
         self.fragments = fragments
+        self.has_sizes = False
+        self._variables = variables
         self._weights: dict[str, Weight] = {}
         self._nesting = 0
 
@@ -205,7 +228,7 @@ class Scale:
         if field is None:
             return Weight(1, 1)
         inner = self.weigh(node.selection_set, get_named_type(field.type))
-        return Weight(1 + inner.depth, 1 + _size(node, field) * inner.cost)
+        return Weight(1 + inner.depth, 1 + self._size(node, field) * inner.cost)
 
     def _weigh_fragment(self, name: str) -> Weight:
         if name not in self._weights:
@@ -217,21 +240,28 @@ class Scale:
     def _type(self, condition: NamedTypeNode | None) -> Any:
         return self.schema.get_type(condition.name.value) if condition else None
 
+    def _size(self, node: FieldNode, field: GraphQLField) -> int:
+        """Return how many times what is selected under a field may be answered."""
+        if "first" in field.args:
+            return self._page_size(node)
+        is_list = is_list_type(get_nullable_type(field.type))
+        return LIST_SIZE if is_list and node.name.value not in PAGED else 1
 
-def _size(node: FieldNode, field: GraphQLField) -> int:
-    """Return how many times what is selected under a field may be answered."""
-    if "first" in field.args:
-        return _page_size(node, field.args["first"])
-    is_list = is_list_type(get_nullable_type(field.type))
-    return LIST_SIZE if is_list and node.name.value != "nodes" else 1  # the page's size is counted above its nodes
+    def _page_size(self, node: FieldNode) -> int:
+        given = [each.value for each in node.arguments or () if each.name.value in ("first", "last")]
+        sizes = [size for each in given if (size := self._number(each)) is not None]
+        return max(sizes, default=DEFAULT_SIZE)
+
+    def _number(self, node: Node) -> int | None:
+        """Return a size within the limits of one; None for null."""
+        if isinstance(node, VariableNode):
+            self.has_sizes = True
+            given = 1 if self._variables is None else self._variables.get(node.name.value)
+            return _clamped(given) if isinstance(given, int | float) else None
+        if not isinstance(node, IntValueNode):
+            return None
+        return _clamped(int(node.value[: len(str(MAX_SIZE)) + 1]))  # the rest can only make it larger
 
 
-def _page_size(node: FieldNode, argument: GraphQLArgument) -> int:
-    """Return the size of a page; a variable may turn out to be the largest there is, whatever its default."""
-    given = [each.value for each in node.arguments or () if each.name.value == "first"]
-    if not given:
-        return argument.default_value if isinstance(argument.default_value, int) else MAX_FIRST
-    if not isinstance(given[0], IntValueNode):
-        return MAX_FIRST
-    digits = given[0].value[: len(str(MAX_FIRST)) + 1]  # the rest can only make it larger
-    return 1 if digits.startswith("-") else min(max(int(digits), 1), MAX_FIRST)
+def _clamped(size: float) -> int:
+    return int(min(max(size, 1), MAX_SIZE))

@@ -6,7 +6,7 @@ from typing import Any
 from app.domain.accounts import api_keys, audit
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -55,9 +55,9 @@ async def test_entries_are_read_the_newest_first_of_one_action_if_named(
 
         assert [entry.subject for entry in page.nodes] == [f"shed of {account.account_id}"]
         assert [entry.subject for entry in rest.nodes] == [f"door of {account.account_id}"]
-        assert (page.has_next_page, rest.has_next_page, await page.total()) == (True, False, 2)
+        assert (await page.has_next_page(), await rest.has_next_page(), await page.total()) == (True, False, Total(2))
         assert [entry.action for entry in whole.nodes] == ["painted", "painted", "key_created", "key_created"]
-        assert await whole.total() == 4
+        assert await whole.total() == Total(4)
 
 
 async def test_keys_leave_their_traces(services: Services, account: Opened) -> None:

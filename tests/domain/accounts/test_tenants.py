@@ -19,7 +19,7 @@ from app.domain.conversations import service as threads
 from app.domain.conversations.queries import ConversationFilter
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries as messages
 from app.domain.messages.carrier import InboundMessage
@@ -109,7 +109,7 @@ async def test_the_lists_of_another_account_are_empty(
         ]
         ledger = await billing.find_transactions(unit, Window())
 
-        assert [(page.nodes, await page.total()) for page in pages] == [([], 0)] * 3
+        assert [(page.nodes, await page.total()) for page in pages] == [([], Total(0))] * 3
         assert [entry.account_id for entry in ledger.nodes] == [stranger.account_id]
         assert await contacts.find_many(unit, [ids["contact"]]) == {}
         assert await contacts.find_by_phone(unit, PHONE) is None

@@ -11,7 +11,7 @@ from app.domain.billing import queries
 from app.domain.billing import service as billing
 from app.domain.billing.service import MAX_GRANT, InsufficientCredits
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -165,5 +165,5 @@ async def test_transactions_are_listed_newest_first_page_by_page_and_only_the_ac
 
     assert [entry.amount for entry in first.nodes] == [-4, -3, -2]
     assert [entry.amount for entry in second.nodes] == [-1, 1000]
-    assert (first.has_next_page, second.has_next_page) == (True, False)
-    assert (await first.total(), await second.total()) == (5, 5)
+    assert (await first.has_next_page(), await second.has_next_page()) == (True, False)
+    assert (await first.total(), await second.total()) == (Total(5), Total(5))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.contacts import opt_outs, queries, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import UnitFor
@@ -75,7 +75,7 @@ async def test_a_search_finds_a_part_of_a_name_phone_or_email(
     page = await queries.find_page(unit, ContactFilter(search=text), ContactSort.name_asc, Window())
 
     assert sorted(people[contact.id] for contact in page.nodes) == found.split()
-    assert await page.total() == len(found.split())
+    assert await page.total() == Total(len(found.split()))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -202,5 +202,5 @@ async def test_sibling_reads_of_one_unit_take_turns(unit: UnitOfWork, people: di
 
 async def _ids(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort = ContactSort.date_added) -> list[int]:
     page = await queries.find_page(unit, wanted, sort, Window())
-    assert await page.total() == len(page.nodes)
+    assert await page.total() == Total(len(page.nodes))
     return [contact.id for contact in page.nodes]

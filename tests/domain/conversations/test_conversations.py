@@ -16,7 +16,7 @@ from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import FirstMessage
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, SetClock, Told, UnitFor
@@ -169,7 +169,7 @@ async def test_conversations_are_listed_by_their_latest_message(unit: UnitOfWork
     second = await queries.find_page(unit, ConversationFilter(), Window(2, first.end_cursor))
 
     assert [each.id for each in [*first.nodes, *second.nodes]] == [ids[1], ids[2], ids[0]]
-    assert (first.has_next_page, second.has_next_page, await first.total()) == (True, False, 3)
+    assert (await first.has_next_page(), await second.has_next_page(), await first.total()) == (True, False, Total(3))
 
 
 async def test_conversations_are_found_by_status_person_contact_and_unread_texts(unit: UnitOfWork) -> None:
@@ -182,7 +182,7 @@ async def test_conversations_are_found_by_status_person_contact_and_unread_texts
 
     async def found(**wanted: Any) -> list[int]:
         page = await queries.find_page(unit, ConversationFilter(**wanted), Window())
-        assert await page.total() == len(page.nodes)
+        assert await page.total() == Total(len(page.nodes))
         return [each.id for each in page.nodes]
 
     assert await found(status=ConversationStatus.closed) == [closed.id]

@@ -33,15 +33,36 @@ def test_a_page_has_1_to_200_rows(first: int) -> None:
         Window(first)
 
 
-@pytest.mark.parametrize("offset", [-1, 2**31])
-def test_an_offset_is_not_negative(offset: int) -> None:
-    with pytest.raises(InvalidInput, match=r"^offset must be 0 or more.$"):
+@pytest.mark.parametrize("last", [0, -1, 201])
+def test_a_page_from_the_end_has_1_to_200_rows(last: int) -> None:
+    with pytest.raises(InvalidInput, match=r"^last must be from 1 to 200.$"):
+        Window(last=last)
+
+
+def test_first_and_last_are_not_given_together() -> None:
+    with pytest.raises(InvalidInput, match=r"^first and last must not be given together. Give one of the two.$"):
+        Window(1, last=1)
+
+
+@pytest.mark.parametrize("offset", [-1, 10_001, 2**31])
+def test_an_offset_ends_at_10000_and_cursors_reach_on(offset: int) -> None:
+    with pytest.raises(InvalidInput) as refused:
         Window(offset=offset)
+
+    assert str(refused.value) == (
+        "offset must be from 0 to 10000. To read on from there, give the cursor of an item as after."
+    )
+
+
+@pytest.mark.parametrize("backward", [{"last": 1}, {"before": "[1]"}])
+def test_an_offset_is_counted_from_the_start_only(backward: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"^offset must not be given with last or before.$"):
+        Window(offset=1, **backward)
 
 
 def test_a_window_is_50_rows_from_the_beginning_unless_said_otherwise() -> None:
-    assert Window() == Window(first=50, after=None, offset=0)
-    assert (Window(1).first, Window(200).first, Window(offset=2**31 - 1).offset) == (1, 200, 2**31 - 1)
+    assert (Window().size, Window().is_backward, Window().offset) == (50, False, 0)
+    assert (Window(1).size, Window(200).size, Window(last=3).size, Window(offset=10_000).offset) == (1, 200, 3, 10_000)
 
 
 @pytest.mark.parametrize(

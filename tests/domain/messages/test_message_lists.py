@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.db.engine import Pool
-from app.domain.kernel.paging import Window
+from app.domain.kernel.paging import Total, Window
 from app.domain.messages import queries
 from app.domain.messages.queries import MessageFilter
 from tests.factories.contacts import id_of_contact
@@ -26,4 +26,4 @@ async def test_messages_are_listed_of_one_contact_or_of_one_conversation(
         of_bob = await queries.find_page(unit, MessageFilter(conversation_id=conversation), Window())
 
         assert [message.body for message in of_ann.nodes] == ["For Ann"]
-        assert ([message.body for message in of_bob.nodes], await of_bob.total()) == (["For Bob"], 1)
+        assert ([message.body for message in of_bob.nodes], await of_bob.total()) == (["For Bob"], Total(1))
