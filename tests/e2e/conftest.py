@@ -1,6 +1,7 @@
 """One `messaging serve` for the tests of a module: on a data folder of its own, started as on the first day."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,14 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Start the service for the first time."""
+    with serving(tmp_path_factory.mktemp("served")) as served:
+        yield served
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Served]:
     """Start the service for the first time, in a folder where `.venv/bin/messaging` is the command."""
-    folder = tmp_path_factory.mktemp("served")
     (folder / ".venv").symlink_to(COMMAND.parents[1])
     with starting(folder) as start:
         port = free_port()

@@ -7,7 +7,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 from typing import TypeVar
 
 import httpx2
@@ -135,7 +137,20 @@ def exports(output: str) -> dict[str, str]:
     return dict(re.findall(r"^ *export (\w+)=(\S+)$", output, re.M))
 
 
+@dataclass(frozen=True)
+class Example:
+    """A block of shell commands of a page, word for word, and the word behind `sh` in its first line."""
+
+    mark: str
+    commands: str
+
+
+def examples(page: str) -> list[Example]:
+    """Return the blocks of shell commands of a page."""
+    found = re.findall(r"^( *)```sh *(\w*)\n(.*?)^\1```", page, re.M | re.S)
+    return [Example(mark, dedent(commands)) for _, mark, commands in found]
+
+
 def sections(readme: str, heading: str) -> list[str]:
-    """Return the numbered steps of the first code block under a heading, word for word."""
-    block = readme.split(f"## {heading}\n")[1].split("```sh\n")[1].split("```")[0]
-    return re.split(r"^(?=# \d+\. )", block, flags=re.M)[1:]
+    """Return the code blocks under a heading, word for word."""
+    return [each.commands for each in examples(readme.split(f"## {heading}\n")[1].split("\n## ")[0])]
