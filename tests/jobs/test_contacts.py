@@ -10,11 +10,12 @@ from structlog.testing import capture_logs
 from app.db.engine import Pool
 from app.domain.contacts import opt_outs, queries
 from app.domain.contacts import service as contacts
+from app.domain.conversations import review
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
-from app.jobs.contacts import expire_holds
 from app.jobs.job import Job
+from app.jobs.sweeps import sweep
 from app.services import Services
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
@@ -26,7 +27,8 @@ TO, OTHER = "+12025550143", "+12025550144"
 
 
 def job(services: Services, hours: float) -> Job:
-    return expire_holds(services.database, Later(timedelta(hours=hours)), services.notify)
+    of = services.database, Later(timedelta(hours=hours)), services.notify
+    return sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of)
 
 
 async def hold(services: Services, account: Opened, *phones: str) -> None:
@@ -136,4 +138,4 @@ async def test_an_account_whose_holds_cannot_be_ended_holds_up_no_other(
             await job(services, 24.01).run()
 
     assert await holds(pool) == [(TO, True, "active"), (TO, False, "opted_out")]
-    assert [(each["event"], each["account_id"]) for each in logs] == [("holds could not be ended", first.account_id)]
+    assert [(each["event"], each["account_id"]) for each in logs] == [("sweep_failed", first.account_id)]

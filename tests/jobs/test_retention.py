@@ -2,13 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
+from app.bootstrap import retention_rules
 from app.domain.erasure.service import REPEATED_FOR
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
 from app.domain.messages.receipts import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
-from app.jobs.retention import SANDBOX_FOR, purge
+from app.jobs.sweeps import purge
+from app.providers.carriers.sandbox.retention import SANDBOX_FOR
 from app.services import Services
 from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_MAILS, add_link, add_session, id_of_user
 from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
@@ -145,4 +147,4 @@ async def test_the_purge_is_due_at_each_interval(services: Services) -> None:
 
 
 def _job(services: Services) -> Job:
-    return purge(services.database, Noon(), PAYLOADS, METADATA)
+    return purge("retention", retention_rules(services.settings), services.database, Noon())

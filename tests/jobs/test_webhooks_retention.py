@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from app.domain.kernel.clock import Clock
 from app.domain.onboarding.service import Opened
-from app.jobs.retention import purge
+from app.domain.webhooks.retention import make_rules
+from app.jobs.sweeps import purge
 from app.services import Services
 from tests.factories.webhooks import (
     WEBHOOK_DELIVERIES,
@@ -27,7 +28,7 @@ class Noon(Clock):
 
 
 async def forget(services: Services) -> None:
-    await purge(services.database, Noon(), PAYLOADS, METADATA).run()
+    await purge("retention", make_rules(PAYLOADS, METADATA), services.database, Noon()).run()
 
 
 async def test_bodies_are_forgotten_before_deliveries_and_what_is_pending_is_kept(

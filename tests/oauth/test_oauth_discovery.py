@@ -9,7 +9,8 @@ from starlette.requests import Request
 
 from app.domain.accounts.scopes import AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import RateLimited
-from app.jobs import oauth
+from app.domain.oauth.retention import make_rules
+from app.jobs.sweeps import purge
 from app.services import Services
 from app.web.oauth.registration_limit import REGISTRATIONS, check_rate
 from tests.factories.oauth import (
@@ -260,23 +261,25 @@ async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, 
 async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
     http: httpx2.AsyncClient, services: Services, application: Application
 ):
-    pool, purge = services.database.pool, oauth.purge(services.database, services.clock)
+    pool = services.database.pool
+    job = purge("oauth", make_rules(), services.database, services.clock)
     unused, used = (await register(http)).json(), (await register(http)).json()
     for each in (unused, used):
         await http.get(f"{AUTHORIZE}?{urlencode(application.parameters(client_id=each['client_id']))}")
     await OAUTH_CLIENTS.change(pool, created_at=ago(days=29))
     await OAUTH_CLIENTS.where(client_id=used["client_id"]).change(pool, last_used_at=ago())
 
-    await purge.run()
+    await job.run()
     assert await OAUTH_CLIENTS.count(pool) == 3
 
     await OAUTH_CLIENTS.change(pool, created_at=ago(days=31))
-    await purge.run()
+    await job.run()
     assert {*await OAUTH_CLIENTS.read(pool, "client_id")} == {used["client_id"], application.client_id}
 
 
 async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Application, services: Services):
-    pool, purge = services.database.pool, oauth.purge(services.database, services.clock)
+    pool = services.database.pool
+    job = purge("oauth", make_rules(), services.database, services.clock)
     tables = (OAUTH_REQUESTS, OAUTH_CODES, OAUTH_REFRESH_TOKENS, OAUTH_GRANTS, OAUTH_SIGNING_KEYS)
 
     async def counts() -> list[int]:
@@ -286,15 +289,15 @@ async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Appl
     await application.form()
     await application.code()
     before = await counts()
-    await purge.run()
+    await job.run()
     assert before == await counts() == [2, 2, 1, 2, 1]
 
     await OAUTH_REQUESTS.change(pool, expires_at=ago(seconds=1))
     await OAUTH_CODES.change(pool, expires_at=ago(hours=25))
     await OAUTH_GRANTS.where(last_used_at=None).change(pool, created_at=ago(hours=25))
-    await purge.run()
+    await job.run()
     assert await counts() == [0, 0, 1, 1, 1]
 
     await OAUTH_GRANTS.change(pool, revoked_at=ago(days=91))
-    await purge.run()
+    await job.run()
     assert await counts() == [0, 0, 0, 0, 1]

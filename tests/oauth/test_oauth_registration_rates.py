@@ -4,7 +4,8 @@ import pytest
 from starlette.requests import Request
 
 from app.domain.kernel.errors import RateLimited
-from app.jobs import oauth
+from app.domain.oauth.retention import make_rules
+from app.jobs.sweeps import purge
 from app.providers import rate_limits
 from app.providers.shares import Shares
 from app.services import Services
@@ -84,9 +85,8 @@ async def test_without_redis_each_process_keeps_the_share_of_a_network() -> None
 
 
 async def test_of_clients_that_were_never_used_only_the_newest_are_kept(
-    services: Services, application: Application, monkeypatch: pytest.MonkeyPatch
+    services: Services, application: Application
 ) -> None:
-    monkeypatch.setattr(oauth, "MAX_UNUSED", 3)
     pool = services.database.pool
     await add_clients(services, None, 6, kind="registered")
     registered = OAUTH_CLIENTS.where(kind="registered")
@@ -94,18 +94,15 @@ async def test_of_clients_that_were_never_used_only_the_newest_are_kept(
         await OAUTH_CLIENTS.where(client_id=str(number)).change(pool, created_at=ago(hours=7 - number))
     await OAUTH_CLIENTS.where(client_id="1").change(pool, last_used_at=ago())
 
-    await oauth.purge(services.database, services.clock).run()
+    await purge("oauth", make_rules(max_unused=3), services.database, services.clock).run()
 
     assert {*await registered.read(pool, "client_id")} == {"1", "4", "5", "6"}
     assert await OAUTH_CLIENTS.where(client_id=application.client_id).count(pool) == 1
 
 
-async def test_clients_of_the_last_hour_are_kept_however_many_there_are(
-    services: Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(oauth, "MAX_UNUSED", 3)
+async def test_clients_of_the_last_hour_are_kept_however_many_there_are(services: Services) -> None:
     await add_clients(services, None, 6, kind="registered")
 
-    await oauth.purge(services.database, services.clock).run()
+    await purge("oauth", make_rules(max_unused=3), services.database, services.clock).run()
 
     assert await OAUTH_CLIENTS.count(services) == 6

@@ -13,6 +13,7 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 TOPIC = "deletions"
+FIND_DUE_REMINDERS = "SELECT id FROM accounts WHERE deletion_notice_at <= $1 ORDER BY deletion_notice_at LIMIT 100"
 REMINDED_BEFORE = timedelta(days=3)
 """How long before the deletion owners are reminded of it; a shorter delay has no reminder."""
 

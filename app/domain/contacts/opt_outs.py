@@ -13,6 +13,9 @@ from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 
+FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
+"""Finds the accounts in which holds expired at `$1`."""
+
 
 async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
     """Suppress a contact's phone for good; return False where the contact was opted out before."""

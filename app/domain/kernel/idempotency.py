@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created
 from app.domain.kernel.errors import DomainError, InvalidInput
+from app.domain.kernel.retention import Rule
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_LENGTH = 255
@@ -28,6 +29,11 @@ OWN = "\x1f"
 
 OWN_KEPT = timedelta(days=30)
 """How long the answer to a key of the service's own is kept: longer than any outage lasts in which it is needed."""
+
+RULES = (
+    Rule(f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')", KEPT),
+    Rule("DELETE FROM idempotency_keys WHERE created_at < $1", OWN_KEPT),
+)
 
 
 class IdempotencyKeyReused(DomainError):

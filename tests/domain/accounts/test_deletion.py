@@ -17,7 +17,8 @@ from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
-from app.jobs.accounts import remind
+from app.jobs.job import Job
+from app.jobs.sweeps import sweep
 from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, WAITING_MAILS, add_user
@@ -30,6 +31,11 @@ MONTH = timedelta(days=30)
 END = datetime(2026, 12, 21, 12, tzinfo=UTC)
 TO = "+12025550143"
 ActAt = Callable[[datetime], AbstractAsyncContextManager[UnitOfWork]]
+
+
+def reminders(services: Services, now: datetime) -> Job:
+    of = services.database, SetClock(now), services.notify
+    return sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of)
 
 
 @pytest.fixture
@@ -118,8 +124,8 @@ async def test_every_owner_is_mailed_when_and_how_many_credits_go(
 
 
 async def test_owners_are_reminded_once_three_days_before(services: Services, pending: Deletion) -> None:
-    early = remind(services.database, SetClock(END - timedelta(days=3, seconds=1)), services.notify)
-    job = remind(services.database, SetClock(END - timedelta(days=3)), services.notify)
+    early = reminders(services, END - timedelta(days=3, seconds=1))
+    job = reminders(services, END - timedelta(days=3))
 
     before = await early.due(), await early.run()
     ran = await job.due(), await job.run(), await job.due(), await job.run()
@@ -133,7 +139,7 @@ async def test_owners_are_reminded_once_three_days_before(services: Services, pe
 async def test_a_late_reminder_puts_the_deletion_off_by_as_much(services: Services, pending: Deletion) -> None:
     late = END + timedelta(days=2)
 
-    assert await remind(services.database, SetClock(late), services.notify).run()
+    assert await reminders(services, late).run()
 
     assert await ACCOUNTS.only(services, "deletion_at", "deletion_notice_at") == (late + timedelta(days=3), None)
     [_, reminder] = await WAITING_MAILS.read(services, "words")

@@ -16,8 +16,9 @@ from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.sessions import Visitor
 from app.domain.messages.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.retention import RULES
 from app.domain.onboarding.service import Opened
-from app.jobs.retention import purge
+from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
@@ -75,7 +76,7 @@ async def test_a_late_report_is_dropped_quietly(
 
     assert not await services.receipts.due()
     week = timedelta(days=7)
-    await purge(services.database, Later(week), week, week).run()
+    await purge("retention", RULES, services.database, Later(week)).run()
     assert await RECEIPTS.count(pool) == 0
 
 

@@ -13,7 +13,8 @@ from app.db.engine import Pool
 from app.domain.messages.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
-from app.jobs import retention
+from app.domain.messages.retention import RULES
+from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.factories.billing import audit, entries
@@ -22,7 +23,6 @@ from tests.factories.events import EVENTS, told
 from tests.factories.messages import MESSAGES, RECEIPTS, states
 
 ANSWER = "answer"
-MONTH = timedelta(days=30)
 REPORTS = ("sent", "delivered", "failed", "unconfirmed")
 FINAL = ("delivered", "failed")
 
@@ -188,10 +188,10 @@ async def test_a_parked_failure_is_refunded_once_when_it_is_matched(
 
 async def test_a_report_that_no_text_was_found_for_is_forgotten_after_a_day(services: Services, pool: Pool) -> None:
     await services.receipts.receive("sandbox", report("sbx_unknown", "delivered", 2**62))
-    await retention.purge(services.database, Later(timedelta(hours=23)), MONTH, MONTH).run()
+    await purge("retention", RULES, services.database, Later(timedelta(hours=23))).run()
     kept = await journal(pool)
 
-    await retention.purge(services.database, Later(timedelta(hours=25)), MONTH, MONTH).run()
+    await purge("retention", RULES, services.database, Later(timedelta(hours=25))).run()
 
     assert kept == [("delivered", False)]
     assert await journal(pool) == []

@@ -1,0 +1,29 @@
+"""Make the services and jobs of a process from its settings, and join what the areas offer."""
+
+from app.bootstrap.jobs import (
+    REACTIONS,
+    open_delivery_workers,
+    open_dispatcher,
+    open_drip,
+    open_jobs,
+    open_mail_sender,
+    retention_rules,
+)
+from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
+from app.bootstrap.services import open_services
+from app.bootstrap.tables import METADATA
+
+__all__ = [
+    "METADATA",
+    "REACTIONS",
+    "derive",
+    "oauth_tokens",
+    "open_delivery_workers",
+    "open_dispatcher",
+    "open_drip",
+    "open_jobs",
+    "open_mail_sender",
+    "open_services",
+    "retention_rules",
+    "sign_in_tokens",
+]

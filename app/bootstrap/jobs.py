@@ -1,0 +1,145 @@
+"""Jobs of the worker, with the reactions and the rules of retention that the areas offer."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
+from importlib.metadata import version
+
+import structlog
+
+from app.bootstrap.secrets import derive
+from app.bootstrap.services import open_services
+from app.db import schema
+from app.domain.accounts import deletion, mail_outbox
+from app.domain.accounts.mail_sender import MailSender
+from app.domain.accounts.retention import RULES as ACCOUNT_RULES
+from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
+from app.domain.contacts import opt_outs
+from app.domain.conversations import review
+from app.domain.erasure.accounts import AccountDeletions
+from app.domain.erasure.carriers import CarrierErasures
+from app.domain.erasure.retention import RULES as ERASURE_RULES
+from app.domain.events.dispatcher import Dispatcher
+from app.domain.events.reactions import Watcher
+from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
+from app.domain.kernel.retention import Rule
+from app.domain.messages.retention import RULES as MESSAGE_RULES
+from app.domain.oauth import retention as oauth
+from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
+from app.domain.sequences.steps import Drip
+from app.domain.webhooks import retention as webhooks
+from app.domain.webhooks.delivery_worker import Dependencies
+from app.domain.webhooks.delivery_workers import DeliveryWorkers
+from app.domain.webhooks.reactions import REACTIONS as WEBHOOK_REACTIONS
+from app.domain.webhooks.schedule import Schedule
+from app.jobs.job import Job
+from app.jobs.live import Announcer
+from app.jobs.sweeps import purge, sweep
+from app.providers.carriers.sandbox.playback import Playback
+from app.providers.carriers.sandbox.retention import RULES as SANDBOX_RULES
+from app.providers.http import open_client
+from app.providers.mail import open_mail
+from app.services import Services
+from app.settings import Settings
+from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
+
+REACTIONS = (*WEBHOOK_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
+"""Reactions to events, in the order in which they run."""
+
+RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES, *ERASURE_RULES)
+"""Rules of retention that no setting changes."""
+
+SANDBOX_EVERY = 0.25
+USER_AGENT = f"messaging-webhooks/{version('messaging')}"
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
+    """Connect to everything, once it is migrated, and give the work that a worker does."""
+    await schema.wait_for(settings.database_url or "")
+    assert settings.redis_url
+    announcing = aclosing(Announcer(settings.redis_url))
+    async with open_services(settings) as services, open_client(settings.tls_cert) as client, announcing as announcer:
+        secret = derive(settings, "sandbox")
+        playback = Playback(services.database.pool, client, settings.public_url, secret)
+        dispatcher = open_dispatcher(services, announcer.announce)
+        drip = open_drip(services)
+        erasures = CarrierErasures(services.database, services.carriers, services.clock)
+        deletions = AccountDeletions(services.database, services.clock, services.notify)
+        mail_sender = open_mail_sender(services)
+        workers = open_delivery_workers(services)
+        of = services.database, services.clock, services.notify
+        await workers.warm()
+        yield [
+            Job("messages", services.handoff.run, services.handoff.due),
+            Job("reconcile", services.handoff.reconcile, services.handoff.lapsed),
+            Job("receipts", services.receipts.match, services.receipts.due),
+            Job("sequences", drip.run, drip.due),
+            Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
+            Job("events", dispatcher.run, dispatcher.due),
+            Job("erasures", erasures.run, erasures.due),
+            Job("deletions", deletions.run, deletions.due),
+            Job("webhooks", workers.run, workers.due, finish=workers.finish),
+            Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due),
+            sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
+            sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
+            purge("oauth", oauth.make_rules(), services.database, services.clock),
+            purge("retention", retention_rules(settings), services.database, services.clock),
+        ]
+
+
+def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
+    """Return what dispatches events, with the reactions of every area."""
+    return Dispatcher(services.database, services.clock, services.notify, REACTIONS, watchers)
+
+
+def open_mail_sender(services: Services) -> MailSender:
+    """Return what sends mail, by the server that the settings name."""
+    settings, tokens = services.settings, services.authentication.tokens
+    return MailSender(
+        services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, _count_mail
+    )
+
+
+def open_drip(services: Services) -> Drip:
+    """Return what sends the steps of drip sequences."""
+    return Drip(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_delivery_workers(services: Services) -> DeliveryWorkers:
+    """Return what delivers webhooks, at the timings that the settings say."""
+    settings = services.settings
+    schedule = Schedule(
+        waits=settings.webhook_retry_schedule,
+        breaker_waits=settings.webhook_breaker_seconds,
+        notice_after=settings.webhook_notice_seconds,
+        disable_after=settings.webhook_disable_seconds,
+        lease=settings.webhook_lease_seconds,
+    )
+    ports = services.webhooks
+    return DeliveryWorkers.of(
+        Dependencies(
+            services.database,
+            services.clock,
+            services.notify,
+            ports.poster,
+            ports.seal,
+            schedule,
+            USER_AGENT,
+            WEBHOOKS_IN_FLIGHT.inc,
+        )
+    )
+
+
+def retention_rules(settings: Settings) -> Sequence[Rule]:
+    """Return the rules of retention of every area except `oauth`."""
+    payloads, metadata = timedelta(days=settings.webhook_payload_days), timedelta(days=settings.webhook_metadata_days)
+    return (*RULES, *webhooks.make_rules(payloads, metadata))
+
+
+def _count_mail(result: str, reason: str) -> None:
+    MAILS.labels(result).inc()
+    if reason:
+        log.warning("mail_not_sent", result=result, reason=reason)

@@ -1,0 +1,158 @@
+"""Connections, ports and services, made from the settings."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+
+from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
+from app.db.engine import Database, connect
+from app.domain.accounts.authentication import Authentication
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.sealing import CursorSeal, Seal
+from app.domain.kernel.unit_of_work import Notify
+from app.domain.live.feed import Feed
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.carrier import Carrier
+from app.domain.messages.handoff import Handoff, Pace
+from app.domain.messages.inbound import Inbox
+from app.domain.messages.receipts import Receipts
+from app.domain.oauth.authority import Authority
+from app.domain.oauth.resources import Resources
+from app.domain.oauth.signing import KeyRing
+from app.domain.webhooks.service import Ports as WebhookPorts
+from app.jobs.live import Listener
+from app.jobs.notifier import Notifier
+from app.providers.attempts import RedisAttempts
+from app.providers.limits import Limits
+from app.providers.outbound.addresses import LOOPBACK
+from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.documents import DocumentReader
+from app.providers.places import Places
+from app.providers.rate_limits import Policy, Rates
+from app.providers.registry import open_carrier
+from app.providers.shares import Shares
+from app.providers.writers.template import TemplateWriter
+from app.services import Services
+from app.settings import Settings
+from app.telemetry.metrics import SENDS
+
+DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncGenerator[Services]:
+    """Connect to everything and join it; disconnect at the end, once what was begun is finished."""
+    assert settings.database_url
+    assert settings.redis_url
+    async with AsyncExitStack() as stack:
+        database = await connect(settings.database_url, settings.database_pool)
+        stack.push_async_callback(database.close)
+        poster = _open_poster(settings)
+        stack.push_async_callback(poster.close)
+        lines = _open_lines(settings.redis_url, stack)
+        services = _join(settings, database, poster, lines)
+        stack.push_async_callback(services.acceptor.close)
+        stack.push_async_callback(services.authentication.close)
+        yield services
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What speaks with Redis."""
+
+    notifier: Notifier
+    live: Listener
+    rates: Rates
+    shares: Shares
+    attempts: RedisAttempts
+    places: Places
+
+
+def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
+    rates, shares, attempts = Rates(redis_url), Shares(redis_url), RedisAttempts(redis_url, Clock())
+    places = Places(redis_url)
+    lines = _Lines(Notifier(redis_url), Listener(redis_url), rates, shares, attempts, places)
+    for line in (lines.notifier, lines.live, lines.rates, lines.shares, lines.attempts, lines.places):
+        stack.push_async_callback(line.close)
+    return lines
+
+
+def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
+    clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
+    carrier = open_carrier(settings, pool, derive(settings, "sandbox"))
+    carriers = {carrier.name: carrier}
+    return Services(
+        settings=settings,
+        database=database,
+        clock=clock,
+        notify=notify,
+        acceptor=SendAcceptor(pool, clock, notify, carrier.capabilities.max_segments, settings.database_pool // 2),
+        inbox=Inbox(sessions, pool, clock, notify, carriers),
+        receipts=Receipts(sessions, pool, clock, notify),
+        webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
+        writer=TemplateWriter(),
+        carriers=carriers,
+        handoff=_open_handoff(settings, database, carriers, clock, notify),
+        feed=Feed(pool),
+        live=lines.live,
+        limits=_limits(settings, lines),
+        authentication=Authentication(sessions, clock, notify, lines.attempts, sign_in_tokens(settings)),
+        oauth=_open_oauth(settings, database, clock, poster),
+        secret=derive(settings, "api keys"),
+        cursors=CursorSeal(derive(settings, "cursors")),
+        exports=Seal(derive(settings, "export links")),
+        places=lines.places,
+    )
+
+
+def _limits(settings: Settings, lines: _Lines) -> Limits:
+    anonymous = 6_000 if settings.in_development else 600
+    return Limits(
+        Policy("requests", settings.rate_limit),
+        Policy("sends", settings.send_rate_limit),
+        Policy("documents", 250, parts=6),
+        Policy("anonymous", anonymous),
+        lines.rates,
+        lines.shares,
+    )
+
+
+def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: WebhookPoster) -> Authority:
+    seal = Seal(derive(settings, "oauth signing keys"))
+    return Authority(
+        resources=Resources(settings.public_url),
+        tokens=oauth_tokens(settings),
+        seal=Seal(derive(settings, "oauth requests")),
+        key_ring=KeyRing(database.sessions, clock, seal, timedelta(days=settings.oauth_key_days)),
+        fetch=DocumentReader(poster, DOCUMENT_AGENT).fetch,
+        allow_http=settings.in_development,
+    )
+
+
+def _open_handoff(
+    settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, notify: Notify
+) -> Handoff:
+    pace = Pace(
+        batch=settings.handoff_batch,
+        timeout=settings.handoff_timeout_seconds,
+        lease=settings.handoff_lease_seconds,
+        ambiguous_wait=settings.ambiguous_wait_seconds,
+        unconfirmed_after=settings.unconfirmed_after_seconds,
+    )
+    return Handoff(database, carriers, clock, notify, pace, _count_send)
+
+
+def _open_poster(settings: Settings) -> WebhookPoster:
+    networks = [*settings.webhook_allow_nets, *(LOOPBACK if settings.in_development else ())]
+    return WebhookPoster(
+        allow_http=settings.in_development,
+        allow_networks=networks,
+        connect_timeout=settings.webhook_connect_seconds,
+        timeout=settings.webhook_timeout_seconds,
+    )
+
+
+def _count_send(result: str) -> None:
+    SENDS.labels(result).inc()

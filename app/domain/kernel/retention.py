@@ -1,0 +1,20 @@
+"""Rules of retention: which rows are deleted after which time."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from app.db.engine import Pool
+
+
+class Rule(NamedTuple):
+    """A statement that deletes or empties rows older than `$1`, and the time for which they are kept."""
+
+    statement: str
+    kept: timedelta
+
+
+async def apply(rules: Iterable[Rule], pool: Pool, now: datetime) -> None:
+    """Run the statements of rules, each in a transaction of its own."""
+    for rule in rules:
+        await pool.execute(rule.statement, now - rule.kept)

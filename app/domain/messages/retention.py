@@ -1,0 +1,14 @@
+"""Rules of retention for unmatched receipts and unusable callbacks."""
+
+from datetime import timedelta
+
+from app.domain.kernel.retention import Rule
+from app.domain.messages.receipts import UNMATCHED_FOR
+
+UNUSABLE_FOR = timedelta(days=30)
+"""How long a callback is kept that could not be used."""
+
+RULES = (
+    Rule("DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1", UNMATCHED_FOR),
+    Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
+)

@@ -1,0 +1,60 @@
+"""Jobs that a rule or a verb of an area is enough for."""
+
+from collections.abc import Awaitable, Callable, Iterable
+
+import structlog
+
+from app.db.engine import Database
+from app.domain.kernel import retention
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.retention import Rule
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.jobs.job import Job
+
+PURGE_SECONDS = 600.0
+SWEEP_SECONDS = 30.0
+
+log = structlog.get_logger(__name__)
+
+
+def purge(topic: str, rules: Iterable[Rule], database: Database, clock: Clock) -> Job:
+    """Return the job that applies rules of retention."""
+    rules = tuple(rules)
+
+    async def run() -> bool:
+        await retention.apply(rules, database.pool, clock.now())
+        return False
+
+    async def due() -> bool:
+        return True
+
+    return Job(topic, run, due, every=PURGE_SECONDS)
+
+
+def sweep(
+    topic: str,
+    find_accounts: str,
+    verb: Callable[[UnitOfWork], Awaitable[int]],
+    database: Database,
+    clock: Clock,
+    notify: Notify,
+) -> Job:
+    """Return the job that runs a verb in each account that a statement finds due at `$1`.
+
+    The verb returns how much it did. An account in which it fails is logged and does not delay the others.
+    """
+
+    async def run() -> bool:
+        done = 0
+        for row in await database.pool.fetch(find_accounts, clock.now()):
+            try:
+                async with open_unit(database.sessions, Actor(row[0], frozenset()), clock, notify) as unit:
+                    done += await verb(unit)
+            except Exception:
+                log.exception("sweep_failed", topic=topic, account_id=row[0])
+        return done > 0
+
+    async def due() -> bool:
+        return bool(await database.pool.fetch(find_accounts, clock.now()))
+
+    return Job(topic, run, due, every=SWEEP_SECONDS)

@@ -1,0 +1,12 @@
+"""Rules of retention for the messages and callbacks of the sandbox."""
+
+from datetime import timedelta
+
+from app.domain.kernel.retention import Rule
+
+SANDBOX_FOR = timedelta(days=30)
+
+RULES = (
+    Rule("DELETE FROM sandbox_callbacks WHERE done_at < $1", SANDBOX_FOR),
+    Rule("DELETE FROM sandbox_messages WHERE received_at < $1", SANDBOX_FOR),
+)
