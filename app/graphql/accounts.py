@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
@@ -12,6 +12,7 @@ from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
 from app.domain.kernel.paging import Page
+from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
@@ -129,6 +130,23 @@ class Viewer:
     email: str = strawberry.field(description="The e-mail address.")
     first_name: str = strawberry.field(description="The first name; empty when not known.")
     last_name: str = strawberry.field(description="The last name; empty when not known.")
+    role: Role = strawberry.field(description="The role of the user.")
+
+    @strawberry.field(description="The scopes of the caller: of the session, the key or the access token.")
+    def scopes(self, info: Info) -> list[str]:
+        """Return the actor's scopes."""
+        return sorted(info.context.unit.actor.scopes)
+
+    @strawberry.field(description="The id of the caller's session; null for a key or an access token.")
+    def session_id(self, info: Info) -> BigInt | None:
+        """Return the session's id."""
+        id = info.context.unit.actor.session_id
+        return None if id is None else BigInt(id)
+
+    @strawberry.field(graphql_type=User, description="The user.", directives=guarded("conversations:write"))
+    def user(self) -> Any:
+        """Return the user, who is read as the viewer too."""
+        return self
 
     @strawberry.field(description="The name of the account's company.")
     async def company_name(self, info: Info) -> str:
@@ -148,6 +166,13 @@ class Session:
     last_used_at: datetime = strawberry.field(description="When it was last used, to the minute.")
     expires_at: datetime = strawberry.field(description="When it ends, unless it is used before.")
 
+    @strawberry.field(
+        graphql_type=User, description="The user who is signed in.", directives=guarded("conversations:write")
+    )
+    async def user(self, info: Info) -> Any:
+        """Return the user."""
+        return await info.context.load(queries.find_users, self.user_id)
+
 
 @strawberry.type(description="Something done about who may do what. Entries are never changed.")
 class AuditEntry:
@@ -155,13 +180,17 @@ class AuditEntry:
 
     id: BigInt = strawberry.field(description="The entry's id.")
     action: str = strawberry.field(description="What was done, such as signed_in or key_revoked.")
-    actor: str = strawberry.field(description="Who did it: user:ID, key:ID, or a part of the service.")
     subject: str = strawberry.field(description="To whom or what, such as an e-mail address or a key's name.")
     address: str = strawberry.field(description="The network address it was done from; empty when not known.")
     user_agent: str = strawberry.field(description="What the browser said it is; empty when not known.")
     details: JSON = strawberry.field(description="What else there is to say, as an object.")
     request_id: str | None = strawberry.field(description="The request that did it, as the log names it.")
     created_at: datetime = strawberry.field(description="When it was done.")
+
+    @strawberry.field(description="The user, key, application or part of the service that did it.")
+    def actor(self) -> Actor:
+        """Return the actor."""
+        return actor_in(self)
 
 
 @strawberry.type

@@ -10,6 +10,7 @@ from app.domain.accounts import api_keys, queries
 from app.domain.accounts.api_keys import Made, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -24,11 +25,16 @@ class ApiKey:
     prefix: str = strawberry.field(description="Its first characters.")
     last_four: str = strawberry.field(description="Its last four characters.")
     scopes: list[str] = strawberry.field(description="What it may do.")
-    created_by: str = strawberry.field(description="Who made it.")
+    created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="When it was made.")
     expires_at: datetime | None = strawberry.field(description="When it, or what it was made with, ends by itself.")
     last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
     revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
+
+    @strawberry.field(description="The user, key or application that made it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
 
 
 @strawberry.type(description="A key just made. Keep its text now: it cannot be shown again.")

@@ -7,6 +7,7 @@ from typing import Annotated
 import strawberry
 
 from app.domain.automations import models, queries, service
+from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -24,8 +25,13 @@ class WatchedKeyword:
 
     id: BigInt = strawberry.field(description="The watched keyword's id.")
     keyword: str = strawberry.field(description="The keyword, in lower case, as texts are compared with it.")
-    created_by: str = strawberry.field(description="Who has it watched.")
+    created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="Since when it is watched.")
+
+    @strawberry.field(description="The user, key or application that added it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
 
 
 @strawberry.type

@@ -1,17 +1,21 @@
 """Credits, as the contract shows them."""
 
 from datetime import datetime
+from typing import Any
 
 import strawberry
 
 from app.domain.billing import models, queries
 from app.domain.billing.models import EntryType
 from app.domain.kernel.paging import Page
+from app.domain.messages import queries as messages
+from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.messages import Message
 
 describe(
     EntryType,
@@ -48,8 +52,21 @@ class Transaction:
     balance_after: BigInt = strawberry.field(description="The balance it left.")
     message_id: BigInt | None = strawberry.field(description="The message it was for.")
     description: str = strawberry.field(description="What it was for, in words.")
-    actor: str = strawberry.field(description="Who caused it.")
     created_at: datetime = strawberry.field(description="When it was made.")
+
+    @strawberry.field(description="The user, key, application or part of the service that caused it.")
+    def actor(self) -> Actor:
+        """Return the actor."""
+        return actor_in(self)
+
+    @strawberry.field(
+        graphql_type=Message | None,
+        description="The message it was for; null for other entries, and once the message is deleted.",
+        directives=guarded("messages:read"),
+    )
+    async def message(self, info: Info) -> Any:
+        """Return the message."""
+        return None if self.message_id is None else await info.context.load(messages.find_many, self.message_id)
 
 
 @strawberry.type

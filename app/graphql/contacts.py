@@ -6,20 +6,23 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.consent.models import ConsentKind
+from app.domain.consent import queries as consents
 from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.graphql.consents import Consent
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
+from app.graphql.core.lazy import lazily
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -39,17 +42,6 @@ describe(
     ContactStatus,
     "Whether a contact has opted out of texts.",
     {"active": "May be texted.", "opted_out": "Has said stop, and must not be texted."},
-)
-describe(
-    ConsentKind,
-    "What a consent record says.",
-    {
-        "opt_in": "The person agreed to texts.",
-        "opt_out": "The person texted a stop word.",
-        "re_opt_in": "The person agreed again after an opt-out.",
-        "attested": "The sender of a text certified that the person had agreed.",
-        "revoked_other": "The person took consent back in another way than by a stop word.",
-    },
 )
 describe(
     ContactSort,
@@ -81,19 +73,6 @@ class ScoreReason:
 
     reason: str = strawberry.field(description="What the points are for.")
     points: int = strawberry.field(description="How many points it gives.")
-
-
-@strawberry.type(description="One statement of consent or its withdrawal. Records are only ever added.")
-class Consent:
-    """A consent record."""
-
-    id: BigInt = strawberry.field(description="The record's id.")
-    kind: ConsentKind = strawberry.field(description="What the record says.")
-    method: str = strawberry.field(description="How consent was given or taken back, such as keyword or web_form.")
-    text: str = strawberry.field(description="The words that were shown or received.")
-    message_id: BigInt | None = strawberry.field(description="The message that carried it.")
-    actor: str = strawberry.field(description="Who recorded it.")
-    recorded_at: datetime = strawberry.field(description="When it was recorded.")
 
 
 @strawberry.type(description="A person whom messages are sent to. There is one contact per phone.")
@@ -134,7 +113,16 @@ class Contact:
     )
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
-        return await info.context.consents.load(_row(self).phone)
+        return await info.context.load_rows(consents.find_consents, "phone", _row(self).phone)
+
+    @strawberry.field(
+        graphql_type=lazily("Conversation", "app.graphql.conversations") | None,
+        description="The conversation with the contact; null before the first message.",
+        directives=guarded("conversations:read"),
+    )
+    async def conversation(self, info: Info) -> Any:
+        """Return the conversation."""
+        return await info.context.load(conversations.find_by_contacts, self.id)
 
 
 @strawberry.type(description="A label that contacts have.")

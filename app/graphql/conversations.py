@@ -5,17 +5,24 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.accounts import queries as accounts
+from app.domain.contacts import queries as contacts
 from app.domain.conversations import models, queries, review, service
 from app.domain.conversations.models import ConversationStatus
 from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import ConversationFields
 from app.domain.kernel.paging import Page
+from app.domain.messages import queries as messages
+from app.domain.messages.models import Message as MessageRow
+from app.domain.messages.queries import MessageFilter
+from app.graphql.accounts import User
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.messages import Message
 
 describe(
     ConversationStatus,
@@ -43,7 +50,42 @@ class Conversation:
     @strawberry.field(graphql_type=Contact, description="Whom it is with.", directives=guarded("contacts:read"))
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
-        return await info.context.contacts.load(self.contact_id)
+        return await info.context.load(contacts.find_many, self.contact_id)
+
+    @strawberry.field(
+        graphql_type=User | None,
+        description="The user who takes care of it, removed or not; null while it is unassigned.",
+        directives=guarded("conversations:write"),
+    )
+    async def assignee(self, info: Info) -> Any:
+        """Return the assignee."""
+        return None if self.assignee_id is None else await info.context.load(accounts.find_users, self.assignee_id)
+
+    @strawberry.field(
+        graphql_type=Message | None, description="The latest message.", directives=guarded("messages:read")
+    )
+    async def last_message(self, info: Info) -> Any:
+        """Return the latest message."""
+        return await info.context.load(messages.find_last, self.id)
+
+    @strawberry.field(
+        graphql_type=Connection[Message],
+        description="The messages of the conversation, the newest first.",
+        directives=guarded("messages:read"),
+    )
+    async def messages(
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[MessageRow]:
+        """Return one page of the messages."""
+        wanted = MessageFilter(conversation_id=self.id)
+        place = window(info, "messages", first, after, last, before, offset)
+        return await messages.find_page(info.context.unit, wanted, place)
 
 
 @strawberry.input(description="The fields to change; what is left out stays as it is.")

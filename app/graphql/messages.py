@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.contacts import queries as contacts
 from app.domain.kernel.paging import Page
 from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.acceptor import Send
@@ -81,7 +82,7 @@ class Message:
     )
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
-        return await info.context.contacts.load(self.contact_id)
+        return await info.context.load(contacts.find_many, self.contact_id)
 
 
 @strawberry.type(description="An accepted text: kept, paid for, and about to be handed to the carrier.")

@@ -9,6 +9,7 @@ import strawberry
 from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
+from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -25,13 +26,18 @@ class OauthClient:
     name: str = strawberry.field(description="What people see when they are asked.")
     redirect_uris: list[str] = strawberry.field(description="Where people may be sent back to.")
     scopes: list[str] = strawberry.field(description="The most it may ask for.")
-    created_by: str = strawberry.field(description="Who made it.")
+    created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="When it was made.")
     last_used_at: datetime | None = strawberry.field(description="When it was last given tokens, to the day.")
     revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
     confidential: bool = strawberry.field(
         description="Whether it has a secret. One that cannot keep one proves itself by PKCE."
     )
+
+    @strawberry.field(description="The user, key or application that made it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
 
 
 @strawberry.type(description="A client just made, or given a new secret. Keep the secret: it cannot be shown again.")

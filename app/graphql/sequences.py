@@ -5,13 +5,15 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.contacts import service as contacts
+from app.domain.contacts import queries as contacts
+from app.domain.contacts import service as contact_service
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Page
 from app.domain.sequences import models, queries, service
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.service import NewStep
+from app.graphql.actors import Actor, actor_of
 from app.graphql.contacts import PHONE, Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
@@ -65,7 +67,7 @@ class Sequence:
     @strawberry.field(graphql_type=list[SequenceStep], description="The texts, in their order.")
     async def steps(self, info: Info) -> Any:
         """Return the steps."""
-        return await info.context.steps.load(self.id)
+        return await info.context.load_rows(queries.find_steps, "sequence_id", self.id)
 
 
 @strawberry.type(description="A contact on its way through a drip sequence.")
@@ -84,19 +86,26 @@ class Enrollment:
     )
     position: int = strawberry.field(description="The step that is sent next; one more than there are at the end.")
     next_send_at: datetime | None = strawberry.field(description="When the next step is due; null once it has ended.")
-    enrolled_by: str = strawberry.field(description="Who enrolled the contact.")
+    enrolled_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="When the contact was enrolled.")
     ended_at: datetime | None = strawberry.field(description="When it was completed or ended.")
+
+    @strawberry.field(description="The user, key or application that enrolled the contact.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.enrolled_by)
 
     @strawberry.field(description="What the account calls the drip sequence.")
     async def sequence_name(self, info: Info) -> str:
         """Return the sequence's name."""
-        return (await info.context.sequences.load(self.sequence_id)).name
+        sequence = await info.context.load(queries.find_many, self.sequence_id)
+        assert sequence
+        return sequence.name
 
     @strawberry.field(graphql_type=Contact, description="Who is enrolled.", directives=guarded("contacts:read"))
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
-        return await info.context.contacts.load(self.contact_id)
+        return await info.context.load(contacts.find_many, self.contact_id)
 
 
 @strawberry.type(description="A contact that is enrolled in a drip sequence, now or since before.")
@@ -247,7 +256,7 @@ class SequenceMutation:
         unit = info.context.unit
 
         async def act() -> dict[str, Any]:
-            contact = await contacts.get(unit, contact_id, phone)
+            contact = await contact_service.get(unit, contact_id, phone)
             done = await service.enroll(unit, sequence_id, contact.id)
             return {
                 "enrollment_id": done.enrollment_id,

@@ -15,7 +15,7 @@ from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
-from app.graphql.webhooks import WebhookId
+from app.graphql.webhooks import Webhook, WebhookId
 
 describe(
     DeliveryStatus,
@@ -56,6 +56,9 @@ class WebhookDelivery:
     subscription_id: BigInt = strawberry.field(description="The webhook it is for.")
     event: str = strawberry.field(description="The event, by the name that the webhook has for it.")
     webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers tell repetitions.")
+    event_id: BigInt | None = strawberry.field(
+        description="The id of the event, the same in the deliveries of all webhooks; null for a test."
+    )
     contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
     is_test: bool = strawberry.field(description="True for a sample sent by hand.")
     status: DeliveryStatus = strawberry.field(description="What became of it.")
@@ -71,10 +74,15 @@ class WebhookDelivery:
         raw = _delivery(self).body
         return raw.decode() if raw is not None else None
 
+    @strawberry.field(graphql_type=Webhook | None, description="The webhook it is for; null once it is removed.")
+    async def webhook(self, info: Info) -> Any:
+        """Return the webhook."""
+        return await info.context.load(queries.find_subscriptions, _delivery(self).subscription_id)
+
     @strawberry.field(graphql_type=list[WebhookAttempt], description="Every attempt, the first one first.")
     async def attempts(self, info: Info) -> Any:
         """Return the attempts."""
-        return await info.context.attempts.load(_delivery(self).id)
+        return await info.context.load_rows(queries.find_attempts, "delivery_id", _delivery(self).id)
 
 
 @strawberry.type(description="Something that the account should know of a webhook.")

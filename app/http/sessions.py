@@ -84,4 +84,4 @@ class SessionIdentity:
             return None
         if entry.user.role == Role.service:
             raise Unauthenticated(reason="A service user signs in to connect applications only.")
-        return actor_of(entry.user, request_id())
+        return actor_of(entry.user, request_id(), entry.session.id)

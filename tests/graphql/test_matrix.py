@@ -56,7 +56,6 @@ SHOWS_NO_TEXT = {
     "event_samples",
     "last_update_id",
     "phone_numbers",
-    "webhook_deliveries",
 }
 """Queries whose answers hold no text that an account writes."""
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 SHOWN = """
 fragment Shown on OauthClient {
-  id client_id name redirect_uris scopes confidential created_by last_used_at revoked_at
+  id client_id name redirect_uris scopes confidential creator { kind } last_used_at revoked_at
 }
 """
 CREATE = (

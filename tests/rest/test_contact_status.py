@@ -31,7 +31,9 @@ LIFTED = f"{PHONE} has opted out and cannot be texted. Only their reply START or
 FACTS = ("new_contact", "new_opt_out", "contact_dnd_changed", "contact_tag_added", "pipeline_stage_changed")
 CREATE_BY_GRAPHQL = """
 mutation ($status: ContactStatus) {
-  create_contact(contact: {phone: "+12025550143", status: $status}) { id status score consents { kind method actor } }
+  create_contact(contact: {phone: "+12025550143", status: $status}) {
+    id status score consents { kind method actor { label } }
+  }
 }
 """
 MAKE_SEQUENCE = """

@@ -257,9 +257,9 @@ class Authentication:
             yield unit
 
 
-def actor_of(user: User, request_id: str | None = None) -> Actor:
+def actor_of(user: User, request_id: str | None = None, session_id: int | None = None) -> Actor:
     """Return what a user is once signed in: an actor with the scopes of its role."""
-    return Actor(user.account_id, scopes_of(user.role), f"user:{user.id}", request_id, user.id)
+    return Actor(user.account_id, scopes_of(user.role), f"user:{user.id}", request_id, user.id, session_id=session_id)
 
 
 async def _hold(unit: UnitOfWork, user: User, renewed: str | None = None) -> None:

@@ -86,6 +86,12 @@ async def list_users(unit: UnitOfWork) -> Sequence[User]:
     return await unit.all(select(User).where(*own).order_by(User.id))
 
 
+async def find_users(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, User]:
+    """Return users of the account by their ids, removed ones too."""
+    own = (User.account_id == unit.actor.account_id, User.id.in_(ids))
+    return {user.id: user for user in await unit.all(select(User).where(*own))}
+
+
 async def get_viewer(unit: UnitOfWork) -> User:
     """Return the user who asks; for a key, which is nobody's, the owner who has been there longest."""
     present = select(User).where(User.account_id == unit.actor.account_id, User.removed_at.is_(None))
@@ -102,6 +108,11 @@ async def get_viewer(unit: UnitOfWork) -> User:
 async def list_keys(unit: UnitOfWork) -> list[ShownKey]:
     """Return the account's keys, the newest first; revoked ones too."""
     return await _show(unit, None)
+
+
+async def find_keys(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ShownKey]:
+    """Return keys of the account by their ids, revoked ones too."""
+    return {key.id: key for key in await _show(unit, None) if key.id in ids}
 
 
 async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:

@@ -1,5 +1,6 @@
 """Finding conversations."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Select, select
@@ -40,6 +41,12 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:
 async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = False) -> Conversation | None:
     """Return the conversation with a contact."""
     return await unit.one(_own(unit, lock=lock).where(Conversation.contact_id == contact_id))
+
+
+async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
+    """Return the conversations with contacts, by the contact's id."""
+    found = await unit.all(_own(unit).where(Conversation.contact_id.in_(contact_ids)))
+    return {conversation.contact_id: conversation for conversation in found}
 
 
 def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Conversation]:

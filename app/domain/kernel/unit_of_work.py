@@ -33,6 +33,7 @@ class Actor:
     user_id: int | None = None
     grant_id: int | None = None
     key_id: int | None = None
+    session_id: int | None = None
 
 
 @dataclass(slots=True)

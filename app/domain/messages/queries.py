@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import ARRAY, BigInteger, Select, delete, func, literal, select, true
+from sqlalchemy.orm import aliased
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -41,6 +42,20 @@ async def get(unit: UnitOfWork, id: int) -> Message:
 async def find(unit: UnitOfWork, id: int) -> Message | None:
     """Return a message, or None where the account has none with that id."""
     return await unit.one(_own(unit).where(Message.id == id))
+
+
+async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Message]:
+    """Return messages by their ids."""
+    return {message.id: message for message in await unit.all(_own(unit).where(Message.id.in_(ids)))}
+
+
+async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Message]:
+    """Return the latest message of conversations, by the conversation's id."""
+    wanted = select(func.unnest(literal(conversation_ids, ARRAY(BigInteger))).label("id")).subquery()
+    latest = _own(unit).where(Message.conversation_id == wanted.c.id).order_by(Message.id.desc()).limit(1)
+    each = aliased(Message, latest.lateral())
+    found = await unit.all(select(each).select_from(wanted.join(each, true())))
+    return {message.conversation_id: message for message in found}
 
 
 async def lock_all(unit: UnitOfWork, contact_id: int) -> int:

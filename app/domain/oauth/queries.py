@@ -116,6 +116,12 @@ async def list_applications(unit: UnitOfWork, user_id: int | None = None) -> lis
     return [_application(*row) for row in rows]
 
 
+async def find_applications(unit: UnitOfWork, grant_ids: Sequence[int]) -> dict[int, ConnectedApplication]:
+    """Return connected applications by the ids of their grants, disconnected ones too."""
+    rows = await unit.rows(_applications(unit).where(Grant.id.in_(grant_ids)))
+    return {application.id: application for application in (_application(*row) for row in rows)}
+
+
 async def get_application(unit: UnitOfWork, grant: Grant) -> ConnectedApplication:
     """Return a grant of the account's with the names."""
     rows = await unit.rows(_applications(unit).where(Grant.id == grant.id))

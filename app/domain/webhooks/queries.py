@@ -82,6 +82,11 @@ async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Deli
     return found
 
 
+async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Subscription]:
+    """Return subscriptions that the actor manages, by their ids."""
+    return {row.id: row for row in await unit.all(_own(unit).where(Subscription.id.in_(ids)))}
+
+
 async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
     """Return the attempts of deliveries, the first ones first."""
     own = select(Delivery.id).where(*_of_managed(unit), Delivery.id.in_(delivery_ids))

@@ -1,6 +1,6 @@
 """The context of resolvers."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
@@ -9,20 +9,20 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 import strawberry
 from strawberry.dataloader import DataLoader
 
-from app.domain.consent import queries as consents
-from app.domain.consent.models import Consent
-from app.domain.contacts import queries as contacts
-from app.domain.contacts.models import Contact
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.sequences import queries as sequences
-from app.domain.sequences.models import Sequence as DripSequence
-from app.domain.sequences.models import Step
-from app.domain.webhooks import queries as webhooks
-from app.domain.webhooks.models import Attempt
 from app.services import Services
 
 T = TypeVar("T")
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+Find = Callable[[UnitOfWork, list[K]], Awaitable[Mapping[K, V]]]
+"""A batch query of an area: what it finds, by key."""
+
+FindRows = Callable[[UnitOfWork, list[K]], Awaitable[Sequence[V]]]
+"""A batch query of an area that finds several rows for a key."""
 
 Pause = Callable[[], Awaitable[None]]
 """Lets others go on, in the middle of an operation that computes for long."""
@@ -41,72 +41,30 @@ class Context:
     replayed: bool = False
     last_event_id: int | None = None
     pause: Pause | None = None
-    _contacts: DataLoader[int, Contact] | None = field(default=None)
-    _consents: DataLoader[str, list[Consent]] | None = field(default=None)
-    _attempts: DataLoader[int, list[Attempt]] | None = field(default=None)
-    _sequences: DataLoader[int, DripSequence] | None = field(default=None)
-    _steps: DataLoader[int, list[Step]] | None = field(default=None)
+    _loaders: dict[object, DataLoader[Any, Any]] = field(default_factory=dict[object, DataLoader[Any, Any]])
 
-    @property
-    def contacts(self) -> DataLoader[int, Contact]:
-        """Return the loader of contacts by id, which asks once for all that one level of a query needs."""
-        if self._contacts is None:
-            self._contacts = DataLoader(load_fn=self._load_contacts)
-        return self._contacts
+    def load(self, find: Find[K, V], key: K) -> Awaitable[V | None]:
+        """Return what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
 
-    async def _load_contacts(self, ids: Sequence[int]) -> list[Contact | BaseException]:
-        found = await contacts.find_many(self.unit, ids)
-        return [found.get(id, LookupError(id)) for id in ids]
+        async def load_all(keys: list[K]) -> list[V | None]:
+            found = await find(self.unit, keys)
+            return [found.get(key) for key in keys]
 
-    @property
-    def consents(self) -> DataLoader[str, list[Consent]]:
-        """Return the loader of what is recorded of the consent of phones, by the phone."""
-        if self._consents is None:
-            self._consents = DataLoader(load_fn=self._load_consents)
-        return self._consents
+        return self._loader(find, load_all).load(key)
 
-    async def _load_consents(self, phones: Sequence[str]) -> list[list[Consent]]:
-        found: dict[str, list[Consent]] = {phone: [] for phone in phones}
-        for consent in await consents.find_consents(self.unit, phones):
-            found[consent.phone].append(consent)
-        return list(found.values())
+    def load_rows(self, find: FindRows[K, V], by: str, key: K) -> Awaitable[list[V]]:
+        """Return the rows that an area's batch query finds for a key; `by` is the attribute that holds the key."""
 
-    @property
-    def attempts(self) -> DataLoader[int, list[Attempt]]:
-        """Return the loader of the attempts of webhook deliveries, by the delivery's id."""
-        if self._attempts is None:
-            self._attempts = DataLoader(load_fn=self._load_attempts)
-        return self._attempts
+        async def load_all(keys: list[K]) -> list[list[V]]:
+            found: dict[K, list[V]] = {key: [] for key in keys}
+            for row in await find(self.unit, keys):
+                found[getattr(row, by)].append(row)
+            return list(found.values())
 
-    async def _load_attempts(self, delivery_ids: Sequence[int]) -> list[list[Attempt]]:
-        found: dict[int, list[Attempt]] = {id: [] for id in delivery_ids}
-        for attempt in await webhooks.find_attempts(self.unit, delivery_ids):
-            found[attempt.delivery_id].append(attempt)
-        return list(found.values())
+        return self._loader(find, load_all).load(key)
 
-    @property
-    def sequences(self) -> DataLoader[int, DripSequence]:
-        """Return the loader of drip sequences by id."""
-        if self._sequences is None:
-            self._sequences = DataLoader(load_fn=self._load_sequences)
-        return self._sequences
-
-    async def _load_sequences(self, ids: Sequence[int]) -> list[DripSequence | BaseException]:
-        found = await sequences.find_many(self.unit, ids)
-        return [found.get(id, LookupError(id)) for id in ids]
-
-    @property
-    def steps(self) -> DataLoader[int, list[Step]]:
-        """Return the loader of the steps of drip sequences, by the sequence's id."""
-        if self._steps is None:
-            self._steps = DataLoader(load_fn=self._load_steps)
-        return self._steps
-
-    async def _load_steps(self, sequence_ids: Sequence[int]) -> list[list[Step]]:
-        found: dict[int, list[Step]] = {id: [] for id in sequence_ids}
-        for step in await sequences.find_steps(self.unit, sequence_ids):
-            found[step.sequence_id].append(step)
-        return list(found.values())
+    def _loader(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]]) -> DataLoader[K, Any]:
+        return self._loaders.setdefault(find, DataLoader(load_fn=load_all))
 
 
 Info = strawberry.Info[Context, None]

@@ -1,0 +1,39 @@
+"""Records of consent, as the contract shows them."""
+
+from datetime import datetime
+
+import strawberry
+
+from app.domain.consent.models import ConsentKind
+from app.graphql.actors import Actor, actor_in
+from app.graphql.core.enums import describe
+from app.graphql.core.scalars import BigInt
+
+describe(
+    ConsentKind,
+    "What a consent record says.",
+    {
+        "opt_in": "The person agreed to texts.",
+        "opt_out": "The person texted a stop word.",
+        "re_opt_in": "The person agreed again after an opt-out.",
+        "attested": "The sender of a text certified that the person had agreed.",
+        "revoked_other": "The person took consent back in another way than by a stop word.",
+    },
+)
+
+
+@strawberry.type(description="One statement of consent or its withdrawal. Records are only ever added.")
+class Consent:
+    """A consent record."""
+
+    id: BigInt = strawberry.field(description="The record's id.")
+    kind: ConsentKind = strawberry.field(description="What the record says.")
+    method: str = strawberry.field(description="How consent was given or taken back, such as keyword or web_form.")
+    text: str = strawberry.field(description="The words that were shown or received.")
+    message_id: BigInt | None = strawberry.field(description="The message that carried it.")
+    recorded_at: datetime = strawberry.field(description="When it was recorded.")
+
+    @strawberry.field(description="The user, key, application or part of the service that recorded it.")
+    def actor(self) -> Actor:
+        """Return the actor."""
+        return actor_in(self)
