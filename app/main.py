@@ -45,7 +45,7 @@ from app.services import Services
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
-from app.web import account, export_page, key_pages, people_pages, sign_in
+from app.web import account, export_page, front, key_pages, people_pages, sign_in
 from app.web.browser import Browser
 from app.web.console import Console
 from app.web.oauth import routes as oauth
@@ -68,7 +68,7 @@ def create_app(settings: Settings) -> RequestTelemetry:
     app = FastAPI(lifespan=_lifespan(settings, rest_operations()), openapi_url=None, docs_url=None, redoc_url=None)
     if settings.in_development:
         app.add_middleware(LoopbackOnly)
-    envelope.install(app, _docs(settings), _challenge(settings))
+    envelope.install(app, _docs(settings), _challenge(settings), front.missing)
     safe = SafeHeaders(app, https=settings.public_url.startswith("https://"))
     return RequestTelemetry(Paced(safe, STRANGERS_PER_SECOND * (10 if settings.in_development else 1)))
 
@@ -114,6 +114,7 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
         *inbound.routes(services),
         *exports.routes(services),
         *health.routes(services),
+        *front.routes(),
         *pages.routes(described),
     ]
 

@@ -1,4 +1,4 @@
-"""What stands around every answer, good or bad."""
+"""Response envelope and error mapping of the REST surface."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -32,6 +32,8 @@ from app.http.errors import headers_of, is_away, translate
 from app.telemetry.requests import route_of
 
 log = structlog.get_logger(__name__)
+
+Page = Callable[[Request], Response | None]
 
 _CODES = {
     error.status: error.code
@@ -67,15 +69,18 @@ def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any
     return _failure(error.code, str(error), request_id, docs_url)
 
 
-def install(app: FastAPI, docs_url: str, challenge: str = "Bearer") -> None:
-    """Make everything that goes wrong in an application leave in the envelope.
+def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
+    """Answer every error of an application in the envelope.
 
-    `challenge` is the `WWW-Authenticate` header of who sent no key.
+    `challenge` is the `WWW-Authenticate` header of an answer to a request without a key. `missing` may return a page
+    for a path without an endpoint, which is answered in place of the envelope.
 
     A middleware that names requests in `scope["state"]["request_id"]` stands around this: add it afterwards.
     """
 
     async def refuse(request: Request, cause: Exception) -> Response:
+        if isinstance(cause, HTTPException) and cause.status_code == 404 and (page := missing(request)):
+            return page
         status, code, text, headers = _read(request, cause)
         body = _failure(code, text, request_id(request.scope), docs_url)
         if status == 401:

@@ -27,6 +27,7 @@ from app.services import Services
 from app.telemetry.metrics import SIGN_INS
 
 PAGES = Path(__file__).parent / "pages"
+TEMPLATES = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)
 STYLE = (PAGES / "style.css").read_bytes()
 STYLE_PATH = f"/assets/sign-in-{sha256(STYLE).hexdigest()[:12]}.css"
 
@@ -72,14 +73,19 @@ class SignedIn:
     browser: str = field(default="", repr=False)
 
 
+def render(template: str, status: int = 200, **values: Any) -> Response:
+    """Return a page of a template; each is given `style`, the address of the style sheet."""
+    text = TEMPLATES.get_template(template).render({"style": STYLE_PATH, **values})
+    return Response(text, status, HEADERS, "text/html")
+
+
 class Browser:
-    """What the pages share: sessions, forms and templates."""
+    """Sessions and forms, which the pages share."""
 
     def __init__(self, services: Services) -> None:
         self._door = services.authentication
         self._limits = services.limits
         self._origin = Origin.of(services.settings)
-        self._templates = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined)
 
     async def find(self, request: Request) -> SignedIn | None:
         """Return who is signed in; a request looks it up once."""
@@ -152,9 +158,7 @@ class Browser:
         """Return a page. Its template is given `form_token`, which each of its forms must send, and `style`."""
         session = self._cookie(request, SESSION)
         cookie = session or self._cookie(request, FORM) or self._door.tokens.make()
-        values = {"form_token": self._door.tokens.of_form(cookie), "style": STYLE_PATH, **context}
-        text = self._templates.get_template(template).render(values)
-        response = Response(text, status, HEADERS, "text/html")
+        response = render(template, status, form_token=self._door.tokens.of_form(cookie), **context)
         if not session:
             self._set_cookie(response, FORM, cookie, FORM_SECONDS)
         return response

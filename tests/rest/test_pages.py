@@ -11,10 +11,10 @@ from tests.rest.answers import refusal
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_front_door_leads_to_pages_that_exist(http: httpx2.AsyncClient) -> None:
+async def test_the_front_page_leads_to_pages_that_exist(http: httpx2.AsyncClient) -> None:
     front = await http.get("/")
 
-    paths = re.findall(r'href="([^"]+)"', front.text)
+    paths = re.findall(r'<a href="([^"]+)"', front.text)
     answers = {path: await http.get(path, headers={"Accept": "text/html"}) for path in paths}
     assert front.headers["content-type"] == "text/html; charset=utf-8"
     assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(
@@ -38,6 +38,40 @@ async def test_every_error_code_is_explained_at_the_address_that_errors_name(htt
     assert docs == "http://127.0.0.1:8000/docs/errors#unauthenticated"
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert set(re.findall(r'<h2 id="(\w+)">', page.text)) >= set(catalogue())
+
+
+PAGE_HEADERS = {
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/errors", "/nowhere"])
+async def test_pages_have_the_headers_of_the_other_pages(http: httpx2.AsyncClient, path: str) -> None:
+    answer = await http.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+
+    assert {name: answer.headers[name] for name in PAGE_HEADERS} == PAGE_HEADERS
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
+    assert "set-cookie" not in answer.headers
+
+
+async def test_a_browser_at_an_address_without_an_endpoint_is_shown_a_page(http: httpx2.AsyncClient) -> None:
+    answer = await http.get("/<b>nowhere", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+
+    assert answer.status_code == 404
+    assert "There is no page at <strong>/&lt;b&gt;nowhere</strong>." in answer.text
+
+
+@pytest.mark.parametrize(("method", "accept"), [("GET", "*/*"), ("GET", "application/json"), ("POST", "text/html")])
+async def test_a_program_at_an_address_without_an_endpoint_is_answered_json(
+    http: httpx2.AsyncClient, method: str, accept: str
+) -> None:
+    answer = await http.request(method, "/nowhere", headers={"Accept": accept})
+
+    assert refusal(answer) == (404, "not_found", "No endpoint stands at /nowhere.")
 
 
 async def test_pages_are_read_and_not_written(http: httpx2.AsyncClient) -> None:
