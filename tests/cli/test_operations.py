@@ -146,7 +146,7 @@ def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: 
 @pytest.mark.parametrize(
     ("command", "code", "complaint"),
     [
-        (("key", "revoke", 99), 1, "messaging: No API key with id 99.\n"),
+        (("key", "revoke", 999_999), 1, "messaging: No API key with id 999999.\n"),
         (("account", "update", "--region", "XX"), 1, "messaging: region must be the two letters of a country"),
         (("sequence", "create", "Welcome", "--step", "Hello"), 2, "step must be JSON"),
         (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),

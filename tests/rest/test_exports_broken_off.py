@@ -60,7 +60,7 @@ async def begin(served: Served, path: str) -> tuple[asyncio.StreamReader, asynci
 
 async def rest(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(50):
             return await reader.read()
     except ConnectionError:
         return b""

@@ -78,9 +78,9 @@ def send(services: Services, actor: Actor, handoff: Handoff) -> Callable[..., An
     return send
 
 
-def hasty(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
+def hasty(handoff: Handoff, carrier: SandboxCarrier, lease: float = 30.0) -> Handoff:
     """Return what waits for a carrier a moment only."""
-    return replace(handoff, carriers={"sandbox": carrier}, pace=replace(handoff.pace, timeout=0.3, lease=1.0))
+    return replace(handoff, carriers={"sandbox": carrier}, pace=replace(handoff.pace, timeout=0.3, lease=lease))
 
 
 async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
@@ -280,7 +280,7 @@ async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
             return answer
 
     with pytest.raises(CarrierTimeout):
-        await send(through=replace(hasty(handoff, Last(pool, b"secret", 0, 10)), database=lost))
+        await send(through=replace(hasty(handoff, Last(pool, b"secret", 0, 10), lease=1.0), database=lost))
 
     assert await calls(pool) == [("Hello", 1)]
     assert await states(pool) == [("pending", None)]
