@@ -1,15 +1,18 @@
-"""Turning what a caller sent into the variables of an operation."""
+"""Validation of the values that callers send for the variables of an operation."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from app.operations.forms import is_blank, read_text
-from app.operations.json_schema import Json
+from app.operations.json_schema import DEFINITIONS, Json
 from app.operations.variables import Variable
 
 MAX_DEPTH = 64
+MAX_NAME = 60
+"""How much of an unknown name is repeated to the caller."""
 
 Check = Callable[[Any, str], Any]
 """Takes a value and its name, and returns the value to pass on; raises `Unacceptable`."""
@@ -27,14 +30,19 @@ class Unattested(ValueError):
 
 
 class Acceptor:
-    """Checks what was sent against variables, and passes over what is no variable. Made once, at start.
+    """Checks the values sent for variables. Made once, at start.
 
-    With `forms`, it reads what form tools send as they mean it: see `forms` of the directive `@rest`.
+    Members that are no variable are ignored, unless it is `strict`: then they are refused, and a list takes no single
+    value. With `forms`, it reads what form tools send as they mean it: see `forms` of the directive `@rest`.
     """
 
-    def __init__(self, variables: Iterable[Variable], *, forms: bool = False) -> None:
+    def __init__(self, variables: Iterable[Variable], *, forms: bool = False, strict: bool = False) -> None:
         variables = list(variables)
-        self._rows = [(variable.name, variable.required, _check(variable.schema)) for variable in variables]
+        self._rows = [
+            (variable.name, variable.required, _Checks(variable.types, strict=strict).make(variable.schema))
+            for variable in variables
+        ]
+        self._strict = strict
         self._casts = {variable.name: (variable.many is not None, _cast(variable.single)) for variable in variables}
         self._attested = [(variable.name, variable.attested) for variable in variables if variable.attested]
         self._forms = {variable.name: variable for variable in variables} if forms else {}
@@ -47,7 +55,7 @@ class Acceptor:
         for name, code in self._attested:
             if given.get(name) is not True:
                 raise Unattested(code)
-        return _take(self._rows, self._filled_in(given))
+        return _take(self._rows, self._filled_in(given), strict=self._strict)
 
     def texts(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the variables among texts, of which a list takes all, and any other the last. Raise `Unacceptable`."""
@@ -74,32 +82,71 @@ def _is_spelled(variable: Variable, value: Any) -> bool:
     return isinstance(value, str) and variable.single["type"] != "string"
 
 
-def _take(rows: Iterable[Row], given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _take(rows: Sequence[Row], given: Mapping[str, Any], prefix: str = "", *, strict: bool = False) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     for name, required, check in rows:
         if name in given:
             taken[name] = check(given[name], prefix + name)
         elif required:
             raise Unacceptable(f"{prefix}{name} is required.")
+    if strict and len(taken) < len(given):
+        raise _unknown(next(name for name in given if name not in taken), [name for name, _, _ in rows], prefix)
     return taken
 
 
-def _check(schema: Json) -> Check:
-    options: list[Json] = schema.get("anyOf", [schema])
-    check = _option(options[0])
-    for option in options[1:]:
-        if option["type"] == "array":
-            check = _list_or_single(_check(option["items"]), check, options[0])
-    takes_null = any("null" in option["type"] for option in options)
-    return _nullable(check) if takes_null else _present(check)
+def _unknown(name: str, known: Sequence[str], prefix: str) -> Unacceptable:
+    nearest = get_close_matches(name, known, n=1)
+    hint = f" Did you mean {prefix}{nearest[0]}?" if nearest else ""
+    return Unacceptable(f"{prefix}{name[:MAX_NAME]} is not known.{hint}")
 
 
-def _option(schema: Json) -> Check:
-    if "enum" in schema:
-        return _one_of(schema["enum"])
-    if "properties" in schema:
-        return _object(schema)
-    return _LEAVES[schema.get("format") or _kind(schema)]
+class _Checks:
+    """Makes the checks of schemas, which may refer to named types."""
+
+    def __init__(self, types: Mapping[str, Json], *, strict: bool) -> None:
+        self._types = types
+        self._strict = strict
+        self._made: dict[str, Check] = {}
+
+    def make(self, schema: Json) -> Check:
+        """Return the check of a schema."""
+        options: list[Json] = schema.get("anyOf", [schema])
+        check = self._option(options[0])
+        for option in options[1:]:
+            if option["type"] == "array":
+                single = None if self._strict else check
+                check = _list_or_single(self.make(option["items"]), single, options[0])
+        takes_null = any("null" in option["type"] for option in options)
+        return _nullable(check) if takes_null else _present(check)
+
+    def _option(self, schema: Json) -> Check:
+        if "enum" in schema:
+            return _one_of(schema["enum"])
+        if "$ref" in schema:
+            return self._referred(schema["$ref"].removeprefix(DEFINITIONS))
+        if "properties" in schema:
+            return self._object(schema)
+        return _LEAVES[schema.get("format") or _kind(schema)]
+
+    def _referred(self, type_name: str) -> Check:
+        def check(value: Any, name: str) -> Any:
+            if name.count(".") + name.count("[") > MAX_DEPTH:
+                raise Unacceptable(f"{name.partition('.')[0]} must not be nested deeper than {MAX_DEPTH} levels.")
+            if type_name not in self._made:
+                self._made[type_name] = self._object(self._types[type_name])
+            return self._made[type_name](value, name)
+
+        return check
+
+    def _object(self, schema: Json) -> Check:
+        rows = [(name, name in schema["required"], self.make(member)) for name, member in schema["properties"].items()]
+
+        def check(value: Any, name: str) -> dict[str, Any]:
+            if not isinstance(value, dict):
+                raise Unacceptable(f"{name} must be an object.")
+            return _take(rows, value, f"{name}.", strict=self._strict)
+
+        return check
 
 
 def _kind(schema: Json) -> str:
@@ -119,13 +166,13 @@ def _present(check: Check) -> Check:
     return present
 
 
-def _list_or_single(item: Check, single: Check, schema: Json) -> Check:
+def _list_or_single(item: Check, single: Check | None, schema: Json) -> Check:
     kind = _kind(schema)
 
     def check(value: Any, name: str) -> list[Any]:
         if isinstance(value, list):
             return [item(one, f"{name}[{index}]") for index, one in enumerate(value)]
-        if isinstance(value, _PYTHON[kind]):
+        if single and isinstance(value, _PYTHON[kind]):
             return [single(value, name)]
         raise Unacceptable(f"{name} must be an array of {_PLURALS[kind]}.")
 
@@ -139,19 +186,6 @@ def _one_of(names: Sequence[str]) -> Check:
         if not isinstance(value, str) or value not in known:
             raise Unacceptable(f"{name} must be one of {', '.join(names)}.")
         return value
-
-    return check
-
-
-def _object(schema: Json) -> Check:
-    rows: list[Row] = [
-        (name, name in schema["required"], _check(member)) for name, member in schema["properties"].items()
-    ]
-
-    def check(value: Any, name: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise Unacceptable(f"{name} must be an object.")
-        return _take(rows, value, f"{name}.")
 
     return check
 

@@ -1,7 +1,7 @@
 """Named GraphQL documents, checked and compiled once. A REST route or a tool is one of them, read aloud."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     Node,
+    NoUnusedFragmentsRule,
     OperationDefinitionNode,
     OperationType,
     Source,
@@ -29,18 +30,22 @@ from graphql import (
     get_nullable_type,
     parse,
     print_ast,
+    specified_rules,
     validate,
     visit,
 )
 
-from app.operations import json_schema
 from app.operations.directives import directive_values
 from app.operations.errors import InvalidDocument
-from app.operations.json_schema import Fragments, Json, SelectingNode
-from app.operations.surface import SURFACE, Rest, Tool, check_rest, read_command, read_rest, read_tool
+from app.operations.json_schema import Fragments, Json, Schemas, SelectingNode, obj, selected
+from app.operations.named_types import map_schema, whole
+from app.operations.surface import SURFACE, Rest, Tool, check_rest, check_tool, read_command, read_rest, read_tool
 from app.operations.variables import Variable, read_variables
 
 _SURFACE_DIRECTIVES = {node.name.value for node in SURFACE.definitions if isinstance(node, DirectiveDefinitionNode)}
+
+_RULES = [rule for rule in specified_rules if rule is not NoUnusedFragmentsRule]
+"""The rules of GraphQL; other files may spread a fragment."""
 
 Described = TypeVar("Described", OperationDefinitionNode, VariableDefinitionNode)
 
@@ -50,8 +55,8 @@ class Operation:
     """One document: what it takes, what it gives, what it may refuse and where it is offered.
 
     `area` is the name of its file, `root` the response key of its one root field, `text` what is
-    executed. `accepts` and `returns` are JSON Schemas of its variables and of the root field's value,
-    which is never null: a field that may be null is so beside an error.
+    executed. `returns` is the JSON Schema of the root field's value, which is never null: a field that may be null is
+    so beside an error. `types` are the named types in it and in the variables.
     """
 
     name: str
@@ -62,8 +67,8 @@ class Operation:
     root_field: str
     text: str
     variables: Mapping[str, Variable]
-    accepts: Json
     returns: Json
+    types: Mapping[str, Json]
     scopes: frozenset[str]
     refusals: tuple[str, ...]
     rest: tuple[Rest, ...]
@@ -72,28 +77,75 @@ class Operation:
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     """The variable that each argument of the root field is given."""
 
+    @property
+    def accepts(self) -> Json:
+        """Return the JSON Schema of what a tool takes: an object of the variables, and nothing else."""
+        properties = {variable.name: variable.schema for variable in self.variables.values()}
+        required = [variable.name for variable in self.variables.values() if variable.required]
+        return _closed(whole(obj(properties, required), self.types))
+
+    @property
+    def answers(self) -> Json:
+        """Return the JSON Schema of what a tool answers, always an object; see `answer`."""
+        returns = self.returns if self.returns.get("type") == "object" else obj({self.root: self.returns}, [self.root])
+        return whole(returns, self.types)
+
+    def answer(self, value: Any) -> Any:
+        """Return the object that a tool answers: any value but an object stands under the key of the root field."""
+        return value if self.returns.get("type") == "object" else {self.root: value}
+
 
 def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
-    """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument` for a fault."""
+    """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument` for a fault.
+
+    The files share their fragments, whose names are therefore unique.
+    """
     dialect = extend_schema(schema, SURFACE)
+    parsed = {path: _parse(path) for path in sorted(folder.rglob("*.graphql"))}
+    fragments = _fragments(parsed)
     operations: list[Operation] = []
-    for path in sorted(folder.rglob("*.graphql")):
+    for path, document in parsed.items():
         try:
-            operations.extend(_read(path, dialect))
+            operations.extend(_read(document, fragments, dialect, path.stem))
             _check_unique(operations)
         except (InvalidDocument, GraphQLError) as fault:
             raise InvalidDocument(f"{path}: {fault}") from None
+    used = {name for document in parsed.values() for name in _used(document, fragments)}
+    for name in fragments.keys() - used:
+        raise InvalidDocument(f"{_file_of(fragments[name])}: the fragment {name} is spread nowhere")
     return operations
 
 
-def _read(path: Path, schema: GraphQLSchema) -> Iterator[Operation]:
-    document = parse(Source(path.read_text("utf-8"), str(path)))
-    if faults := validate(schema, document):
+def _parse(path: Path) -> DocumentNode:
+    try:
+        return parse(Source(path.read_text("utf-8"), str(path)))
+    except GraphQLError as fault:
+        raise InvalidDocument(f"{path}: {fault}") from None
+
+
+def _fragments(parsed: Mapping[Path, DocumentNode]) -> dict[str, FragmentDefinitionNode]:
+    found: dict[str, FragmentDefinitionNode] = {}
+    for path, document in parsed.items():
+        for node in document.definitions:
+            if isinstance(node, FragmentDefinitionNode) and found.setdefault(node.name.value, node) is not node:
+                raise InvalidDocument(f"{path}: the fragment {node.name.value} is defined twice")
+    return found
+
+
+def _file_of(node: Node) -> str:
+    return node.loc.source.name if node.loc else ""
+
+
+def _read(document: DocumentNode, fragments: Fragments, schema: GraphQLSchema, area: str) -> Iterator[Operation]:
+    own = [node for node in document.definitions if not isinstance(node, FragmentDefinitionNode)]
+    needed = _used(document, fragments) | {
+        node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+    }
+    if faults := validate(schema, DocumentNode(definitions=(*own, *needed.values())), _RULES):
         raise faults[0]
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    for node in document.definitions:
+    for node in own:
         if isinstance(node, OperationDefinitionNode):
-            yield _compile(node, fragments, schema, path.stem)
+            yield _compile(node, fragments, schema, area)
 
 
 def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQLSchema, area: str) -> Operation:
@@ -103,7 +155,8 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
     root, selections = _root(node, parent, fragments)
     described = parent.fields[selections[0].name.value]
     used = _used(node, fragments)
-    variables = read_variables(node, used.values(), schema)
+    schemas = Schemas(fragments, schema)
+    variables = read_variables(node, used.values(), schema, schemas)
     operation = Operation(
         name=node.name.value,
         description=_text_of(node.description) or described.description or "",
@@ -113,8 +166,8 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         root_field=selections[0].name.value,
         text=_executable(node, used.values()),
         variables=variables,
-        accepts=_accepts(variables.values()),
-        returns=json_schema.returns(GraphQLNonNull(get_nullable_type(described.type)), selections, fragments),
+        returns=schemas.returns(GraphQLNonNull(get_nullable_type(described.type)), selections),
+        types=schemas.types,
         scopes=frozenset(_scopes(parent, node, fragments, schema)),
         refusals=tuple(
             code for said in directive_values("refuses", described.ast_node, schema) for code in said["codes"]
@@ -130,6 +183,7 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
     )
     if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
         raise InvalidDocument(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
+    check_tool(operation.tool, variables, reads_only=operation.reads_only)
     for rest in operation.rest:
         check_rest(rest, variables, operation.returns, reads_only=operation.reads_only)
     return operation
@@ -138,22 +192,24 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
 def _root(
     node: OperationDefinitionNode, parent: GraphQLObjectType, fragments: Fragments
 ) -> tuple[str, list[FieldNode]]:
-    roots = json_schema.selected(parent, [node], fragments)
+    roots = selected(parent, [node], fragments)
     if len(roots) != 1:
         raise InvalidDocument("an operation selects exactly one root field: one transaction, one result")
     return next(iter(roots.items()))
 
 
-def _accepts(variables: Collection[Variable]) -> Json:
-    properties = {variable.name: variable.schema for variable in variables}
-    required = [variable.name for variable in variables if variable.required]
-    return json_schema.obj(properties, required) | {"additionalProperties": False}
+def _closed(schema: Json) -> Json:
+    """Return the schema of an input whose objects take no other members."""
+    closed = map_schema(schema, _closed)
+    if "$defs" in schema:
+        closed["$defs"] = {name: _closed(inner) for name, inner in schema["$defs"].items()}
+    return closed | {"additionalProperties": False} if "properties" in schema else closed
 
 
 def _scopes(
     parent: GraphQLObjectType, node: SelectingNode, fragments: Fragments, schema: GraphQLSchema
 ) -> Iterator[str]:
-    for selections in json_schema.selected(parent, [node], fragments).values():
+    for selections in selected(parent, [node], fragments).values():
         described = parent.fields[selections[0].name.value]
         yield from (said["requires"] for said in directive_values("scope", described.ast_node, schema))
         kind = get_named_type(described.type)
@@ -164,11 +220,14 @@ def _scopes(
 
 def _used(node: Node, fragments: Fragments) -> dict[str, FragmentDefinitionNode]:
     """Return the fragments that a node spreads, and those which they spread in turn."""
-    spreads = _Spreads()
-    visit(node, spreads)
     found: dict[str, FragmentDefinitionNode] = {}
-    for name in spreads.names:
-        found |= {name: fragments[name]} | _used(fragments[name], fragments)
+    waiting = [node]
+    while waiting:
+        spreads = _Spreads()
+        visit(waiting.pop(), spreads)
+        new = {name: fragments[name] for name in spreads.names if name in fragments and name not in found}
+        found |= new
+        waiting += new.values()
     return found
 
 
@@ -198,9 +257,13 @@ def _text_of(description: StringValueNode | None) -> str:
 
 
 def _check_unique(operations: list[Operation]) -> None:
-    names = Counter(operation.name for operation in operations)
+    names = Counter(name for operation in operations for name in (operation.name, *_aliases(operation)))
     places = Counter(rest.place for operation in operations for rest in operation.rest)
     commands = Counter(operation.command for operation in operations if operation.command)
     for taken, count in [*names.items(), *places.items(), *commands.items()]:
         if count > 1:
             raise InvalidDocument(f"{taken} is taken by another operation")
+
+
+def _aliases(operation: Operation) -> tuple[str, ...]:
+    return operation.tool.aliases if operation.tool else ()

@@ -1,26 +1,29 @@
 """JSON Schemas (draft 2020-12) read off GraphQL types: what an input takes and what a selection returns."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLArgument,
     GraphQLEnumType,
-    GraphQLField,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLSchema,
     GraphQLType,
     InlineFragmentNode,
+    InputValueDefinitionNode,
     OperationDefinitionNode,
     SelectionSetNode,
     is_required_input_field,
 )
 
+from app.operations.directives import directive_values
 from app.operations.errors import InvalidDocument
 
 Json = dict[str, Any]
@@ -28,6 +31,21 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 SelectingNode = FieldNode | OperationDefinitionNode
 
 NULL: Json = {"type": "null"}
+DEFINITIONS = "#/$defs/"
+
+_KEYWORDS = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+}
+_LIMITING = {
+    "string": ("minLength", "maxLength", "pattern"),
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+}
+"""The limits that a type can have."""
 
 SCALARS: dict[str, Json] = {
     "BigInt": {"type": "integer", "format": "int64"},
@@ -42,18 +60,101 @@ SCALARS: dict[str, Json] = {
 }
 
 
-def accepts(kind: GraphQLType) -> Json:
-    """Describe the values of an input type. A list takes a single value too, as GraphQL has it."""
-    if isinstance(kind, GraphQLNonNull):
-        return _any_of(_input_options(kind.of_type))
-    return _or_null(_input_options(kind))
+class Schemas:
+    """Describes the input and output of one operation.
+
+    A named type (an enum, an input type, the selection of one fragment) bears its name as `title`; `types` collects
+    them. Where an input type holds itself, its name is referred to under `#/$defs/`.
+    """
+
+    def __init__(self, fragments: Fragments, schema: GraphQLSchema) -> None:
+        self.types: dict[str, Json] = {}
+        self._fragments = fragments
+        self._schema = schema
+        self._open: list[str] = []
+
+    def accepts(self, kind: GraphQLType) -> Json:
+        """Describe the values of an input type. A list takes a single value too, as GraphQL has it."""
+        if isinstance(kind, GraphQLNonNull):
+            return _any_of(self._input_options(kind.of_type))
+        return _or_null(self._input_options(kind))
+
+    def returns(self, kind: GraphQLType, nodes: Sequence[FieldNode]) -> Json:
+        """Describe what fields of one response key give back under their selections."""
+        if isinstance(kind, GraphQLNonNull):
+            return self._output(kind.of_type, nodes)
+        return _or_null([self._output(kind, nodes)])
+
+    def described(self, kind: GraphQLType, place: GraphQLArgument | GraphQLInputField) -> Json:
+        """Describe what an argument or input field accepts: its type within its limits, and its description."""
+        return _described(limited(self.accepts(kind), limits_of(place.ast_node, self._schema)), place.description)
+
+    def _input_options(self, kind: GraphQLType) -> list[Json]:
+        if not isinstance(kind, GraphQLList):
+            return [self._input(kind)]
+        item = kind.of_type.of_type if isinstance(kind.of_type, GraphQLNonNull) else kind.of_type
+        if isinstance(item, GraphQLList):
+            raise InvalidDocument("a list of lists has no place in an operation")
+        return [self._input(item), {"type": "array", "items": self.accepts(kind.of_type)}]
+
+    def _input(self, kind: GraphQLType) -> Json:
+        if not isinstance(kind, GraphQLInputObjectType):
+            return self._leaf(kind)
+        if kind.name in self._open:
+            return {"type": "object", "$ref": f"{DEFINITIONS}{kind.name}"}
+        self._open.append(kind.name)
+        required = [name for name, field in kind.fields.items() if is_required_input_field(field)]
+        members = {name: self.described(field.type, field) for name, field in kind.fields.items()}
+        self._open.pop()
+        return self._named(kind.name, _described(obj(members, required), kind.description))
+
+    def _output(self, kind: GraphQLType, nodes: Sequence[FieldNode]) -> Json:
+        match kind:
+            case GraphQLList():
+                return {"type": "array", "items": self.returns(kind.of_type, nodes)}
+            case GraphQLObjectType():
+                return self._output_object(kind, nodes)
+            case _:
+                return self._leaf(kind)
+
+    def _output_object(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Json:
+        properties: dict[str, Json] = {}
+        for key, inner in selected(kind, nodes, self._fragments).items():
+            field = kind.fields[inner[0].name.value]
+            properties[key] = _described(self.returns(field.type, inner), field.description)
+        schema = obj(properties, properties)
+        name = _only_fragment(nodes)
+        return self._named(name, _described(schema, kind.description)) if name else schema
+
+    def _leaf(self, kind: GraphQLType) -> Json:
+        if isinstance(kind, GraphQLEnumType):
+            schema: Json = {"type": "string", "enum": list(kind.values)}
+            return self._named(kind.name, _described(schema, _words(kind)))
+        if str(kind) not in SCALARS:
+            raise InvalidDocument(f"the type {kind} has no JSON Schema")
+        return dict(SCALARS[str(kind)])
+
+    def _named(self, name: str, schema: Json) -> Json:
+        schema["title"] = name
+        self.types[name] = schema
+        return dict(schema)
 
 
-def returns(kind: GraphQLType, nodes: Iterable[FieldNode], fragments: Fragments) -> Json:
-    """Describe what fields of one response key give back under their selections."""
-    if isinstance(kind, GraphQLNonNull):
-        return _output(kind.of_type, nodes, fragments)
-    return _or_null([_output(kind, nodes, fragments)])
+def limits_of(node: InputValueDefinitionNode | None, schema: GraphQLSchema) -> Json:
+    """Return the limits that `@constraint` sets on an argument or input field, as keywords of JSON Schema."""
+    values = next(iter(directive_values("constraint", node, schema)), {})
+    return {_KEYWORDS[name]: value for name, value in values.items() if value is not None}
+
+
+def limited(schema: Json, limits: Json) -> Json:
+    """Set limits on each text and number that a schema takes, and on each item of a list."""
+    if not limits:
+        return schema
+    if "anyOf" in schema:
+        return schema | {"anyOf": [limited(option, limits) for option in schema["anyOf"]]}
+    if schema["type"] == "array":
+        return schema | {"items": limited(schema["items"], limits)}
+    return schema | {name: limits[name] for name in _LIMITING.get(str(schema["type"]), ()) if name in limits}
 
 
 def obj(properties: Mapping[str, Json], required: Iterable[str]) -> Json:
@@ -74,50 +175,19 @@ def selected(
     return found
 
 
-def _input_options(kind: GraphQLType) -> list[Json]:
-    if not isinstance(kind, GraphQLList):
-        return [_input(kind)]
-    item = kind.of_type.of_type if isinstance(kind.of_type, GraphQLNonNull) else kind.of_type
-    if isinstance(item, GraphQLList):
-        raise InvalidDocument("a list of lists has no place in an operation")
-    return [_input(item), {"type": "array", "items": accepts(kind.of_type)}]
+def _only_fragment(nodes: Sequence[FieldNode]) -> str | None:
+    """Return the name of the fragment that is all that some nodes select."""
+    selections = [one for node in nodes if node.selection_set for one in node.selection_set.selections]
+    return selections[0].name.value if len(selections) == 1 and isinstance(selections[0], FragmentSpreadNode) else None
 
 
-def _input(kind: GraphQLType) -> Json:
-    if not isinstance(kind, GraphQLInputObjectType):
-        return _leaf(kind)
-    required = [name for name, field in kind.fields.items() if is_required_input_field(field)]
-    return obj({name: _described(accepts(field.type), field) for name, field in kind.fields.items()}, required)
+def _words(kind: GraphQLEnumType) -> str:
+    values = [f"- `{name}`: {value.description}" for name, value in kind.values.items() if value.description]
+    return "\n".join(filter(None, [kind.description, *values]))
 
 
-def _output(kind: GraphQLType, nodes: Iterable[FieldNode], fragments: Fragments) -> Json:
-    match kind:
-        case GraphQLList():
-            return {"type": "array", "items": returns(kind.of_type, nodes, fragments)}
-        case GraphQLObjectType():
-            return _output_object(kind, nodes, fragments)
-        case _:
-            return _leaf(kind)
-
-
-def _output_object(kind: GraphQLObjectType, nodes: Iterable[FieldNode], fragments: Fragments) -> Json:
-    properties: dict[str, Json] = {}
-    for key, inner in selected(kind, nodes, fragments).items():
-        field = kind.fields[inner[0].name.value]
-        properties[key] = _described(returns(field.type, inner, fragments), field)
-    return obj(properties, properties)
-
-
-def _leaf(kind: GraphQLType) -> Json:
-    if isinstance(kind, GraphQLEnumType):
-        return {"type": "string", "enum": list(kind.values)}
-    if str(kind) not in SCALARS:
-        raise InvalidDocument(f"the type {kind} has no JSON Schema")
-    return dict(SCALARS[str(kind)])
-
-
-def _described(schema: Json, field: GraphQLField | GraphQLInputField) -> Json:
-    return schema | {"description": field.description} if field.description else schema
+def _described(schema: Json, description: str | None) -> Json:
+    return schema | {"description": description} if description else schema
 
 
 def _or_null(options: list[Json]) -> Json:

@@ -15,6 +15,7 @@ from app.operations.variables import Variable
 SURFACE = parse((Path(__file__).parent / "surface.graphql").read_text("utf-8"))
 
 _PATH = re.compile(r"(/([a-z0-9._-]+|\{\w+\}))+", re.IGNORECASE)
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _TEXTUAL = ("boolean", "integer", "number", "string")
 _COUNTED = {"nodes", "page_info", "total_count", "total_is_exact"}
@@ -53,11 +54,19 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How a tool is announced; its name and description are the operation's."""
+    """How a tool is announced; its name and description are the operation's.
+
+    `confirmation` is the question to a person before the tool runs, with variables as `{name}`. `aliases` are names
+    that are called but not listed.
+    """
 
     title: str
-    destructive: bool
-    idempotent: bool
+    category: str
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+    confirmation: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
@@ -67,12 +76,26 @@ def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Res
 
 def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | None:
     """Return the tool that an operation is offered as."""
-    return next((Tool(**values) for values in directive_values("tool", node, schema)), None)
+    for values in directive_values("tool", node, schema):
+        return Tool(**{**values, "aliases": tuple(values["aliases"])})
+    return None
 
 
 def read_command(node: OperationDefinitionNode, schema: GraphQLSchema) -> str | None:
     """Return the name of the command that an operation is offered as, such as `key list`."""
     return next((values["name"] for values in directive_values("command", node, schema)), None)
+
+
+def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_only: bool) -> None:
+    """Raise `InvalidDocument` where a tool cannot be announced."""
+    if tool is None:
+        return
+    if reads_only and (tool.destructive or tool.confirmation):
+        raise InvalidDocument("a tool that is a query changes nothing: it is not destructive and asks for nothing")
+    if unknown := [name for name in _PLACEHOLDER.findall(tool.confirmation or "") if name not in variables]:
+        raise InvalidDocument(f"the confirmation has {{{unknown[0]}}}, but the operation has no variable ${unknown[0]}")
+    if unsound := [alias for alias in tool.aliases if not _TOOL_NAME.fullmatch(alias)]:
+        raise InvalidDocument(f"the alias {unsound[0]} must be lower-case letters, digits and underscores")
 
 
 def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:

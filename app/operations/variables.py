@@ -1,7 +1,7 @@
 """The variables of an operation, as the surfaces ask for them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphql import (
@@ -9,6 +9,8 @@ from graphql import (
     ArgumentNode,
     DocumentNode,
     FragmentDefinitionNode,
+    GraphQLArgument,
+    GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLNonNull,
     GraphQLSchema,
@@ -27,7 +29,7 @@ from graphql import (
 
 from app.operations.directives import directive_values
 from app.operations.errors import InvalidDocument
-from app.operations.json_schema import NULL, Json, accepts
+from app.operations.json_schema import NULL, Json, Schemas, limited, limits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Variable:
     required: bool
     header: str | None = None
     attested: str | None = None
+    types: Mapping[str, Json] = field(default_factory=dict[str, Json], repr=False, compare=False)
+    """The named types of the operation, to which `schema` may refer."""
 
     @property
     def many(self) -> Json | None:
@@ -60,52 +64,56 @@ class Variable:
 
 
 def read_variables(
-    node: OperationDefinitionNode, fragments: Iterable[FragmentDefinitionNode], schema: GraphQLSchema
+    node: OperationDefinitionNode, fragments: Iterable[FragmentDefinitionNode], schema: GraphQLSchema, schemas: Schemas
 ) -> dict[str, Variable]:
     """Describe the variables of an operation; one without a description takes that of what it feeds."""
-    feeds = _Feeds(TypeInfo(schema))
+    feeds = _Feeds(TypeInfo(schema), schema)
     visit(DocumentNode(definitions=(node, *fragments)), TypeInfoVisitor(feeds.types, feeds))
-    variables = [_variable(definition, feeds.descriptions, schema) for definition in node.variable_definitions or ()]
+    variables = [_variable(definition, feeds, schema, schemas) for definition in node.variable_definitions or ()]
     return {variable.name: variable for variable in variables}
 
 
-def _variable(node: VariableDefinitionNode, descriptions: dict[str, str], schema: GraphQLSchema) -> Variable:
+def _variable(node: VariableDefinitionNode, feeds: "_Feeds", schema: GraphQLSchema, schemas: Schemas) -> Variable:
     name = node.variable.name.value
     kind = type_from_ast(schema, node.type)
     if kind is None:  # pragma: no cover - a document is validated before its variables are read
         raise InvalidDocument(f"${name} is of an unknown type")
-    described: dict[str, Any] = accepts(kind)
-    if description := node.description.value if node.description else descriptions.get(name):
+    described: dict[str, Any] = limited(schemas.accepts(kind), feeds.limits.get(name, {}))
+    if description := node.description.value if node.description else feeds.descriptions.get(name):
         described["description"] = description
     if node.default_value:
         described["default"] = value_from_ast_untyped(node.default_value)
     required = isinstance(kind, GraphQLNonNull) and not node.default_value
     header = next((values["name"] for values in directive_values("header", node, schema)), None)
     attested = next((values["or"] for values in directive_values("attested", node, schema)), None)
-    return Variable(name, described, required, header, attested)
+    return Variable(name, described, required, header, attested, schemas.types)
 
 
 class _Feeds(Visitor):
-    """Collects the description of the argument or input field that each variable is first handed to."""
+    """Collects description and limits of the argument or input field that each variable is first handed to."""
 
-    def __init__(self, types: TypeInfo) -> None:
+    def __init__(self, types: TypeInfo, schema: GraphQLSchema) -> None:
         super().__init__()
         self.types = types
         self.descriptions: dict[str, str] = {}
-        self._latest: str | None = None
+        self.limits: dict[str, Json] = {}
+        self._schema = schema
+        self._latest: GraphQLArgument | GraphQLInputField | None = None
 
     def enter_variable_definition(self, _node: VariableDefinitionNode, *_: Any) -> Any:
         return SKIP
 
     def enter_argument(self, _node: ArgumentNode, *_: Any) -> None:
-        argument = self.types.get_argument()
-        self._latest = argument.description if argument else None
+        self._latest = self.types.get_argument()
 
     def enter_object_field(self, node: ObjectFieldNode, *_: Any) -> None:
         parent = get_named_type(self.types.get_parent_input_type())
         if isinstance(parent, GraphQLInputObjectType):  # pragma: no branch - only input objects have input fields
-            self._latest = parent.fields[node.name.value].description
+            self._latest = parent.fields[node.name.value]
 
     def enter_variable(self, node: VariableNode, *_: Any) -> None:
-        if self._latest:
-            self.descriptions.setdefault(node.name.value, self._latest)
+        name = node.name.value
+        if self._latest and self._latest.description:
+            self.descriptions.setdefault(name, self._latest.description)
+        if self._latest and (limits := limits_of(self._latest.ast_node, self._schema)):
+            self.limits.setdefault(name, limits)

@@ -1,7 +1,8 @@
 """The OpenAPI 3.1 document of the endpoints that are made from operation documents."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from app.domain.kernel.errors import (
     BodyTooLarge,
@@ -20,6 +21,7 @@ from app.operations.document import Operation
 from app.operations.errors import InvalidDocument
 from app.operations.forms import form_schema
 from app.operations.json_schema import Json, obj
+from app.operations.named_types import Types, define, refer
 from app.operations.surface import Rest
 from app.operations.variables import Variable
 from app.rest.arguments import Places
@@ -31,40 +33,45 @@ ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable)
 
 TITLE = "Messaging API"
 
-REQUEST_ID = {"X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}}}
-LIMITS = {
-    "RateLimit-Policy": {"description": "The limits that the request counts against.", "schema": {"type": "string"}},
-    "RateLimit": {"description": "What is left of them, and in how many seconds all is.", "schema": {"type": "string"}},
-}
-"""The headers of every answer to a good key (draft-ietf-httpapi-ratelimit-headers)."""
-
-REPLAYED = {
+HEADERS: Json = {
     "Idempotent-Replayed": {
         "description": "The answer of an earlier request with the same Idempotency-Key; nothing was done again.",
         "schema": {"const": "true"},
-    }
-}
-PAGING = {
+    },
+    "Link": {"description": "The next and the previous page (RFC 8288).", "schema": {"type": "string"}},
+    "RateLimit": {
+        "description": "What is left of the limits, and in how many seconds all is.",
+        "schema": {"type": "string"},
+    },
+    "RateLimit-Policy": {
+        "description": "The limits that the request counts against.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
+    "WWW-Authenticate": {
+        "description": "How to send a key, or which scope is missing (RFC 6750).",
+        "schema": {"type": "string"},
+    },
+    "X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}},
     "X-Total-Count": {"description": "How many there are on all pages.", "schema": {"type": "integer"}},
     "X-Total-Is-Exact": {
         "description": "false where there are more than X-Total-Count says: long lists are counted up to 10000.",
         "schema": {"enum": ["true", "false"]},
     },
-    "Link": {"description": "The next and the previous page (RFC 8288).", "schema": {"type": "string"}},
 }
+LIMITS = ("RateLimit", "RateLimit-Policy")
+"""The headers of every answer to a good key (draft-ietf-httpapi-ratelimit-headers)."""
 
 REFUSING = {
-    401: {"WWW-Authenticate": {"description": "How to send a key (RFC 6750).", "schema": {"type": "string"}}},
-    403: {
-        "WWW-Authenticate": {
-            "description": "Which scope is missing, where one is (RFC 6750).",
-            "schema": {"type": "string"},
-        }
-    },
-    429: LIMITS | {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
-    503: {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}},
+    401: ("WWW-Authenticate",),
+    403: ("WWW-Authenticate",),
+    429: (*LIMITS, "Retry-After"),
+    503: ("Retry-After",),
 }
 """The headers of some statuses."""
+
+RESPONSES = "#/components/responses/"
+SCHEMAS = "#/components/schemas/"
 
 ERROR = obj(
     {
@@ -86,22 +93,52 @@ SECURITY = {
 def document(operations: Iterable[Operation], version: str, server_url: str) -> Json:
     """Describe every endpoint; raise `InvalidDocument` where an operation refuses with a code that no error bears."""
     offered = [operation for operation in operations if operation.rest]
-    known = catalogue()
+    responses = _Responses(catalogue())
     paths: defaultdict[str, Json] = defaultdict(dict)
     for operation in offered:
         for number, rest in enumerate(operation.rest, 1):
-            paths[rest.path][rest.method.lower()] = _endpoint(operation, rest, number, known)
+            paths[rest.path][rest.method.lower()] = _endpoint(operation, rest, number, responses)
     return {
         "openapi": "3.1.0",
         "info": {"title": TITLE, "version": version},
         "servers": [{"url": server_url}],
         "tags": [{"name": area} for area in sorted({operation.area for operation in offered})],
         "paths": dict(sorted(paths.items())),
-        "components": {"schemas": {"Error": ERROR}, "securitySchemes": SECURITY},
+        "components": {
+            "headers": HEADERS,
+            "responses": dict(sorted(responses.components.items())),
+            "schemas": _schemas(offered, [paths, responses.components]),
+            "securitySchemes": SECURITY,
+        },
     }
 
 
-def _endpoint(operation: Operation, rest: Rest, number: int, known: Catalogue) -> Json:
+def _schemas(operations: Iterable[Operation], described: list[Json]) -> Json:
+    """Return the named types that a description refers to; raise `InvalidDocument` where two bear one name."""
+    known: dict[str, Json] = {"Error": ERROR}
+    for operation in operations:
+        for name in operation.types:
+            schema = define(name, operation.types, SCHEMAS)
+            if known.setdefault(name, schema) != schema:
+                raise InvalidDocument(f"{operation.name} gives the name {name} to another type than others do")
+    used: dict[str, Json] = {}
+    waiting = [*_references(described), "Error"]
+    while waiting:
+        if (name := waiting.pop()) not in used:
+            used[name] = known[name]
+            waiting += _references(known[name])
+    return dict(sorted(used.items()))
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Yield the names of the schemas that a part of the document refers to."""
+    if isinstance(value, dict) and (reference := value.get("$ref", "")).startswith(SCHEMAS):
+        yield reference.removeprefix(SCHEMAS)
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _references(inner)
+
+
+def _endpoint(operation: Operation, rest: Rest, number: int, responses: "_Responses") -> Json:
     places = Places(operation, rest)
     scopes = sorted(operation.scopes)
     endpoint: Json = {
@@ -109,10 +146,10 @@ def _endpoint(operation: Operation, rest: Rest, number: int, known: Catalogue) -
         "summary": operation.description,
         "tags": [operation.area],
         "parameters": _parameters(places),
-        "responses": {"200": _answer(operation, rest)} | _refusals(operation, places, known),
+        "responses": responses.of(operation, rest, places),
     }
     if places.body:
-        endpoint["requestBody"] = _body(places.body, forms=places.forms)
+        endpoint["requestBody"] = _body(places.body, operation.types, forms=places.forms)
     if scopes:
         endpoint["description"] = f"Needs {' and '.join(f'`{scope}`' for scope in scopes)}."
         endpoint["security"] = [{scheme: scopes} for scheme in SECURITY]
@@ -129,14 +166,14 @@ def _parameters(places: Places) -> list[Json]:
 def _parameter(place: str, name: str, variable: Variable) -> Json:
     notes = {note: variable.schema[note] for note in ("default", "description") if note in variable.schema}
     schema = (variable.many or variable.single) | notes
-    return {"name": name, "in": place, "required": variable.required, "schema": schema}
+    return {"name": name, "in": place, "required": variable.required, "schema": refer(schema, variable.types, SCHEMAS)}
 
 
-def _body(variables: Iterable[Variable], *, forms: bool) -> Json:
+def _body(variables: Iterable[Variable], types: Types, *, forms: bool) -> Json:
     variables = list(variables)
     required = [variable.name for variable in variables if variable.required or variable.attested]
     schema = obj({variable.name: _member(variable, forms=forms) for variable in variables}, required)
-    return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+    return {"required": bool(required), "content": {"application/json": {"schema": refer(schema, types, SCHEMAS)}}}
 
 
 def _member(variable: Variable, *, forms: bool) -> Json:
@@ -148,14 +185,18 @@ def _member(variable: Variable, *, forms: bool) -> Json:
 
 
 def _answer(operation: Operation, rest: Rest) -> Json:
-    headers: Json = REQUEST_ID | LIMITS
+    headers = ["X-Request-Id", *LIMITS]
     if rest.envelope == "page":
-        headers |= PAGING
+        headers += ["X-Total-Count", "X-Total-Is-Exact", "Link"]
     if any((variable.header or "").lower() == "idempotency-key" for variable in operation.variables.values()):
-        headers |= REPLAYED
+        headers.append("Idempotent-Replayed")
     returns = operation.returns["properties"][rest.pick] if rest.pick else operation.returns
-    schema = _enveloped(returns, rest.envelope)
-    return {"description": "Done.", "headers": headers, "content": {"application/json": {"schema": schema}}}
+    return _response("Done.", headers, refer(_enveloped(returns, rest.envelope), operation.types, SCHEMAS))
+
+
+def _response(description: str, headers: Iterable[str], schema: Json) -> Json:
+    shown = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+    return {"description": description, "headers": shown, "content": {"application/json": {"schema": schema}}}
 
 
 def _enveloped(returns: Json, envelope: str) -> Json:
@@ -168,11 +209,37 @@ def _enveloped(returns: Json, envelope: str) -> Json:
             return obj({"success": {"const": True}, envelope: returns}, ("success", envelope))
 
 
-def _refusals(operation: Operation, places: Places, known: Catalogue) -> Json:
-    by_status: defaultdict[int, dict[str, type[DomainError]]] = defaultdict(dict)
-    for error in (*_common(operation, places), *_declared(operation, known)):
-        by_status[error.status][error.code] = error
-    return {str(status): _refusal(status, errors) for status, errors in sorted(by_status.items())}
+class _Responses:
+    """The answers of all endpoints as components: each is described once, and named by the first operation to give it.
+
+    A refusal with one code alone bears the name of its code.
+    """
+
+    def __init__(self, known: Catalogue) -> None:
+        self.components: dict[str, Json] = {}
+        self._known = known
+
+    def of(self, operation: Operation, rest: Rest, places: Places) -> Json:
+        """Return references to the answers of an endpoint, by status; raise `InvalidDocument` for an unknown code."""
+        by_status: defaultdict[int, dict[str, type[DomainError]]] = defaultdict(dict)
+        for error in (*_common(operation, places), *_declared(operation, self._known)):
+            by_status[error.status][error.code] = error
+        found = {"200": self._share(f"{operation.name}_200", _answer(operation, rest))}
+        for status, errors in sorted(by_status.items()):
+            name = next(iter(errors)) if len(errors) == 1 else f"{operation.name}_{status}"
+            found[str(status)] = self._share(name, _refusal(status, errors))
+        return found
+
+    def _share(self, name: str, response: Json) -> Json:
+        same = next((known for known, other in self.components.items() if other == response), None)
+        own = _free(_pascal(name), self.components)
+        self.components.setdefault(same or own, response)
+        return {"$ref": f"{RESPONSES}{same or own}"}
+
+
+def _free(name: str, taken: Json) -> str:
+    """Return a name that is not taken: an operation in two places may answer in two envelopes."""
+    return name if name not in taken else _free(f"{name}_2", taken)
 
 
 def _common(operation: Operation, places: Places) -> list[type[DomainError]]:
@@ -194,13 +261,15 @@ def _declared(operation: Operation, known: Catalogue) -> list[type[DomainError]]
     return [known[code] for code in operation.refusals]
 
 
+def _pascal(name: str) -> str:
+    return name.title().replace("_", "")
+
+
 def _refusal(status: int, errors: Catalogue) -> Json:
     codes = {"properties": {"error_code": {"enum": sorted(errors)}}}
-    return {
-        "description": "\n\n".join(f"`{code}`: {_first_line(error)}" for code, error in sorted(errors.items())),
-        "headers": REQUEST_ID | REFUSING.get(status, {}),
-        "content": {"application/json": {"schema": {"allOf": [{"$ref": "#/components/schemas/Error"}, codes]}}},
-    }
+    description = "\n\n".join(f"`{code}`: {_first_line(error)}" for code, error in sorted(errors.items()))
+    schema = {"allOf": [{"$ref": f"{SCHEMAS}Error"}, codes]}
+    return _response(description, ["X-Request-Id", *REFUSING.get(status, ())], schema)
 
 
 def _first_line(error: type[DomainError]) -> str:

@@ -99,6 +99,60 @@ def test_members_that_are_no_variable_are_passed_over(acceptor: Acceptor) -> Non
     assert accepted == {"phone": "1", "place": {"city": "Oslo"}}
 
 
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Acceptor:
+    return Acceptor(variables(tmp_path_factory.mktemp("documents")), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"fone": "1"}, "fone is not known. Did you mean phone?"),
+        ({"Limit": 5}, "Limit is not known. Did you mean limit?"),
+        ({"zzz": 1}, "zzz is not known."),
+        ({"y" * 100: 1}, f"{'y' * 60} is not known."),
+        ({"place": {"city": "Oslo", "tag": "x"}}, "place.tag is not known. Did you mean place.tags?"),
+        ({"tags": "vip"}, "tags must be an array of strings."),
+        ({"place": {"city": "Oslo", "tags": "x"}}, "place.tags must be an array of strings."),
+    ],
+)
+def test_a_tool_refuses_names_that_it_does_not_know_and_single_values(
+    strict: Acceptor, wrong: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(Unacceptable) as refused:
+        strict.values({"phone": "1"} | wrong)
+
+    assert str(refused.value) == sentence
+    assert strict.values(GOOD) == GOOD
+
+
+NESTED = """
+input Filter { all: [Filter!], not: Filter, tag: String }
+type Query { find(filter: Filter): String }
+"""
+
+
+def nesting(levels: int) -> Any:
+    return {"not": nesting(levels - 1)} if levels else {"tag": "vip", "colour": "red"}
+
+
+def test_an_input_type_that_holds_itself_is_checked_to_its_depth(tmp_path: Path) -> None:
+    (tmp_path / "find.graphql").write_text("query find($filter: Filter) { find(filter: $filter) }")
+    [operation] = load(tmp_path, build_schema(NESTED))
+    acceptor = Acceptor(operation.variables.values())
+
+    kept = acceptor.values({"filter": {"all": [{"not": {"tag": "vip", "colour": "red"}}, {"tag": None}]}})
+    assert kept == {"filter": {"all": [{"not": {"tag": "vip"}}, {"tag": None}]}}
+    assert acceptor.values({"filter": nesting(MAX_DEPTH)})
+    for wrong, sentence in [
+        ({"all": [{"not": {"tag": 5}}]}, "filter.all[0].not.tag must be a string."),
+        (nesting(MAX_DEPTH + 1), "filter must not be nested deeper than 64 levels."),
+    ]:
+        with pytest.raises(Unacceptable) as refused:
+            acceptor.values({"filter": wrong})
+        assert str(refused.value) == sentence
+
+
 def test_a_single_value_becomes_a_list_where_a_list_is_taken(acceptor: Acceptor) -> None:
     accepted = acceptor.values({"phone": "1", "tags": "vip", "stages": "won", "place": {"city": "Oslo", "tags": "x"}})
 

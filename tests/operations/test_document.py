@@ -24,7 +24,14 @@ mutation update_contact(
 )
 @rest(method: PUT, path: "/contacts/{id}")
 @rest(method: PATCH, path: "/people/{id}", envelope: bare)
-@tool(title: "Update a contact", idempotent: true) {
+@tool(
+  title: "Update a contact"
+  category: contacts
+  idempotent: true
+  open_world: true
+  confirmation: "Call contact {id} {name}?"
+  aliases: ["contacts_update"]
+) {
   changed: update_contact(id: $id, changes: {name: $name, tags: $tags}, key: $key) { ...Shown }
 }
 """
@@ -52,7 +59,15 @@ def test_an_operation_is_offered_where_its_directives_say(tmp_path: Path) -> Non
     [operation] = compiled(tmp_path, UPDATE)
 
     assert operation.rest == (Rest("PUT", "/contacts/{id}", "data"), Rest("PATCH", "/people/{id}", "bare"))
-    assert operation.tool == Tool("Update a contact", destructive=False, idempotent=True)
+    assert operation.tool == Tool(
+        title="Update a contact",
+        category="contacts",
+        destructive=False,
+        idempotent=True,
+        open_world=True,
+        confirmation="Call contact {id} {name}?",
+        aliases=("contacts_update",),
+    )
 
 
 def test_the_executed_text_holds_its_fragments_and_nothing_of_the_surfaces(tmp_path: Path) -> None:
@@ -126,6 +141,7 @@ def test_a_variable_knows_the_header_it_is_read_from(tmp_path: Path) -> None:
     assert operation.variables["name"].header is None
 
 
+TOOL = 'mutation m @tool(title: "T", {}) {{ update_contact(id: 1, changes: {{}}) {{ id }} }}'
 GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ contact(id: $id) {{ id }} }}"
 
 
@@ -181,6 +197,26 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
             'query q @rest(method: GET, path: "/x", pick: "name") { contact(id: 1) { id } }',
             "GET /x picks name, which the operation does not select",
         ),
+        (
+            "query q { contacts { nodes { ...Lost } total_count } }",
+            "Unknown fragment 'Lost'",
+        ),
+        (
+            "fragment Spare on Contact { id } query q { contacts { total_count } }",
+            "the fragment Spare is spread nowhere",
+        ),
+        (
+            "fragment A on Contact { ...B } fragment B on Contact { ...A } query q { contact(id: 1) { ...A } }",
+            "within itself via",
+        ),
+        (TOOL.format("category: weather"), "Value 'weather' does not exist in 'ToolCategory' enum"),
+        (TOOL.format('category: contacts, confirmation: "Call {nick}?"'), "has {nick}, but the operation has no"),
+        (TOOL.format('category: contacts, aliases: ["Get"]'), "the alias Get must be lower-case letters"),
+        (TOOL.format('category: contacts, aliases: ["m"]'), "m is taken by another operation"),
+        (
+            'query q @tool(title: "T", category: contacts, destructive: true) { contacts { total_count } }',
+            "a tool that is a query changes nothing",
+        ),
     ],
 )
 def test_a_document_that_does_not_fit_is_unsound(tmp_path: Path, document: str, fault: str) -> None:
@@ -207,3 +243,21 @@ def test_two_operations_may_not_stand_at_one_place(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidDocument, match=r"GET /contacts/\{\} is taken by another operation"):
         compiled(tmp_path, documents)
+
+
+def test_the_files_of_a_surface_share_their_fragments(tmp_path: Path) -> None:
+    shared = "fragment Shown on Contact { id ...Named } query a { contact(id: 1) { ...Shown } }"
+    (tmp_path / "b.graphql").write_text("fragment Named on Contact { name } query b { contact(id: 1) { ...Shown } }")
+    operations = compiled(tmp_path, shared, file="a")
+
+    assert [operation.name for operation in operations] == ["a", "b"]
+    assert all(operation.text.count("fragment ") == 2 for operation in operations)
+    assert [list(operation.returns["properties"]) for operation in operations] == [["id", "name"], ["id", "name"]]
+
+
+def test_two_files_may_not_give_two_fragments_one_name(tmp_path: Path) -> None:
+    document = "fragment Shown on Contact {{ id }} query {} {{ contact(id: 1) {{ ...Shown }} }}"
+    compiled(tmp_path, document.format("a"), file="a")
+
+    with pytest.raises(InvalidDocument, match=r"b\.graphql: the fragment Shown is defined twice"):
+        compiled(tmp_path, document.format("b"), file="b")

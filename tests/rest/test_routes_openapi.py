@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from jsonschema import Draft202012Validator
 from schemathesis.specs.openapi.definitions import OPENAPI_31
@@ -75,7 +76,7 @@ def test_parameters_are_variables_without_the_nulls_and_single_values_of_json(do
     assert {parameter["name"]: parameter["schema"] for parameter in listing["parameters"]} == {
         "search": {"type": "string", "description": "Matches the name."},
         "tags": {"type": "array", "items": STRING, "description": "Has one of these tags."},
-        "stage": {"type": "string", "enum": ["new_lead", "won"]},
+        "stage": {"$ref": "#/components/schemas/Stage"},
         "limit": {"type": "integer", "format": "int32", "default": 2, "description": "How many to list."},
         "offset": {"type": "integer", "format": "int32", "default": 0},
         "after": {"type": "string"},
@@ -109,8 +110,13 @@ def test_a_body_of_which_nothing_is_required_may_be_left_out(document: dict[str,
     assert "requestBody" not in document["paths"]["/ping"]["post"]
 
 
+def response(document: dict[str, Any], method: str, path: str, status: str) -> dict[str, Any]:
+    reference = document["paths"][path][method]["responses"][status]["$ref"]
+    return document["components"]["responses"][reference.removeprefix("#/components/responses/")]
+
+
 def answered(document: dict[str, Any], method: str, path: str) -> tuple[dict[str, Any], set[str]]:
-    answer = document["paths"][path][method]["responses"]["200"]
+    answer = response(document, method, path, "200")
     return answer["content"]["application/json"]["schema"], set(answer["headers"])
 
 
@@ -122,7 +128,8 @@ def test_answers_stand_in_their_envelope_with_their_headers(document: dict[str, 
 
     assert page["required"] == ["success", "data"]
     assert page["properties"]["success"] == {"const": True}
-    assert page["properties"]["data"]["items"]["required"] == ["id", "name", "tags", "stage"]
+    assert page["properties"]["data"]["items"] == {"$ref": "#/components/schemas/Shown"}
+    assert document["components"]["schemas"]["Shown"]["required"] == ["id", "name", "tags", "stage"]
     limits = {"RateLimit", "RateLimit-Policy"}
     assert page_headers == {"X-Request-Id", "X-Total-Count", "X-Total-Is-Exact", "Link", *limits}
     assert sent["properties"]["data"]["required"] == ["message_id", "segments"]
@@ -148,7 +155,7 @@ def test_an_endpoint_names_every_status_it_answers(
 
 
 def test_a_refusal_names_its_codes_and_what_they_mean(document: dict[str, Any]) -> None:
-    refusal = document["paths"]["/contacts"]["post"]["responses"]["409"]
+    refusal = response(document, "post", "/contacts", "409")
 
     assert refusal["description"] == (
         "`conflict`: The record exists already, or stands in a state that does not allow the change."
@@ -172,4 +179,37 @@ def test_a_refusal_that_no_error_bears_is_unsound(tmp_path: Path) -> None:
     )
 
     with pytest.raises(InvalidDocument, match="q refuses with no, which no error bears"):
+        openapi.document(operations, version="1", server_url="https://sms.example")
+
+
+def test_what_several_endpoints_answer_is_described_once_under_a_name(document: dict[str, Any]) -> None:
+    responses = document["components"]["responses"]
+    schemas = document["components"]["schemas"]
+    creating, showing = document["paths"]["/contacts"]["post"], document["paths"]["/contacts/{id}"]["get"]
+
+    assert creating["responses"]["409"] == {"$ref": "#/components/responses/Conflict"}
+    assert creating["responses"]["200"] == showing["responses"]["200"]
+    assert creating["responses"]["200"] == {"$ref": "#/components/responses/CreateContact200"}
+    assert len({orjson.dumps(each) for each in responses.values()}) == len(responses)
+    assert set(schemas) == {"Error", "Shown", "Stage"}
+    assert schemas["Shown"]["properties"]["stage"] == {"$ref": "#/components/schemas/Stage"}
+
+
+def test_a_type_that_may_be_null_has_both_types(document: dict[str, Any]) -> None:
+    body = document["paths"]["/contacts/{id}"]["put"]["requestBody"]["content"]["application/json"]["schema"]
+
+    assert body["properties"]["name"] == {"type": ["string", "null"]}
+
+
+def test_one_name_may_not_stand_for_two_types(tmp_path: Path) -> None:
+    operations = compiled_samples(
+        tmp_path,
+        """
+        fragment Stage on Contact { id }
+        query a @rest(method: GET, path: "/a") { contact(id: 1) { ...Stage } }
+        query b @rest(method: GET, path: "/b") { contact(id: 1) { stage } }
+        """,
+    )
+
+    with pytest.raises(InvalidDocument, match="b gives the name Stage to another type than others do"):
         openapi.document(operations, version="1", server_url="https://sms.example")
