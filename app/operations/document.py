@@ -15,6 +15,7 @@ from graphql import (
     GraphQLError,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLOutputType,
     GraphQLSchema,
     Node,
     NoUnusedFragmentsRule,
@@ -55,8 +56,8 @@ class Operation:
     """One document: what it takes, what it gives, what it may refuse and where it is offered.
 
     `area` is the name of its file, `root` the response key of its one root field, `text` what is
-    executed. `returns` is the JSON Schema of the root field's value, which is never null: a field that may be null is
-    so beside an error. `types` are the named types in it and in the variables.
+    executed. `returns` is the JSON Schema of the root field's value; an object is never null but beside an error.
+    `types` are the named types in it and in the variables.
     """
 
     name: str
@@ -166,7 +167,7 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         root_field=selections[0].name.value,
         text=_executable(node, used.values()),
         variables=variables,
-        returns=schemas.returns(GraphQLNonNull(get_nullable_type(described.type)), selections),
+        returns=schemas.returns(_answered(described.type), selections),
         types=schemas.types,
         scopes=frozenset(_scopes(parent, node, fragments, schema)),
         refusals=tuple(
@@ -196,6 +197,12 @@ def _root(
     if len(roots) != 1:
         raise InvalidDocument("an operation selects exactly one root field: one transaction, one result")
     return next(iter(roots.items()))
+
+
+def _answered(kind: GraphQLOutputType) -> GraphQLOutputType:
+    """Return the type of what a root field answers without an error: a look-up that finds nothing raises one."""
+    found = get_nullable_type(kind)
+    return GraphQLNonNull(found) if isinstance(found, GraphQLObjectType) else kind
 
 
 def _closed(schema: Json) -> Json:

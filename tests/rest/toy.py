@@ -12,7 +12,15 @@ from fastapi import FastAPI
 from graphql import GraphQLSchema, build_schema, graphql
 from starlette.requests import Request
 
-from app.domain.kernel.errors import Conflict, DomainError, NotFound, RateLimited, Unauthenticated, Unavailable
+from app.domain.kernel.errors import (
+    Conflict,
+    DomainError,
+    InvalidInput,
+    NotFound,
+    RateLimited,
+    Unauthenticated,
+    Unavailable,
+)
 from app.domain.kernel.unit_of_work import Actor
 from app.operations.document import Operation, load
 from app.rest import envelope
@@ -257,6 +265,8 @@ class Toy:
     def contacts(
         self, _info: Any, limit: int, offset: int, after: str | None = None, **_filters: Any
     ) -> dict[str, Any]:
+        if after and not (after.isascii() and after.isdecimal()):
+            raise InvalidInput(reason="after is no cursor.")
         ids = [id for id in self.names if id > int(after or 0)][offset:]
         shown = ids[:limit]
         return {
