@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from app.cli import documents
+from app.cli import documents, reference
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
 from app.graphql.schema import CONTRACT
@@ -71,6 +71,7 @@ FILES: dict[str, Callable[[], str]] = {
     "schema.graphql": lambda: CONTRACT,
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
+    "docs/rest-reference.md": lambda: reference.as_markdown(rest_operations()),
     "docs/events.md": _events,
     "docs/sandbox.md": numbers.as_markdown,
 }

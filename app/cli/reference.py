@@ -1,0 +1,115 @@
+"""The REST reference by route, made from the operation documents."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from app.operations.document import Operation
+from app.operations.surface import Rest
+from app.operations.variables import Variable
+from app.rest.envelope import success
+
+INTRODUCTION = "Every route of the API. [rest.md](rest.md) describes what applies to all of them; values are examples."
+
+SAMPLES: dict[str, Any] = {
+    "to": "+12025550143",
+    "phone": "+12025550143",
+    "phone_number": "+15002000001",
+    "from_number": "+15002000001",
+    "to_number": "+12025550143",
+    "email": "ann@example.com",
+    "first_name": "Ann",
+    "last_name": "Lee",
+    "message": "Your table is booked for 7 pm.",
+    "body": "Your table is booked for 7 pm.",
+    "description": "20% off all haircuts this Friday",
+    "event": "new_message",
+    "target_url": "https://example.com/hooks",
+    "tag": "vip",
+    "tags": ["vip"],
+    "currency": "USD",
+}
+"""Example values, by the name of a parameter or field."""
+
+
+def as_markdown(operations: list[Operation]) -> str:
+    """Return the page: each route with its scope, parameters, an example request and the shape of its answer."""
+    lines = ["# REST reference", "", INTRODUCTION, ""]
+    for area in sorted({operation.area for operation in operations}):
+        lines += [f"## {area}", ""]
+        for operation in (each for each in operations if each.area == area):
+            for rest in operation.rest:
+                lines += [*_route(operation, rest), ""]
+    return "\n".join(lines)
+
+
+def _route(operation: Operation, rest: Rest) -> Iterator[str]:
+    yield f"### {rest.method} {rest.path}"
+    yield ""
+    scopes = ", ".join(f"`{scope}`" for scope in sorted(operation.scopes))
+    yield f"{operation.description} Scope: {scopes or 'none'}."
+    yield ""
+    if operation.variables:
+        yield "| Parameter | In | Required | Meaning |"
+        yield "|---|---|---|---|"
+        for variable in operation.variables.values():
+            meaning = variable.schema.get("description", "").replace("\n", " ").replace("|", "\\|")
+            required = "yes" if _is_required(variable) else "no"
+            yield f"| `{variable.header or variable.name}` | {_place(variable, rest)} | {required} | {meaning} |"
+        yield ""
+    yield from ("```sh reference", _curl(operation, rest), "```", "", "```json")
+    value = _sample("", operation.returns)
+    answered = value[rest.pick] if rest.pick else value
+    yield orjson.dumps(success(answered, rest.envelope), option=orjson.OPT_INDENT_2).decode()
+    yield "```"
+
+
+def _place(variable: Variable, rest: Rest) -> str:
+    if variable.header:
+        return "header"
+    if variable.name in rest.placeholders:
+        return "path"
+    return "body" if rest.has_body else "query"
+
+
+def _curl(operation: Operation, rest: Rest) -> str:
+    values = {name: _sample(name, variable.schema) for name, variable in operation.variables.items()}
+    path = rest.path
+    for name in rest.placeholders:
+        path = path.replace(f"{{{name}}}", str(values[name]))
+    method = "" if rest.method in ("GET", "POST") else f"-X {rest.method} "
+    command = f'curl -s {method}"$URL{path}" -H "X-API-Key: $KEY"'
+    sent = {name: values[name] for name in _members(operation, rest)}
+    return f"{command} --json '{orjson.dumps(sent).decode()}'" if rest.has_body else command
+
+
+def _members(operation: Operation, rest: Rest) -> list[str]:
+    """Return the members of the body of an example: those that are required, or else the first two."""
+    members = [each for each in operation.variables.values() if _place(each, rest) == "body"]
+    return [each.name for each in members if _is_required(each)] or [each.name for each in members[:2]]
+
+
+def _is_required(variable: Variable) -> bool:
+    return variable.required or variable.attested is not None
+
+
+def _sample(name: str, schema: dict[str, Any]) -> Any:
+    """Return an example of what a schema describes."""
+    if "anyOf" in schema:
+        return _sample(name, schema["anyOf"][0])
+    stated = [schema.get("const"), schema.get("default"), *schema.get("enum", ()), SAMPLES.get(name)]
+    known = next((each for each in stated if each is not None), None)
+    return _by_type(name, schema) if known is None else known
+
+
+def _by_type(name: str, schema: dict[str, Any]) -> Any:
+    match schema.get("type"):
+        case "object":
+            return {field: _sample(field, each) for field, each in schema.get("properties", {}).items()}
+        case "array":
+            return [_sample(name, schema.get("items", {}))]
+        case "string":
+            return "2026-11-21T09:30:00Z" if schema.get("format") == "date-time" else "text"
+        case kind:
+            return kind == "boolean" or 1
