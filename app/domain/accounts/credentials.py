@@ -41,6 +41,8 @@ MADE_WITH_COLUMNS = ("maker_key_id", "maker_grant_id", "maker_user_id")
 MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id"
 """A row of `makers` as the last columns of `source`."""
 
+JOIN_MAKER = "JOIN makers m ON m.id = {maker_id}"
+
 FOLLOW = """
   UNION
   SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (

@@ -7,7 +7,7 @@ from app.db.engine import Connection
 from app.domain.automations import keywords
 from app.domain.automations.events import KeywordReply
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
-from app.domain.messages.acceptance import TELL
+from app.domain.kernel import sql
 from app.domain.messages.events import NewMessage
 
 # A keyword counts for the texts that came in once it was watched, as a subscription does for events.
@@ -26,7 +26,7 @@ async def recognize_keywords(batch: Batch) -> None:
     short = [(event, word) for event, word in words if 1 <= len(word) <= keywords.MAX_LENGTH]
     if short and (replies := await _find_watched(batch.connection, short)):
         await batch.connection.execute(
-            TELL,
+            sql.INSERT_EVENTS,
             [event.account_id for event, _ in replies],
             [KeywordReply.name for _ in replies],
             [event.contact_id for event, _ in replies],

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 
 from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database, find_fault
+from app.domain.accounts import sql
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.billing import service as billing
 from app.domain.erasure.tables import BATCH, PARTS
@@ -28,24 +29,6 @@ PATIENCE = "5s"
 
 AFTER_LOCK = timedelta(seconds=30)
 """How long a worker leaves an account alone whose rows others have locked; meanwhile it deletes others."""
-
-# Its owners are told first: they were reminded, and a mail that was tried once has most likely left.
-FIND_DUE = """
-SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND id <> ALL($2::bigint[])
-  AND (status = 'deleted' OR deletion_notice_at IS NULL AND NOT EXISTS (
-  SELECT FROM waiting_mails w JOIN users u ON u.id = w.user_id
-  WHERE w.account_id = a.id AND w.kind = 'notice' AND w.attempts = 0 AND w.due_at <= $1 AND w.expires_at > $1
-    AND u.removed_at IS NULL))
-ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
-"""
-# Of an account with most rows of a table, whole tables would be read to see that nothing is left.
-HOLD = """
-SELECT deletion_at FROM accounts, set_config('lock_timeout', $3, true) AS patience,
-  set_config('enable_seqscan', 'off', true) AS plan
-WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
-"""
-POSTPONE = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
-IS_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1 AND deletion_notice_at IS NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +57,7 @@ class AccountDeletions:
     async def run(self) -> bool:
         """Close the account that has been due longest, or delete one batch of it; return True when more may be due."""
         now = self.clock.now()
-        due = await self.database.pool.fetchrow(FIND_DUE, now, self._resting(now))
+        due = await self.database.pool.fetchrow(sql.FIND_DELETION, now, self._resting(now))
         if due is None:
             return False
         try:
@@ -87,7 +70,7 @@ class AccountDeletions:
                 return self._rest(due["id"], now)
             self._places.pop(due["id"], None)
             if not isinstance(fault, UNREACHABLE):
-                await self.database.pool.execute(POSTPONE, due["id"], now, now + AFTER_DEFECT)
+                await self.database.pool.execute(sql.POSTPONE_DELETION, due["id"], now, now + AFTER_DEFECT)
             raise
 
     def _rest(self, account_id: int, now: datetime) -> bool:
@@ -102,7 +85,7 @@ class AccountDeletions:
 
     async def due(self) -> bool:
         """Tell whether an account is to be deleted, or has something left."""
-        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+        return await self.database.pool.fetchval(sql.IS_DELETION_DUE, self.clock.now())
 
     async def _close(self, account_id: int) -> bool:
         """End the account: from this commit on its credentials are refused, and nobody can bring it back."""
@@ -119,7 +102,7 @@ class AccountDeletions:
     async def _empty(self, account_id: int, now: datetime) -> bool:
         """Delete a batch; return False where another worker has the account. Where others hold its rows, leave it."""
         async with self.database.pool.acquire() as connection, connection.transaction():
-            due_at = await connection.fetchval(HOLD, account_id, now, PATIENCE)
+            due_at = await connection.fetchval(sql.HOLD_DELETION, account_id, now, PATIENCE)
             if due_at is None:
                 return False
             look, place = self._places.get(account_id, (due_at, Place()))

@@ -1,73 +1,68 @@
-"""Deciding on a batch of sends: the gates that need the database, and every statement of the accepting transaction.
+"""Decide on a batch of sends: check the gates that need the database, and write what is accepted.
 
-The statements are SQL text on asyncpg because this is the path that every send takes. All of them stand here.
+The statements are SQL text on asyncpg because every send takes this path. The areas whose rows they need export the
+fragments.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.db.engine import Connection
+from app.domain.accounts import sql as accounts
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
+from app.domain.billing import sql as billing
 from app.domain.billing.service import InsufficientCredits
+from app.domain.consent import sql as consent
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
+from app.domain.contacts import sql as contacts
 from app.domain.contacts.errors import ContactDnd
 from app.domain.contacts.events import NewContact
 from app.domain.contacts.models import ContactStatus
+from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
 from app.domain.kernel import idempotency, phone
+from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError, NotFound
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages.errors import NoSender
 from app.domain.messages.events import SendBlocked
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, SendRequest
+from app.domain.numbers import sql as numbers
 
-LOCK_ACCOUNTS = """
-SELECT id, balance, rate, region, status, deletion_at FROM accounts, set_config('lock_timeout', $2, true)
-WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
-"""
-LOCK_FREE_ACCOUNTS = f"{LOCK_ACCOUNTS} SKIP LOCKED"
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
 """How long a statement waits for a lock; set in the statement that comes first, so that it costs no round trip."""
 
-FIND_FACTS = """
+FIND_FACTS = f"""
 SELECT nextval('messages_id_seq') AS message_id,
-  c.id AS contact_id, c.status, c.dnd_sms, c.held_until, c.first_name, c.last_name, c.email,
-  EXISTS (SELECT FROM suppressions s WHERE s.account_id = r.account_id AND s.phone = r.phone
-    AND s.scope_type = 'account') AS suppressed,
+  c.id AS contact_id, {contacts.PERSON}, {contacts.GATES},
+  {consent.is_suppressed("r.account_id", "r.phone")} AS suppressed,
   n.phone_number, n.carrier, k.fingerprint, k.answer
 FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
   AS r(account_id, phone, number_id, key, place)
-LEFT JOIN contacts c ON c.account_id = r.account_id AND c.phone = r.phone
-LEFT JOIN LATERAL (SELECT phone_number, carrier FROM phone_numbers p
-  WHERE p.account_id = r.account_id AND p.status = 'active' AND p.id = coalesce(r.number_id, p.id)
-  ORDER BY p.is_primary DESC, p.id LIMIT 1) n ON true
-LEFT JOIN idempotency_keys k ON k.account_id = r.account_id AND k.key = r.key
+{contacts.join_by_phone("r.account_id", "r.phone")}
+{numbers.join_sender("r.account_id", "r.number_id")}
+{kernel.join_answer("r.account_id", "r.key")}
 ORDER BY r.place
 """
 
-ADD_CONTACTS = """
-INSERT INTO contacts (account_id, phone, source)
-SELECT DISTINCT account_id, phone, 'api' FROM unnest($1::bigint[], $2::text[]) AS r(account_id, phone)
-ORDER BY account_id, phone
-ON CONFLICT (account_id, phone) DO UPDATE SET phone = excluded.phone
-RETURNING id, account_id, phone, pipeline_stage, source, status, created_at, xmax = 0 AS is_new
+DEBITS = """
+  SELECT account_id, id AS message_id, credits, balance_after, actor, $19::timestamptz AS created_at
+  FROM unnest($1::bigint[], $2::bigint[], $11::bigint[], $16::bigint[], $14::text[])
+    AS l(id, account_id, credits, balance_after, actor)
 """
-
-TOUCH_CONVERSATIONS = """
-INSERT INTO conversations (account_id, contact_id, last_message_at, created_at)
-SELECT DISTINCT account_id, contact_id, $3::timestamptz, $3::timestamptz
-FROM unnest($1::bigint[], $2::bigint[]) AS r(account_id, contact_id) ORDER BY account_id, contact_id
-ON CONFLICT (contact_id) DO UPDATE SET last_message_at = excluded.last_message_at
-RETURNING id, contact_id, xmax = 0 AS is_new
+ATTESTATIONS = """
+  SELECT account_id, phone, method, id AS message_id, actor, $19::timestamptz AS at
+  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::text[])
+    AS c(id, account_id, phone, actor, method) WHERE method IS NOT NULL
 """
-
-WRITE = """
+WRITE = f"""
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
     purpose, segments, encoding, credits, cost, carrier, actor, request_id, due_at, created_at, claimed_until, attempts)
@@ -78,38 +73,59 @@ WITH sent AS (
     $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[], $21::timestamptz[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
       credits, cost, carrier, actor, request_id, claimed_until)
-), debited AS (
-  INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor, created_at)
-  SELECT account_id, 'debit', -credits, balance_after, id, 'Message ' || id, actor, $19
-  FROM unnest($1::bigint[], $2::bigint[], $11::bigint[], $16::bigint[], $14::text[])
-    AS l(id, account_id, credits, balance_after, actor)
-), attested AS (
-  INSERT INTO consents (account_id, phone, kind, method, message_id, actor, recorded_at)
-  SELECT account_id, to_number, 'attested', method, id, actor, $19
-  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::text[])
-    AS c(id, account_id, to_number, actor, method) WHERE method IS NOT NULL
-)
-UPDATE accounts SET balance = b.balance FROM unnest($17::bigint[], $18::bigint[]) AS b(id, balance)
-WHERE accounts.id = b.id
+), debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
+{accounts.SET_BALANCES.format(rows="unnest($17::bigint[], $18::bigint[])")}
 """
 
-KEEP_ANSWERS = """
-INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) ON CONFLICT DO NOTHING
-"""
 
-TELL = """
-INSERT INTO events (account_id, name, contact_id, payload, request_id)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
-"""
+class Sender(NamedTuple):
+    """What decides about all sends of an account; the row is locked."""
+
+    id: int
+    balance: int
+    rate: Decimal
+    region: str | None
+    status: str
+    deletion_at: datetime | None
+
+
+class Facts(NamedTuple):
+    """What decides about one send: the contact, its gates, the sending number, and the answer to its key, if any."""
+
+    message_id: int
+    contact_id: int | None
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    contact_status: str | None
+    dnd_sms: bool | None
+    held_until: datetime | None
+    suppressed: bool
+    phone_number: str | None
+    carrier: str | None
+    fingerprint: str | None
+    answer: dict[str, Any] | None
+
+
+class AddedContact(NamedTuple):
+    """A contact that a send needs; `is_new` unless another transaction added it first."""
+
+    id: int
+    account_id: int
+    phone: str
+    pipeline_stage: str
+    source: str
+    status: str
+    created_at: datetime
+    is_new: bool
 
 
 @dataclass(slots=True)
 class Draft:
-    """A send that passed the gates, on its way into the tables."""
+    """A send that passed the gates and is not written yet."""
 
     request: SendRequest
-    facts: Any
+    facts: Facts
     to: str
     credits: int
     cost: Decimal
@@ -122,7 +138,7 @@ class Draft:
     def acceptance(self) -> Acceptance:
         """Return the answer to the sender."""
         return Acceptance(
-            self.facts["message_id"],
+            self.facts.message_id,
             self.request.parts.segments,
             "pending",
             self.balance_after,
@@ -134,21 +150,21 @@ Verdict = Acceptance | DomainError
 
 
 class KeyTaken(Exception):
-    """Another request has got a key in the meantime. Decided on once more, in a new transaction, its answer is seen."""
+    """Another request has taken the key since. A second decision, in a new transaction, finds its answer."""
 
 
 @dataclass(slots=True)
 class Batch:
     """Sends that are decided on in one transaction; each gets a verdict of its own.
 
-    Everybody locks in the order account, idempotency key, contact. Unless the batch `waits`, what belongs to an account
-    that another transaction holds gets no verdict.
+    All transactions lock in the order account, idempotency key, contact. Unless the batch `waits`, the sends of an
+    account that another transaction has locked get no verdict.
     """
 
     requests: Sequence[SendRequest]
     now: datetime
     waits: bool = False
-    accounts: dict[int, Any] = field(default_factory=dict[int, Any])
+    accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
     balances: dict[int, int] = field(default_factory=dict[int, int])
     holding: set[Condition] = field(default_factory=set[Condition])
     drafts: list[Draft] = field(default_factory=list[Draft])
@@ -162,14 +178,16 @@ class Batch:
         if not self.accounts and not self.waits:
             return [None] * len(self.requests)
         phones = [self._recipient(request) for request in self.requests]
-        facts = await connection.fetch(
+        found = await connection.fetch(
             FIND_FACTS,
             [request.account_id for request in self.requests],
-            [found if isinstance(found, str) else "" for found in phones],
+            [each if isinstance(each, str) else "" for each in phones],
             [request.number_id for request in self.requests],
             [request.key for request in self.requests],
         )
-        verdicts = [self._decide(*each) for each in zip(self.requests, phones, facts, strict=True)]
+        verdicts = [
+            self._decide(*each) for each in zip(self.requests, phones, itertools.starmap(Facts, found), strict=True)
+        ]
         if self.drafts:
             await self._write(connection)
         if self.events:
@@ -178,10 +196,10 @@ class Batch:
 
     async def _lock(self, connection: Connection) -> None:
         ids = list({request.account_id for request in self.requests})
-        how = (LOCK_ACCOUNTS, LONG_PATIENCE) if self.waits else (LOCK_FREE_ACCOUNTS, PATIENCE)
-        rows = await connection.fetch(how[0], ids, how[1])
-        self.accounts = {row["id"]: row for row in rows}
-        self.balances = {row["id"]: row["balance"] for row in rows}
+        how = (accounts.LOCK, LONG_PATIENCE) if self.waits else (accounts.LOCK_FREE, PATIENCE)
+        rows = [Sender(*row) for row in await connection.fetch(how[0], ids, how[1])]
+        self.accounts = {row.id: row for row in rows}
+        self.balances = {row.id: row.balance for row in rows}
         asked = {request.condition for request in self.requests if request.condition}
         for check in {condition.check for condition in asked}:
             held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
@@ -189,35 +207,35 @@ class Batch:
 
     def _recipient(self, request: SendRequest) -> str | DomainError:
         account = self.accounts.get(request.account_id)
-        if account is None or account["status"] != AccountStatus.active:
-            return AccountDeleted() if account and account["status"] == AccountStatus.deleted else AccountSuspended()
+        if account is None or account.status != AccountStatus.active:
+            return AccountDeleted() if account and account.status == AccountStatus.deleted else AccountSuspended()
         if request.to.startswith("+"):
             return request.to
         try:
-            return phone.require_recipient(request.to, account["region"])
+            return phone.require_recipient(request.to, account.region)
         except DomainError as refusal:
             return refusal
 
-    def _decide(self, request: SendRequest, to: str | DomainError, facts: Any) -> Verdict | None:
+    def _decide(self, request: SendRequest, to: str | DomainError, facts: Facts) -> Verdict | None:
         if request.account_id not in self.accounts and not self.waits:
             return None
         if isinstance(to, DomainError):
             return to
-        if facts["fingerprint"] is not None:
+        if facts.fingerprint is not None:
             return _replay(request, facts)
         account = self.accounts[request.account_id]
-        if refusal := self._ended(request, account["deletion_at"]):
+        if refusal := self._ended(request, account.deletion_at):
             return refusal
-        credits = request.parts.segments * prices.credits_per_segment(to, account["region"])
+        credits = request.parts.segments * prices.credits_per_segment(to, account.region)
         if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
-            told = to if facts["contact_id"] else ""
+            told = to if facts.contact_id else ""
             blocked = SendBlocked(to_number=told, error_code=refusal.code, actor=request.actor)
-            self.events.append((request, facts["contact_id"], blocked))
+            self.events.append((request, facts.contact_id, blocked))
             return refusal
         self.balances[request.account_id] -= credits
         left = self.balances[request.account_id]
         claimed_until = self.now + request.claim if request.claim else None
-        draft = Draft(request, facts, to, credits, credits * account["rate"], left, claimed_until)
+        draft = Draft(request, facts, to, credits, credits * account.rate, left, claimed_until)
         self.drafts.append(draft)
         return draft.acceptance
 
@@ -241,11 +259,11 @@ class Batch:
         touched = sorted({request.account_id for request in requests})
         await connection.execute(
             WRITE,
-            [draft.facts["message_id"] for draft in drafts],
+            [draft.facts.message_id for draft in drafts],
             [request.account_id for request in requests],
             [draft.contact_id for draft in drafts],
             [draft.conversation_id for draft in drafts],
-            [draft.facts["phone_number"] for draft in drafts],
+            [draft.facts.phone_number for draft in drafts],
             [draft.to for draft in drafts],
             [request.body for request in requests],
             [request.purpose.value for request in requests],
@@ -253,7 +271,7 @@ class Batch:
             [request.parts.encoding for request in requests],
             [draft.credits for draft in drafts],
             [draft.cost for draft in drafts],
-            [draft.facts["carrier"] for draft in drafts],
+            [draft.facts.carrier for draft in drafts],
             [request.actor for request in requests],
             [request.request_id for request in requests],
             [draft.balance_after for draft in drafts],
@@ -265,24 +283,25 @@ class Batch:
         )
 
     async def _add_contacts(self, connection: Connection) -> None:
-        unknown = [draft for draft in self.drafts if draft.facts["contact_id"] is None]
-        added: dict[tuple[int, str], Any] = {}
+        unknown = [draft for draft in self.drafts if draft.facts.contact_id is None]
+        added: dict[tuple[int, str], AddedContact] = {}
         if unknown:
             wanted = [draft.request.account_id for draft in unknown], [draft.to for draft in unknown]
-            added = {(row["account_id"], row["phone"]): row for row in await connection.fetch(ADD_CONTACTS, *wanted)}
+            rows = itertools.starmap(AddedContact, await connection.fetch(contacts.ADD, *wanted))
+            added = {(row.account_id, row.phone): row for row in rows}
         for draft in self.drafts:
-            row = added.get((draft.request.account_id, draft.to))
-            draft.contact_id = row["id"] if row else draft.facts["contact_id"]
+            known = draft.facts.contact_id
+            draft.contact_id = added[draft.request.account_id, draft.to].id if known is None else known
         told: set[int] = set()
         for draft in unknown:
             row = added[draft.request.account_id, draft.to]
-            if row["is_new"] and row["id"] not in told:
-                told.add(row["id"])
-                self.events.append((draft.request, row["id"], _new_contact(row)))
+            if row.is_new and row.id not in told:
+                told.add(row.id)
+                self.events.append((draft.request, row.id, _new_contact(row)))
 
     async def _touch_conversations(self, connection: Connection) -> None:
         wanted = [draft.request.account_id for draft in self.drafts], [draft.contact_id for draft in self.drafts]
-        rows = {row["contact_id"]: row for row in await connection.fetch(TOUCH_CONVERSATIONS, *wanted, self.now)}
+        rows = {row["contact_id"]: row for row in await connection.fetch(conversations.TOUCH, *wanted, self.now)}
         new = {contact_id for contact_id, row in rows.items() if row["is_new"]}
         for draft in self.drafts:
             draft.conversation_id = rows[draft.contact_id]["id"]
@@ -291,22 +310,23 @@ class Batch:
                 self.events.append((draft.request, draft.contact_id, self._new_conversation(draft)))
 
     def _new_conversation(self, draft: Draft) -> NewConversation:
+        assert draft.facts.phone_number
         return NewConversation(
             conversation_id=draft.conversation_id,
             contact_id=draft.contact_id,
-            first_name=draft.facts["first_name"] or "",
-            last_name=draft.facts["last_name"] or "",
+            first_name=draft.facts.first_name or "",
+            last_name=draft.facts.last_name or "",
             phone=draft.to,
-            email=draft.facts["email"] or "",
+            email=draft.facts.email or "",
             first_message=draft.request.body,
-            from_number=draft.facts["phone_number"],
+            from_number=draft.facts.phone_number,
             to_number=draft.to,
             started_at=timestamp(self.now),
         )
 
     async def _tell(self, connection: Connection) -> None:
         await connection.execute(
-            TELL,
+            kernel.INSERT_EVENTS,
             [request.account_id for request, _, _ in self.events],
             [event.name for _, _, event in self.events],
             [contact_id for _, contact_id, _ in self.events],
@@ -315,42 +335,44 @@ class Batch:
         )
 
 
-def _blocked(request: SendRequest, to: str, facts: Any) -> DomainError | None:
+def _blocked(request: SendRequest, to: str, facts: Facts) -> DomainError | None:
     """Return what stands against a send beside its price."""
-    if request.contact_id not in (None, facts["contact_id"]):
+    if request.contact_id not in (None, facts.contact_id):
         return NotFound(kind="contact", id=request.contact_id)
-    if facts["suppressed"] or facts["status"] == ContactStatus.opted_out:
+    if facts.suppressed or facts.contact_status == ContactStatus.opted_out:
         return ContactOptedOut(phone=to)
-    if facts["dnd_sms"]:
+    if facts.dnd_sms:
         return ContactDnd(phone=to)
-    if facts["held_until"] and request.purpose is not Purpose.conversational:
+    if facts.held_until and request.purpose is not Purpose.conversational:
         return ContactHeld(phone=to)
-    if facts["phone_number"] is None:
+    if facts.phone_number is None:
         return NotFound(kind="active phone number", id=request.number_id) if request.number_id else NoSender()
     return None
 
 
-def _replay(request: SendRequest, facts: Any) -> Verdict:
+def _replay(request: SendRequest, facts: Facts) -> Verdict:
     assert request.key
+    assert facts.fingerprint is not None
+    assert facts.answer is not None
     try:
-        answer = idempotency.replay(request.key, facts["fingerprint"], request.fingerprint, facts["answer"])
+        answer = idempotency.replay(request.key, facts.fingerprint, request.fingerprint, facts.answer)
     except DomainError as refusal:
         return refusal
     return Acceptance(**answer, replayed=True)
 
 
-def _new_contact(row: Any) -> NewContact:
+def _new_contact(row: AddedContact) -> NewContact:
     return NewContact(
-        id=row["id"],
+        id=row.id,
         first_name="",
         last_name="",
-        phone=row["phone"],
+        phone=row.phone,
         email="",
         tags=[],
-        pipeline_stage=row["pipeline_stage"],
-        source=row["source"],
-        status=row["status"],
-        created_at=timestamp(row["created_at"]),
+        pipeline_stage=row.pipeline_stage,
+        source=row.source,
+        status=row.status,
+        created_at=timestamp(row.created_at),
     )
 
 
@@ -365,7 +387,7 @@ async def _keep_answers(connection: Connection, drafts: Sequence[Draft]) -> None
         for draft in drafts
     ]
     kept = await connection.execute(
-        KEEP_ANSWERS,
+        kernel.INSERT_ANSWERS,
         [draft.request.account_id for draft in drafts],
         [draft.request.key for draft in drafts],
         [draft.request.fingerprint for draft in drafts],

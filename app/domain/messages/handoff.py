@@ -17,11 +17,14 @@ from typing import Any
 
 from app.db import claims
 from app.db.engine import UNSTORABLE, Connection, Database
+from app.domain.accounts import sql as accounts
+from app.domain.consent import sql as consent
+from app.domain.contacts import sql as contacts
+from app.domain.kernel import sql as kernel
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import outcome
-from app.domain.messages.acceptance import TELL
 from app.domain.messages.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
@@ -35,11 +38,10 @@ ASK_MOST = timedelta(minutes=10)
 NAMELESS = Accepted("", "")
 """An answer of which only that the carrier has the message can be kept."""
 
-FIND_GATES = """
-SELECT m.*, c.first_name, c.last_name, c.dnd_sms, c.held_until, c.status AS contact_status,
-  EXISTS (SELECT FROM suppressions s WHERE s.account_id = m.account_id AND s.phone = m.to_number
-    AND s.scope_type = 'account') AS suppressed,
-  EXISTS (SELECT FROM accounts a WHERE a.id = m.account_id AND a.status <> 'active') AS account_suspended
+FIND_GATES = f"""
+SELECT m.*, c.first_name, c.last_name, {contacts.GATES},
+  {consent.is_suppressed("m.account_id", "m.to_number")} AS suppressed,
+  {accounts.is_inactive("m.account_id")} AS account_suspended
 """
 
 CLAIM = f"""
@@ -49,21 +51,22 @@ WITH due AS (
 ), claimed AS (
   UPDATE messages m SET claimed_until = $2, attempts = attempts + 1 FROM due WHERE m.id = due.id RETURNING m.*
 )
-{FIND_GATES} FROM claimed m JOIN contacts c ON c.id = m.contact_id ORDER BY m.due_at, m.id
+{FIND_GATES} FROM claimed m {contacts.join("m.contact_id")} ORDER BY m.due_at, m.id
 """
 
 FIND_CLAIMED = f"""
-{FIND_GATES} FROM messages m JOIN contacts c ON c.id = m.contact_id
+{FIND_GATES} FROM messages m {contacts.join("m.contact_id")}
 WHERE m.id = $1 AND m.status = 'pending' AND m.claimed_until = $2
 """
 
-CLAIM_LAPSED = """
+CLAIM_LAPSED = f"""
 WITH lapsed AS (
   SELECT id FROM messages WHERE status = 'pending' AND claimed_until <= $1
   ORDER BY claimed_until LIMIT $3 FOR UPDATE SKIP LOCKED
+), claimed AS (
+  UPDATE messages m SET claimed_until = $2 FROM lapsed WHERE m.id = lapsed.id RETURNING m.*
 )
-UPDATE messages m SET claimed_until = $2 FROM lapsed, contacts c WHERE m.id = lapsed.id AND c.id = m.contact_id
-RETURNING m.*, c.first_name, c.last_name
+SELECT m.*, c.first_name, c.last_name FROM claimed m {contacts.join("m.contact_id")}
 """
 
 RECORD_SENT = """
@@ -326,7 +329,7 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Acc
     new = {row["id"] for row in recorded if row["was_pending"]}
     sent = [(row, answer) for row, answer in accepted if row["id"] in new]
     await connection.execute(
-        TELL,
+        kernel.INSERT_EVENTS,
         [row["account_id"] for row, _ in sent],
         [MessageSent.name] * len(sent),
         [row["contact_id"] for row, _ in sent],

@@ -28,6 +28,7 @@ from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import NewMessage
 from app.domain.messages.models import Direction, ErasedText, Message, MessageStatus, Purpose
 from app.domain.messages.outcome import Report
+from app.domain.numbers import sql as numbers
 
 SOURCE = "inbound_sms"
 HELP_EVERY = timedelta(hours=24)
@@ -41,8 +42,6 @@ HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
 NO_NAME = "My company"
 """What accounts were once called that their owner had not named."""
-
-FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
@@ -61,7 +60,7 @@ class Inbox:
 
     async def receive(self, carrier: str, inbound: InboundMessage) -> None:
         """Keep a text, open its conversation, and do what it asks for, in one transaction. Again changes nothing."""
-        account_id = await self.pool.fetchval(FIND_OWNER, inbound.to_number, carrier)
+        account_id = await self.pool.fetchval(numbers.FIND_OWNER, inbound.to_number, carrier)
         if account_id is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
             return

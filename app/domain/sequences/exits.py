@@ -7,6 +7,7 @@ from app.domain.consent import quoted_replies, recognition
 from app.domain.consent.recognition import IntentKind
 from app.domain.contacts.events import ContactDndChanged, NewOptOut
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.kernel import sql
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.messages.events import NewMessage
 
@@ -14,10 +15,7 @@ OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
 WEIGHT = (OPTED_OUT, DND, REPLIED)
 """Why enrollments end, the reason first that is told where there are several."""
 
-WAS_SENT = """
-EXISTS (SELECT FROM idempotency_keys k
-  WHERE k.account_id = e.account_id AND k.key = chr(31) || 'step/' || e.id || '/' || e.position)
-"""
+WAS_SENT = sql.is_answered("e.account_id", "chr(31) || 'step/' || e.id || '/' || e.position")
 """Tells whether the step at which an enrollment stands was sent: the key of that send, `step_key`, was answered."""
 
 # An enrollment made after the fact was made in knowledge of it. One whose last step was sent is about to complete.

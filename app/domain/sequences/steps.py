@@ -14,15 +14,19 @@ from typing import Any
 
 from app.db import claims
 from app.db.engine import Connection, Database
+from app.domain.accounts import sql as accounts
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.consent import quoted_replies
+from app.domain.consent import sql as consent
 from app.domain.consent.errors import ContactHeld
+from app.domain.contacts import sql as contacts
+from app.domain.kernel import sql as kernel
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify
-from app.domain.messages.acceptance import TELL
+from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import Send, SendAcceptor
 from app.domain.messages.errors import NoSender
 from app.domain.messages.models import Attestation, Purpose
@@ -53,29 +57,26 @@ WITH due AS (
 ), claimed AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
-SELECT e.*, s.name AS sequence_name, c.phone, c.first_name, c.last_name, c.email, a.company_name, step.message,
+SELECT e.*, s.name AS sequence_name, c.phone, {contacts.PERSON}, a.company_name, step.message,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
-  coalesce((SELECT max(id) FROM messages m
-    WHERE m.contact_id = e.contact_id AND m.direction = 'inbound'), 0) AS heard_to,
-  EXISTS (SELECT FROM consents k WHERE k.account_id = e.account_id AND k.phone = c.phone
-    AND k.kind IN ('opt_out', 'revoked_other') AND k.recorded_at >= e.created_at) AS has_opted_out,
-  ARRAY(SELECT body FROM messages m WHERE m.contact_id = e.contact_id AND m.direction = 'inbound'
-    AND m.created_at >= e.created_at ORDER BY m.id DESC LIMIT 20) AS heard
+  {messages.newest_inbound_id("e.contact_id")} AS heard_to,
+  {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
+  {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS heard
 FROM claimed e
 JOIN sequences s ON s.id = e.sequence_id
-JOIN contacts c ON c.id = e.contact_id
-JOIN accounts a ON a.id = e.account_id
+{contacts.join("e.contact_id")}
+{accounts.join("e.account_id")}
 JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.position = e.position
 LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.position = e.position + 1
 ORDER BY e.next_send_at, e.id
 """
 
 # What else the contact has said since the claim decides the next one.
-STANDS = """
+STANDS = f"""
 SELECT e.id FROM sequence_enrollments e
 JOIN unnest($1::bigint[], $2::bigint[]) AS claimed(id, heard_to) ON claimed.id = e.id
-WHERE e.status = 'active' AND NOT e.is_paused AND NOT EXISTS (SELECT FROM messages m
-  WHERE m.contact_id = e.contact_id AND m.direction = 'inbound' AND m.id > claimed.heard_to)
+WHERE e.status = 'active' AND NOT e.is_paused
+  AND NOT {messages.has_inbound_after("e.contact_id", "claimed.heard_to")}
 ORDER BY e.id FOR SHARE OF e
 """
 
@@ -239,7 +240,7 @@ def _next_send_at(row: Any, now: datetime) -> datetime | None:
 
 async def _tell(connection: Connection, completed: Sequence[Any], now: datetime) -> None:
     await connection.execute(
-        TELL,
+        kernel.INSERT_EVENTS,
         [row["account_id"] for row in completed],
         [DripCompleted.name] * len(completed),
         [row["contact_id"] for row in completed],

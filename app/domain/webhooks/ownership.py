@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement
 
 from app.db.engine import Connection, Pool
 from app.domain.accounts import credentials
-from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers
+from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_MAKER, MADE_WITH, own_makers
 from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -22,7 +22,7 @@ WHY_ENDED = (
 
 FIND_ENDED = f"""
 WITH RECURSIVE source AS (
-  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s JOIN makers m ON m.id = s.maker_id
+  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s {JOIN_MAKER.format(maker_id="s.maker_id")}
   WHERE s.id = ANY($1::bigint[])
   {FOLLOW}
 ), ends AS ({ENDS})

@@ -1,0 +1,50 @@
+"""SQL on accounts, from which other areas compose their statements."""
+
+LOCK = """
+SELECT id, balance, rate, region, status, deletion_at FROM accounts, set_config('lock_timeout', $2, true)
+WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
+"""
+"""Lock the accounts `$1` for a change of their balance, and wait at most `$2` for any lock of the transaction."""
+
+LOCK_FREE = f"{LOCK} SKIP LOCKED"
+"""Lock those of the accounts that no other transaction has locked."""
+
+SET_BALANCES = "UPDATE accounts SET balance = b.balance FROM {rows} AS b(id, balance) WHERE accounts.id = b.id"
+"""Set balances from `rows` of account id and balance."""
+
+FIND_DELETION = """
+SELECT id, status FROM accounts a WHERE deletion_at <= $1 AND id <> ALL($2::bigint[])
+  AND (status = 'deleted' OR deletion_notice_at IS NULL AND NOT EXISTS (
+  SELECT FROM waiting_mails w JOIN users u ON u.id = w.user_id
+  WHERE w.account_id = a.id AND w.kind = 'notice' AND w.attempts = 0 AND w.due_at <= $1 AND w.expires_at > $1
+    AND u.removed_at IS NULL))
+ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
+"""
+"""Find the account whose deletion has been due longest at `$1`, except those of `$2`.
+
+Its owners are told first: they were reminded, and a mail that was tried once has most likely left.
+"""
+
+HOLD_DELETION = """
+SELECT deletion_at FROM accounts, set_config('lock_timeout', $3, true) AS patience,
+  set_config('enable_seqscan', 'off', true) AS plan
+WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF accounts SKIP LOCKED
+"""
+"""Lock the deleted account `$1`, and wait at most `$3` for any other lock of the transaction.
+
+Without sequential scans: if most rows of a table are of this account, PostgreSQL would read the whole table to see that
+nothing is left.
+"""
+
+POSTPONE_DELETION = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
+IS_DELETION_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1 AND deletion_notice_at IS NULL)"
+
+
+def join(account_id: str) -> str:
+    """Return a join with the account `a` of an id."""
+    return f"JOIN accounts a ON a.id = {account_id}"
+
+
+def is_inactive(account_id: str) -> str:
+    """Return the condition that an account is suspended or deleted."""
+    return f"EXISTS (SELECT FROM accounts a WHERE a.id = {account_id} AND a.status <> 'active')"

@@ -1,0 +1,27 @@
+"""SQL on suppressions and consent records, from which other areas compose their statements.
+
+Arguments are SQL expressions of the statement that the fragment becomes a part of.
+"""
+
+
+def is_suppressed(account_id: str, phone: str) -> str:
+    """Return the condition that a phone is suppressed for the whole account."""
+    return (
+        f"EXISTS (SELECT FROM suppressions s WHERE s.account_id = {account_id} AND s.phone = {phone}"
+        " AND s.scope_type = 'account')"
+    )
+
+
+def has_opted_out_since(account_id: str, phone: str, instant: str) -> str:
+    """Return the condition that an opt-out of a phone was recorded at an instant or later."""
+    return (
+        f"EXISTS (SELECT FROM consents k WHERE k.account_id = {account_id} AND k.phone = {phone}"
+        f" AND k.kind IN ('opt_out', 'revoked_other') AND k.recorded_at >= {instant})"
+    )
+
+
+def record_attestations(rows: str) -> str:
+    """Return what adds a consent record for each of the rows of `account_id, phone, method, message_id, actor, at`."""
+    return f"""
+  INSERT INTO consents (account_id, phone, kind, method, message_id, actor, recorded_at)
+  SELECT account_id, phone, 'attested', method, message_id, actor, at FROM ({rows}) AS attested"""

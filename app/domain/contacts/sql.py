@@ -1,0 +1,26 @@
+"""SQL on contacts, from which other areas compose their statements. A joined contact is `c`."""
+
+PERSON = "c.first_name, c.last_name, c.email"
+"""The columns that events name a contact by, beside its phone."""
+
+GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"
+"""The columns that decide whether a contact may be sent a message."""
+
+ADD = """
+INSERT INTO contacts (account_id, phone, source)
+SELECT DISTINCT account_id, phone, 'api' FROM unnest($1::bigint[], $2::text[]) AS r(account_id, phone)
+ORDER BY account_id, phone
+ON CONFLICT (account_id, phone) DO UPDATE SET phone = excluded.phone
+RETURNING id, account_id, phone, pipeline_stage, source, status, created_at, xmax = 0 AS is_new
+"""
+"""Add the contacts of the accounts `$1` with the phones `$2`; lock and return those that exist as well."""
+
+
+def join(contact_id: str) -> str:
+    """Return a join with the contact of an id."""
+    return f"JOIN contacts c ON c.id = {contact_id}"
+
+
+def join_by_phone(account_id: str, phone: str) -> str:
+    """Return a join with the contact that has a phone; null if none has."""
+    return f"LEFT JOIN contacts c ON c.account_id = {account_id} AND c.phone = {phone}"

@@ -1,0 +1,23 @@
+"""SQL on messages, from which other areas compose their statements."""
+
+
+def newest_inbound_id(contact_id: str) -> str:
+    """Return the id of a contact's newest inbound message, or 0."""
+    return f"coalesce((SELECT max(id) FROM messages m WHERE {_inbound(contact_id)}), 0)"
+
+
+def has_inbound_after(contact_id: str, message_id: str) -> str:
+    """Return the condition that a contact has sent a message after another message."""
+    return f"EXISTS (SELECT FROM messages m WHERE {_inbound(contact_id)} AND m.id > {message_id})"
+
+
+def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
+    """Return the bodies of what a contact has sent since an instant, the newest first."""
+    return (
+        f"ARRAY(SELECT body FROM messages m WHERE {_inbound(contact_id)} AND m.created_at >= {instant}"
+        f" ORDER BY m.id DESC LIMIT {limit})"
+    )
+
+
+def _inbound(contact_id: str) -> str:
+    return f"m.contact_id = {contact_id} AND m.direction = 'inbound'"
