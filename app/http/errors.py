@@ -24,10 +24,10 @@ def translate(cause: BaseException) -> DomainError:
         return cause
     state = _state(cause)
     if state == UNSTORABLE:
-        return InvalidInput(reason="A text must not hold the character U+0000.")
+        return InvalidInput(reason="A text must not hold the character U+0000.", field=None)
     if is_unwritable(cause):
         log.warning("value_not_writable", cause=type(cause).__name__)
-        return InvalidInput(reason="A value is larger or smaller than what can be kept.")
+        return InvalidInput(reason="A value is larger or smaller than what can be kept.", field=None)
     if is_away(cause):
         log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
         return Unavailable()

@@ -24,6 +24,11 @@ Row = tuple[str, bool, Check]
 class Unacceptable(ValueError):
     """A value does not fit the operation. The text is a sentence for the caller, and names the value."""
 
+    @property
+    def field(self) -> str:
+        """Return the name of the value, with which the text begins."""
+        return str(self).partition(" ")[0]
+
 
 class Unattested(ValueError):
     """What must be attested is not; the text is the code of the error that refuses it."""

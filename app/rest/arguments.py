@@ -60,7 +60,7 @@ class Reader:
         except Unattested as fault:
             raise catalogue()[str(fault)]() from None
         except Unacceptable as fault:
-            raise InvalidInput(reason=str(fault)) from None
+            raise InvalidInput(reason=str(fault), field=fault.field) from None
         return variables
 
     def _read_headers(self, headers: Mapping[str, str]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def success(value: Any, envelope: str) -> Any:
 
 def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any]:
     """Wrap an error; `docs_url` is the page that explains every code."""
-    return _failure(error.code, str(error), request_id, docs_url)
+    return _failure(error.code, str(error), request_id, docs_url, error.field)
 
 
 def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
@@ -82,7 +82,8 @@ def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Pag
         if isinstance(cause, HTTPException) and cause.status_code == 404 and (page := missing(request)):
             return page
         status, code, text, headers = _read(request, cause)
-        body = _failure(code, text, request_id(request.scope), docs_url)
+        field = cause.field if isinstance(cause, DomainError) else None
+        body = _failure(code, text, request_id(request.scope), docs_url, field)
         if status == 401:
             headers["WWW-Authenticate"] = headers.get("WWW-Authenticate") or challenge
         return Response(orjson.dumps(body), status, headers, "application/json")
@@ -137,9 +138,10 @@ def request_id(scope: Scope) -> str:
     return scope.setdefault("state", {}).setdefault("request_id", str(uuid4()))
 
 
-def _failure(code: str, text: str, request_id: str, docs_url: str) -> dict[str, Any]:
+def _failure(code: str, text: str, request_id: str, docs_url: str, field: str | None) -> dict[str, Any]:
     docs = f"{docs_url}#{code}"
-    return {"success": False, "error": text, "error_code": code, "docs": docs, "request_id": request_id}
+    body = {"success": False, "error": text, "error_code": code, "docs": docs, "request_id": request_id}
+    return body | {"field": field} if field else body
 
 
 def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, str]]:
@@ -176,4 +178,5 @@ def _invalid(cause: RequestValidationError) -> DomainError:
     fault = cause.errors()[0]
     if fault["type"] == "json_invalid":
         return InvalidJson(reason=fault["msg"])
-    return InvalidInput(reason=f"{'.'.join(str(step) for step in fault['loc'][1:])}: {fault['msg']}.")
+    field = ".".join(str(step) for step in fault["loc"][1:])
+    return InvalidInput(reason=f"{field}: {fault['msg']}.", field=field)

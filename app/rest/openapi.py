@@ -78,6 +78,7 @@ ERROR = obj(
         "success": {"const": False},
         "error": {"type": "string", "description": "What is wrong, for people."},
         "error_code": {"type": "string", "description": "What is wrong, for programs."},
+        "field": {"type": "string", "description": "The parameter or field at fault, where one is."},
         "docs": {"type": "string", "format": "uri", "description": "Where the code is explained."},
         "request_id": {"type": "string", "description": "Names the request in our logs."},
     },

@@ -138,4 +138,4 @@ def _end_of(text: str) -> str | None:
     try:
         return datetime.combine(date.fromisoformat(text.strip()), time.max, UTC).isoformat()
     except ValueError:
-        raise InvalidInput(reason="expires must be a date, such as 2030-01-31.") from None
+        raise InvalidInput(reason="expires must be a date, such as 2030-01-31.", field="expires") from None

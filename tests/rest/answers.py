@@ -24,5 +24,6 @@ def refusal(answer: httpx2.Response) -> tuple[int, str, str]:
     code = body["error_code"]
     request_id = answer.headers["x-request-id"]
     rest = {"success": False, "docs": f"{DOCS}#{code}", "request_id": request_id}
-    assert body == {"error": body["error"], "error_code": code, **rest}
+    named = {"field": body["field"]} if body.get("field") else {}
+    assert body == {"error": body["error"], "error_code": code, **rest, **named}
     return answer.status_code, code, body["error"]

@@ -71,7 +71,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     before, `InsufficientScope` and `InvalidInput`.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
+        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
     await _wait_for_rotations(unit)
     old, now = await queries.get_key(unit, id, lock=True), unit.clock.now()
     _check_may_rotate(old, await queries.show_key(unit, id), now)
@@ -116,15 +116,17 @@ async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
 
 def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> None:
     if unknown := sorted(wanted - LIMITS[new.kind]):
-        raise InvalidInput(reason=f"{new.kind}_ keys cannot have the scope {unknown[0]}.")
+        raise InvalidInput(reason=f"{new.kind}_ keys cannot have the scope {unknown[0]}.", field="scopes")
     if missing := sorted(wanted - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
     if not wanted:
-        raise InvalidInput(reason="scopes must name at least one scope. Leave them out for the usual ones.")
+        raise InvalidInput(
+            reason="scopes must name at least one scope. Leave them out for the usual ones.", field="scopes"
+        )
     if not 1 <= len(name) <= MAX_NAME:
-        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.")
+        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     if new.expires_at and new.expires_at <= unit.clock.now():
-        raise InvalidInput(reason="expires_at must be in the future.")
+        raise InvalidInput(reason="expires_at must be in the future.", field="expires_at")
 
 
 async def _check_makes_keys(unit: UnitOfWork) -> None:

@@ -190,7 +190,7 @@ class Authentication:
         await self._count(attempt)
         is_right, _ = await self._verify(attempt, old, user.password_hash)
         if not is_right:
-            raise WrongPassword()
+            raise WrongPassword(field="current_password")
         stored = await passwords.hash(new)
         async with self._unit(user, visitor) as unit:
             await _hold(unit, user)

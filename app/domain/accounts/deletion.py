@@ -105,7 +105,9 @@ async def _lock(unit: UnitOfWork) -> Account:
 def _check_confirmation(account: Account, confirm: str) -> None:
     if confirm.strip() != (account.company_name or str(account.id)):
         what = "the company name" if account.company_name else "the id, as the account has no company name,"
-        raise InvalidInput(reason=f"confirm must be {what} of the account that is to be deleted. Nothing was changed.")
+        raise InvalidInput(
+            reason=f"confirm must be {what} of the account that is to be deleted. Nothing was changed.", field="confirm"
+        )
 
 
 async def _schedule(unit: UnitOfWork, account: Account, at: datetime) -> None:

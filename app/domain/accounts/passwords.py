@@ -84,13 +84,17 @@ def check(password: str, email: str) -> None:
     """Raise `InvalidInput` for a password that is too short, or among the first that anybody would guess."""
     plain, own = _plain(password), email.casefold()
     if len(plain) < MIN_LENGTH:
-        raise InvalidInput(reason=f"Use at least {MIN_LENGTH} characters. Several words make a good password.")
+        raise InvalidInput(
+            reason=f"Use at least {MIN_LENGTH} characters. Several words make a good password.", field="password"
+        )
     if len(plain) > MAX_LENGTH:
-        raise InvalidInput(reason=f"Use at most {MAX_LENGTH} characters.")
+        raise InvalidInput(reason=f"Use at most {MAX_LENGTH} characters.", field="password")
     if plain.casefold() in (own, own.partition("@")[0]):
-        raise InvalidInput(reason="Use a password that is not your e-mail address.")
+        raise InvalidInput(reason="Use a password that is not your e-mail address.", field="password")
     if plain.casefold() in COMMON or len(set(plain)) < MIN_DISTINCT:
-        raise InvalidInput(reason="This password is one of the first that others would guess. Use another one.")
+        raise InvalidInput(
+            reason="This password is one of the first that others would guess. Use another one.", field="password"
+        )
 
 
 async def _run(work: Callable[..., T], *arguments: str) -> T:

@@ -83,12 +83,14 @@ def _checked(fields: AccountFields) -> dict[str, Any]:
 def _company_name(text: str) -> str:
     name = plain_line("company_name", text)
     if not name:
-        raise InvalidInput(reason="company_name must not be empty.")
+        raise InvalidInput(reason="company_name must not be empty.", field="company_name")
     return name
 
 
 def _region(text: str) -> str:
     region = text.strip()
     if not region.isascii() or region.upper() not in phonenumbers.SUPPORTED_REGIONS:
-        raise InvalidInput(reason="region must be the two letters of a country (ISO 3166), such as US or GB.")
+        raise InvalidInput(
+            reason="region must be the two letters of a country (ISO 3166), such as US or GB.", field="region"
+        )
     return region.upper()

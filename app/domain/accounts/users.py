@@ -94,13 +94,13 @@ def plain_email(text: str) -> str:
     """Return an e-mail address as it is kept, in lower case; raise `InvalidInput` for what is none."""
     email = text.strip().lower()
     if len(email) > MAX_EMAIL or not EMAIL.fullmatch(email):
-        raise InvalidInput(reason="email must be an e-mail address, such as ann@example.com.")
+        raise InvalidInput(reason="email must be an e-mail address, such as ann@example.com.", field="email")
     if not email.isascii():
         raise InvalidInput(
-            reason="email must have unaccented letters only. Write the domain's others in its xn-- form."
+            reason="email must have unaccented letters only. Write the domain's others in its xn-- form.", field="email"
         )
     if ENCODED_WORD in email:
-        raise InvalidInput(reason="email must not have =? in it. Write the address plainly.")
+        raise InvalidInput(reason="email must not have =? in it. Write the address plainly.", field="email")
     return email
 
 
@@ -108,7 +108,7 @@ def plain_line(field: str, text: str) -> str:
     """Return a text without spaces at its ends; raise `InvalidInput` for a long one, or one with control characters."""
     line = text.strip()
     if len(line) > MAX_LINE or NOT_OF_A_LINE.search(line):
-        raise InvalidInput(reason=f"{field} must be one line of at most {MAX_LINE} characters.")
+        raise InvalidInput(reason=f"{field} must be one line of at most {MAX_LINE} characters.", field=field)
     return line
 
 

@@ -29,7 +29,7 @@ async def generate(unit: UnitOfWork, writer: Writer, description: str, key: str 
     """Write candidates from a description, for one credit, with no transaction open; raise `InsufficientCredits`."""
     description = description.strip()
     if not 1 <= len(description) <= MAX_BRIEF:
-        raise InvalidInput(reason=f"description must have 1 to {MAX_BRIEF} characters.")
+        raise InvalidInput(reason=f"description must have 1 to {MAX_BRIEF} characters.", field="description")
     digest = idempotency.fingerprint("generate_copy", description=description)
     done = await idempotency.find_answer(unit, key, digest)
     if done is None:

@@ -25,16 +25,18 @@ def normalize(text: str) -> str:
 def check(keyword: str) -> str:
     """Return a keyword normalised; raise `InvalidInput` for one that cannot be watched."""
     if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in keyword.strip()):
-        raise InvalidInput(reason="keyword must be a single line.")
+        raise InvalidInput(reason="keyword must be a single line.", field="keyword")
     word = normalize(keyword)
     if not 1 <= len(word) <= MAX_LENGTH:
         raise InvalidInput(
-            reason=f"keyword must have 1 to {MAX_LENGTH} characters, beside spaces and punctuation at its ends."
+            reason=f"keyword must have 1 to {MAX_LENGTH} characters, beside spaces and punctuation at its ends.",
+            field="keyword",
         )
     if is_reserved(word):
         raise InvalidInput(
             reason=f"{word} cannot be watched, because the service acts on it: it reads it as a wish to stop, to start "
-            "again or to get help, or as a wrong number. Choose another word."
+            "again or to get help, or as a wrong number. Choose another word.",
+            field="keyword",
         )
     return word
 

@@ -46,7 +46,9 @@ async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
 async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
     """Give the account credits, or with a negative number take some back; return the balance."""
     if credits == 0 or abs(credits) > MAX_GRANT:
-        raise InvalidInput(reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.")
+        raise InvalidInput(
+            reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.", field="credits"
+        )
     statement = (
         update(Account)
         .where(Account.id == unit.actor.account_id, Account.balance + credits >= 0)
@@ -55,7 +57,9 @@ async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
     )
     left = (await unit.execute(statement)).scalar_one_or_none()
     if left is None:
-        raise InvalidInput(reason=f"Account {unit.actor.account_id} does not hold {-credits:,} credits to take back.")
+        raise InvalidInput(
+            reason=f"Account {unit.actor.account_id} does not hold {-credits:,} credits to take back.", field="credits"
+        )
     await _enter(unit, EntryType.adjustment, credits, left, note)
     return left
 

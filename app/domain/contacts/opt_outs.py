@@ -123,5 +123,5 @@ async def _save(unit: UnitOfWork, contact: Contact) -> None:
 
 def _required(value: str, name: str) -> str:
     if not value.strip():
-        raise InvalidInput(reason=f"{name} must not be empty.")
+        raise InvalidInput(reason=f"{name} must not be empty.", field=name)
     return value.strip()

@@ -32,7 +32,7 @@ async def create(unit: UnitOfWork, fields: ContactFields) -> Contact:
     """
     values = await _checked(unit, fields)
     if not values.get("phone"):
-        raise InvalidInput(reason="phone is required.")
+        raise InvalidInput(reason="phone is required.", field="phone")
     contact = await _insert(unit, values, fields.get("status"))
     if contact is None:
         existing = await queries.find_by_phone(unit, values["phone"])
@@ -48,7 +48,7 @@ async def upsert(unit: UnitOfWork, fields: ContactFields, source_if_new: str) ->
     said = cast("ContactFields", {name: value for name, value in fields.items() if value is not None})
     new = await _checked(unit, cast("ContactFields", {"source": source_if_new, **said}))
     if not new.get("phone"):
-        raise InvalidInput(reason="phone is required.")
+        raise InvalidInput(reason="phone is required.", field="phone")
     added = await _insert(unit, new, said.get("status"))
     if added is not None:
         return added
@@ -64,7 +64,7 @@ async def get(unit: UnitOfWork, id: int | None, phone: str | None) -> Contact:
     Raises `InvalidInput` unless one of the two is given, and `NotFound`.
     """
     if (id is None) == (not phone):
-        raise InvalidInput(reason="Say which contact: give its id or its phone, one of the two.")
+        raise InvalidInput(reason="Say which contact: give its id or its phone, one of the two.", field="id")
     return await queries.get(unit, id) if id is not None else await get_by_phone(unit, phone or "")
 
 
@@ -80,7 +80,7 @@ async def get_by_phone(unit: UnitOfWork, phone: str) -> Contact:
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
     """Return the contacts that have a phone in any spelling, or an e-mail address; raise `InvalidInput` for neither."""
     if not phone and not email:
-        raise InvalidInput(reason="Say whom to search for: give phone or email.")
+        raise InvalidInput(reason="Say whom to search for: give phone or email.", field="phone")
     normal = phones.normalize(_with_plus(phone), await _region(unit)) if phone else None
     return await queries.find_exact(unit, normal, email.strip() if email else None)
 
@@ -103,7 +103,7 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     """
     for name in ("phone", "status"):
         if fields.get(name, name) is None:
-            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the one there is.")
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the one there is.", field=name)
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
     before = Snapshot.of(contact)
@@ -142,7 +142,7 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
 async def add_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
     """Give a contact a tag; one it has already changes nothing."""
     if not tag.strip():
-        raise InvalidInput(reason="A tag must not be empty.")
+        raise InvalidInput(reason="A tag must not be empty.", field="tag")
     contact = await queries.get(unit, id, lock=True)
     return await update(unit, id, {"tags": [*contact.tags, tag]})
 
@@ -203,14 +203,16 @@ def _with_plus(phone: str) -> str:
 def _short(name: str, value: str, limit: int) -> str:
     value = value.strip()
     if len(value) > limit:
-        raise InvalidInput(reason=f"{name} must have at most {limit} characters.")
+        raise InvalidInput(
+            reason=f"{name} must have at most {limit} characters.", field="tags" if name == "A tag" else name
+        )
     return value
 
 
 def _email(value: str) -> str:
     value = _short("email", value, MAX_EMAIL)
     if value and not EMAIL.fullmatch(value):
-        raise InvalidInput(reason=f"email must be an address such as ann@example.com, not '{value}'.")
+        raise InvalidInput(reason=f"email must be an address such as ann@example.com, not '{value}'.", field="email")
     return value
 
 
@@ -218,5 +220,5 @@ def _tags(values: list[str]) -> list[str]:
     """Return tags, each once; what is empty is none: so forms send a field that nobody filled in."""
     tags = [tag for tag in dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values) if tag]
     if len(tags) > MAX_TAGS:
-        raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.")
+        raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.", field="tags")
     return tags

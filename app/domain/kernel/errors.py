@@ -9,11 +9,13 @@ class DomainError(Exception):
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
     message: ClassVar[str] = "Something went wrong on our side."
+    about: ClassVar[str | None] = None
+    """The field at fault, unless the error is raised with another."""
 
     def __init__(self, *, field: str | None = None, **facts: object) -> None:
         """Keep the facts of the message; `field` names the argument or input field at fault."""
         super().__init__(self.message.format(field=field, **facts))
-        self.field = field
+        self.field = field or self.about
         self.facts = facts
 
     def rename_field(self, name: str) -> None:
@@ -30,6 +32,10 @@ class InvalidInput(DomainError):
     code = "invalid_input"
     status = 422
     message = "{reason}"
+
+    def __init__(self, *, reason: str = "", field: str | None) -> None:
+        """Name the field at fault; None is for what no argument has caused."""
+        super().__init__(reason=reason, field=field)
 
 
 class InvalidJson(DomainError):

@@ -41,6 +41,7 @@ class IdempotencyKeyReused(DomainError):
 
     code = "idempotency_key_reused"
     status = 422
+    about = "idempotency_key"
     message = "The idempotency key '{key}' was used for another request. Use a new key for a new request."
 
 
@@ -85,9 +86,13 @@ def check_key(key: str) -> str:
     if isinstance(key, OwnKey):
         return key
     if not key or len(key) > MAX_LENGTH:
-        raise InvalidInput(reason=f"The idempotency key must have 1 to {MAX_LENGTH} characters.")
+        raise InvalidInput(
+            reason=f"The idempotency key must have 1 to {MAX_LENGTH} characters.", field="idempotency_key"
+        )
     if key.startswith(OWN):
-        raise InvalidInput(reason="The idempotency key must not begin with the character U+001F.")
+        raise InvalidInput(
+            reason="The idempotency key must not begin with the character U+001F.", field="idempotency_key"
+        )
     return key
 
 

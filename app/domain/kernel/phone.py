@@ -14,6 +14,7 @@ class InvalidPhone(DomainError):
 
     code = "invalid_phone"
     status = 422
+    about = "phone"
     message = "'{phone}' is not a phone number we can text: {reason}. Send it in E.164 form, such as +12025550143."
 
 
@@ -22,6 +23,7 @@ class LandlinePhone(DomainError):
 
     code = "landline"
     status = 422
+    about = "phone"
     message = "'{phone}' is a landline, which takes no texts. Send a mobile number in E.164 form, such as +12025550143."
 
 
@@ -75,6 +77,14 @@ def require_recipient(text: str, region: str | None = None) -> str:
 
     North American numbers do not tell fixed lines from mobiles, so none is refused as a landline.
     """
+    try:
+        return _recipient(text, region)
+    except (InvalidPhone, LandlinePhone) as error:
+        error.field = "to"
+        raise
+
+
+def _recipient(text: str, region: str | None) -> str:
     number = _parse(text, region)
     kind = phonenumbers.number_type(number)
     if kind == PhoneNumberType.UNKNOWN:

@@ -121,7 +121,7 @@ class SendAcceptor:
 
     def _parts(self, body: str) -> sms_parts.Parts:
         if not body.strip():
-            raise InvalidInput(reason="message must not be empty.")
+            raise InvalidInput(reason="message must not be empty.", field="message")
         if len(body) > sms_parts.MAX_LENGTH:
             raise MessageTooLong(size=len(body), unit="characters", limit=sms_parts.MAX_LENGTH)
         counted = sms_parts.count(body)
@@ -159,7 +159,7 @@ class SendAcceptor:
             return await self._decide(requests, waits=waits)
         except UNSTORABLE:
             if len(requests) == 1:
-                return [InvalidInput(reason=UNSTORABLE_VALUE)]
+                return [InvalidInput(reason=UNSTORABLE_VALUE, field="message")]
             parts = range(len(requests))
         except CONTENDED:
             parts = [request.account_id for request in requests]

@@ -8,6 +8,7 @@ class ConsentNotAttested(DomainError):
 
     code = "api_consent_attested_required"
     status = 403
+    about = "consent_attested"
     message = (
         "Set consent_attested to true to certify that the recipient has given prior express written consent to be "
         "texted."
@@ -19,6 +20,7 @@ class MessageTooLong(DomainError):
 
     code = "message_too_long"
     status = 422
+    about = "message"
     message = "The message has {size} {unit}; at most {limit} can be sent. Shorten it or send it in two."
 
 

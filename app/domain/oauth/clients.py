@@ -126,7 +126,10 @@ async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -
     """
     method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
     if method not in AUTH_METHODS:
-        raise InvalidClientMetadata(reason=f"token_endpoint_auth_method must be one of {', '.join(AUTH_METHODS)}.")
+        raise InvalidClientMetadata(
+            reason=f"token_endpoint_auth_method must be one of {', '.join(AUTH_METHODS)}.",
+            field="token_endpoint_auth_method",
+        )
     _check_list(metadata, "grant_types", GRANT_TYPES)
     _check_list(metadata, "response_types", frozenset({"code"}))
     client = Client(
@@ -184,7 +187,7 @@ async def _revoke(unit: UnitOfWork, client: Client) -> Client:
 def _managed(new: NewClient, account_id: int | None, created_by: str) -> Client:
     name = new.name.strip()
     if not 1 <= len(name) <= documents.MAX_NAME:
-        raise InvalidInput(reason=f"name must have 1 to {documents.MAX_NAME} characters.")
+        raise InvalidInput(reason=f"name must have 1 to {documents.MAX_NAME} characters.", field="name")
     return Client(
         account_id=account_id,
         kind=ClientKind.managed,
@@ -221,9 +224,9 @@ async def _store(unit: UnitOfWork, tokens: Tokens, client: Client) -> Made:
 def _scopes(given: Sequence[str] | None) -> list[str]:
     wanted = GENERAL if given is None else frozenset(given)
     if excluded := sorted(wanted - GENERAL):
-        raise InvalidInput(reason=f"An application cannot have the scope {excluded[0]}.")
+        raise InvalidInput(reason=f"An application cannot have the scope {excluded[0]}.", field="scopes")
     if not wanted:
-        raise InvalidInput(reason="An application needs at least one scope.")
+        raise InvalidInput(reason="An application needs at least one scope.", field="scopes")
     return sorted(wanted)
 
 
@@ -232,9 +235,11 @@ def _asked(scope: object) -> list[str]:
     if scope is None or scope == "":
         return sorted(GENERAL)
     if not isinstance(scope, str) or (wanted := frozenset(scope.split())) - ALL:
-        raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.")
+        raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.", field="scope")
     if not wanted & GENERAL:
-        raise InvalidClientMetadata(reason=f"scope names nothing that an application can have: {join(wanted)}.")
+        raise InvalidClientMetadata(
+            reason=f"scope names nothing that an application can have: {join(wanted)}.", field="scope"
+        )
     return sorted(wanted & GENERAL)
 
 
@@ -242,4 +247,4 @@ def _check_list(metadata: dict[str, Any], name: str, known: frozenset[str]) -> N
     """Refuse a list that holds nothing that the service knows; of the rest it says what is taken in the answer."""
     given = metadata.get(name)
     if given is not None and not known & set(documents.texts(given)):
-        raise InvalidClientMetadata(reason=f"{name} must hold {' or '.join(sorted(known))}.")
+        raise InvalidClientMetadata(reason=f"{name} must hold {' or '.join(sorted(known))}.", field=name)

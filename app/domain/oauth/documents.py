@@ -79,28 +79,28 @@ async def fetch(fetch: Fetch, client_id: str) -> Description:
     try:
         fetched = await fetch(client_id)
     except Unfetched as failure:
-        raise UnusableDocument(reason=str(failure)) from None
+        raise UnusableDocument(reason=str(failure), field="client_id") from None
     return _read(client_id, fetched)
 
 
 def _read(client_id: str, fetched: Fetched) -> Description:
     if len(fetched.body) > MAX_BYTES:
-        raise UnusableDocument(reason=f"it is larger than {MAX_BYTES} bytes.")
+        raise UnusableDocument(reason=f"it is larger than {MAX_BYTES} bytes.", field="client_id")
     try:
         members = json.loads(fetched.body)
     except (ValueError, RecursionError):
         members = None
     if not isinstance(members, dict):
-        raise UnusableDocument(reason="it is not a JSON object.")
+        raise UnusableDocument(reason="it is not a JSON object.", field="client_id")
     described = cast("dict[str, Any]", members)
     if described.get("client_id") != client_id:
-        raise UnusableDocument(reason="its client_id is not the address that it stands at.")
+        raise UnusableDocument(reason="its client_id is not the address that it stands at.", field="client_id")
     if described.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in described:
-        raise UnusableDocument(reason="its token_endpoint_auth_method is not none.")
+        raise UnusableDocument(reason="its token_endpoint_auth_method is not none.", field="client_id")
     try:
         uris = redirects.check_all(texts(described.get("redirect_uris")))
     except redirects.InvalidRedirectUri as fault:
-        raise UnusableDocument(reason=f"{fault}") from None
+        raise UnusableDocument(reason=f"{fault}", field="client_id") from None
     seconds = USUAL.total_seconds() if fetched.max_age is None else fetched.max_age
     return Description(
         client_id,

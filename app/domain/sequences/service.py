@@ -54,11 +54,11 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
     """Make a sequence, active at once; raise `InvalidInput` or `MessageTooLong`. Its steps do not change any more."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
-        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.")
+        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     if not 1 <= len(steps) <= MAX_STEPS:
-        raise InvalidInput(reason=f"A sequence has 1 to {MAX_STEPS} steps.")
-    for step in steps:
-        _check(step)
+        raise InvalidInput(reason=f"A sequence has 1 to {MAX_STEPS} steps.", field="steps")
+    for index, step in enumerate(steps):
+        _check(step, f"steps[{index}]")
     sequence = Sequence(account_id=unit.actor.account_id, name=name)
     await unit.save(sequence)
     rows = [
@@ -158,11 +158,13 @@ def _refuse_unwilling(contact: Contact) -> None:
         raise ContactDnd(phone=contact.phone)
 
 
-def _check(step: NewStep) -> None:
+def _check(step: NewStep, place: str) -> None:
     if not 0 <= step.delay_minutes <= MAX_DELAY:
-        raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.")
+        raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
     if not step.message.strip():
-        raise InvalidInput(reason="message must not be empty.")
+        raise InvalidInput(reason="message must not be empty.", field=f"{place}.message")
     if len(step.message) > sms_parts.MAX_LENGTH:
-        raise MessageTooLong(size=len(step.message), unit="characters", limit=sms_parts.MAX_LENGTH)
-    placeholders.check(step.message)
+        raise MessageTooLong(
+            size=len(step.message), unit="characters", limit=sms_parts.MAX_LENGTH, field=f"{place}.message"
+        )
+    placeholders.check(step.message, f"{place}.message")

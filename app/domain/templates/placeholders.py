@@ -17,12 +17,12 @@ _space_at_edge = re.compile(r"^[ \t]+|[ \t]+$", re.MULTILINE)
 _sign_at_start = re.compile(r"\A[ \t]*[,;:!][ \t]*")
 
 
-def check(text: str) -> None:
+def check(text: str, field: str) -> None:
     """Raise `InvalidInput` for a placeholder that is none of `NAMES`: it would be sent as it is written."""
     for name in _placeholder.findall(text):
         if name not in NAMES:
             known = ", ".join(f"{{{each}}}" for each in NAMES)
-            raise InvalidInput(reason=f"{{{name}}} is not a placeholder. There are {known}.")
+            raise InvalidInput(reason=f"{{{name}}} is not a placeholder. There are {known}.", field=field)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

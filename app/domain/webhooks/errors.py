@@ -8,6 +8,7 @@ class InvalidUrl(DomainError):
 
     code = "invalid_url"
     status = 422
+    about = "target_url"
     message = "{reason}"
 
 

@@ -32,7 +32,7 @@ def sample(kind: str, name: str, at: datetime) -> bytes:
 def find_hook(name: str) -> str:
     """Return the name of one of the twelve events; raise `UnknownEvent` for any other."""
     if name not in hook_names():
-        raise UnknownEvent(event=name, known=", ".join(hook_names()))
+        raise UnknownEvent(event=name, known=", ".join(hook_names()), field="event")
     return name
 
 
@@ -41,7 +41,7 @@ def find_topics(names: Sequence[str]) -> list[str]:
     known = topics()
     for name in names:
         if name not in known:
-            raise UnknownEvent(event=name, known=", ".join(known))
+            raise UnknownEvent(event=name, known=", ".join(known), field="events")
     return list(dict.fromkeys(known[name] for name in names))
 
 

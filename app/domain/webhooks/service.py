@@ -132,7 +132,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Subscription:
 async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> RevealedSecret:
     """Give a webhook a new secret, and return it; the old one signs as well for some hours."""
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.")
+        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
     subscription = await queries.get_subscription(unit, id, lock=True)
     secret = signing.make_secret()
     subscription.old_secret, subscription.secret = subscription.secret, ports.seal.close(secret)
@@ -162,7 +162,7 @@ async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Deli
     name = event or subscription.events[0]
     known = {**payloads.topics(), **{each: each for each in subscription.events}}
     if known.get(name) not in subscription.events:
-        raise InvalidInput(reason=f"The webhook does not subscribe to {name}.")
+        raise InvalidInput(reason=f"The webhook does not subscribe to {name}.", field="event")
     now = unit.clock.now()
     delivery = Delivery(
         account_id=subscription.account_id,
@@ -210,7 +210,7 @@ async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since:
     read those that it receives.
     """
     if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
-        raise InvalidInput(reason="status must be failed or skipped.")
+        raise InvalidInput(reason="status must be failed or skipped.", field="status")
     subscription = await _get_active(unit, id)
     ownership.check_reach(unit, subscription.events)
     again = update_rows(Delivery).where(
@@ -317,17 +317,19 @@ async def _get_active(unit: UnitOfWork, id: int) -> Subscription:
 def _topics(names: Sequence[str]) -> list[str]:
     events = payloads.find_topics(names)
     if not events:
-        raise InvalidInput(reason="events must name at least one event.")
+        raise InvalidInput(reason="events must name at least one event.", field="events")
     return events
 
 
 def _topics_for(subscription: Subscription, names: Sequence[str]) -> list[str]:
     if subscription.kind == SubscriptionKind.hook:
-        raise InvalidInput(reason="A subscription keeps its one event. Subscribe to another, and unsubscribe this one.")
+        raise InvalidInput(
+            reason="A subscription keeps its one event. Subscribe to another, and unsubscribe this one.", field="events"
+        )
     return _topics(names)
 
 
 def _description(text: str) -> str:
     if len(text) > MAX_DESCRIPTION:
-        raise InvalidInput(reason=f"description must have at most {MAX_DESCRIPTION} characters.")
+        raise InvalidInput(reason=f"description must have at most {MAX_DESCRIPTION} characters.", field="description")
     return text.strip()

@@ -26,7 +26,8 @@ def check_secret(secret: str) -> str:
         size = 0
     if not MIN_BYTES <= size <= MAX_BYTES:
         raise InvalidInput(
-            reason=f"secret must be whsec_ followed by the base64 of {MIN_BYTES} to {MAX_BYTES} random bytes."
+            reason=f"secret must be whsec_ followed by the base64 of {MIN_BYTES} to {MAX_BYTES} random bytes.",
+            field="secret",
         )
     return secret
 

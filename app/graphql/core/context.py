@@ -79,7 +79,7 @@ def given(values: dict[str, Any], shape: type[T]) -> T:
     written = {name: value.value for name, value in values.items() if value is not None}
     for name, value in written.items():
         if value is None and name not in _emptiable(shape):
-            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep what is there.")
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep what is there.", field=name)
     return cast("T", written)
 
 

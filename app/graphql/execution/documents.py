@@ -193,7 +193,7 @@ class _ValueVisitor(Visitor):
 
     def _refuse(self, reason: str, node: Node) -> None:
         if len(self.errors) < MAX_ERRORS:
-            self.errors.append(GraphQLError(reason, node, original_error=InvalidInput(reason=reason)))
+            self.errors.append(GraphQLError(reason, node, original_error=InvalidInput(reason=reason, field=self._name)))
 
 
 def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Prepared:

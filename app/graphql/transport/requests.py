@@ -48,7 +48,7 @@ def parse(values: Mapping[str, Any], size: int) -> Parameters:
     variables = _expect(values, "variables", dict, "an object")
     for variable, value in (variables or {}).items():
         if holds_nul(value):
-            raise InvalidInput(reason=f"{variable} must not hold the character U+0000.")
+            raise InvalidInput(reason=f"{variable} must not hold the character U+0000.", field=variable)
     return Parameters(query, name or None, variables, size)
 
 

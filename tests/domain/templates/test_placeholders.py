@@ -53,10 +53,10 @@ def test_a_value_is_shown_on_one_line_and_is_no_text_of_its_own(value: str, show
 
 
 def test_a_name_that_is_not_known_is_refused_when_the_text_is_kept() -> None:
-    check("{first_name} {last_name} {company_name} { } {}")
+    check("{first_name} {last_name} {company_name} { } {}", "message")
 
     with pytest.raises(InvalidInput) as refused:
-        check("Hi {first}")
+        check("Hi {first}", "message")
 
     sentence = "{first} is not a placeholder. There are {first_name}, {last_name}, {company_name}."
     assert str(refused.value) == sentence
