@@ -29,7 +29,7 @@ class NumberQuery:
 
     @strawberry.field(
         graphql_type=list[PhoneNumber],
-        description="The account's active numbers, the primary one first.",
+        description=f"The account's active numbers, the primary one first; the first {queries.MAX_LISTED} of them.",
         directives=guarded("numbers:read"),
     )
     async def phone_numbers(self, info: Info) -> Sequence[models.PhoneNumber]:

@@ -7,13 +7,17 @@ from sqlalchemy import select
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers.models import NumberStatus, PhoneNumber
 
+MAX_LISTED = 1000
+"""Number of sending numbers that are listed at most."""
+
 
 async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
-    """Return the account's active numbers, the primary one first."""
+    """Return the account's active numbers, the primary one first, `MAX_LISTED` at most."""
     return await unit.all(
         select(PhoneNumber)
         .where(PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active)
         .order_by(PhoneNumber.is_primary.desc(), PhoneNumber.id)
+        .limit(MAX_LISTED)
     )
 
 

@@ -145,8 +145,13 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
     }
 
     plans = {name: await _plan(services, unit, *wanted) for name, wanted in lists.items()}
+    backward = {
+        sort.value: await _plan(services, unit, EVERYONE, sort, Window(last=50, before=await _middle(unit, sort)))
+        for sort in ContactSort
+    }
 
     assert {name: plan for name, plan in plans.items() if "Seq Scan" in plan} == {}
+    assert {name: plan for name, plan in backward.items() if "Seq Scan" in plan or "Sort" in plan} == {}
     indexes = {
         "name_asc": "ix_contacts_name",
         "name_desc": "ix_contacts_name",
@@ -187,8 +192,14 @@ async def _fill(services: Services, account: Opened, count: int) -> None:
     )
 
 
-async def _plan(services: Services, unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort) -> str:
-    """Return how PostgreSQL runs the very statement that reads the first page of a list."""
+async def _middle(unit: UnitOfWork, sort: ContactSort) -> str | None:
+    return (await queries.find_page(unit, EVERYONE, sort, Window(1, offset=10_000))).end_cursor
+
+
+async def _plan(
+    services: Services, unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window | None = None
+) -> str:
+    """Return how PostgreSQL runs the very statement that reads a page of a list, by default the first."""
     sent: list[tuple[str, tuple[Any, ...]]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: tuple[Any, ...], *_: Any) -> None:
@@ -196,7 +207,7 @@ async def _plan(services: Services, unit: UnitOfWork, wanted: ContactFilter, sor
 
     engine = services.database.engine.sync_engine
     event.listen(engine, "before_cursor_execute", note)
-    await queries.find_page(unit, wanted, sort, Window())
+    await queries.find_page(unit, wanted, sort, window or Window())
     event.remove(engine, "before_cursor_execute", note)
     [(statement, parameters)] = sent
     lines = await services.database.pool.fetch(f"EXPLAIN {statement}", *parameters)
