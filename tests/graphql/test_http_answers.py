@@ -133,7 +133,7 @@ async def test_a_rule_that_refuses_is_answered_200_with_its_own_status_and_path(
                 },
             }
         ],
-        "data": None,
+        "data": {"message": None},
     }
 
 
