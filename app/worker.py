@@ -1,4 +1,4 @@
-"""The worker process: does what is due, when a topic rings or the clock finds it."""
+"""The worker process: runs jobs when their topic is notified or the poller finds them due."""
 
 import asyncio
 import signal
@@ -17,7 +17,7 @@ STOP_SECONDS = 5.0
 BATCH_SHARE = 0.8
 
 Build = Callable[[], AbstractAsyncContextManager[Sequence[Job]]]
-"""Connects to what the jobs need, gives the jobs, and disconnects when the worker has stopped."""
+"""Opens the connections of the jobs, gives the jobs, and disconnects when the worker has stopped."""
 
 log = structlog.get_logger(__name__)
 
@@ -31,39 +31,39 @@ class Worker:
         self._resources = AsyncExitStack()
 
     async def start(self) -> None:
-        """Build the jobs, hear their topics and start the clock."""
+        """Build the jobs, consume their topics and start the poller."""
         jobs = await self._resources.enter_async_context(self._build())
         self._runners = [Runner(job) for job in jobs]
         self._broker = make_broker(self._redis_url, self._runners)
         self._consumer = make_consumer(self._broker)
         self._consumer.start()
-        self._clock = asyncio.create_task(tick(self._runners))
-        log.info("worker started", topics=[job.topic for job in jobs])
+        self._poller = asyncio.create_task(tick(self._runners))
+        log.info("worker_started", topics=[job.topic for job in jobs])
 
     async def stop(self, grace: float = STOP_SECONDS) -> None:
-        """Take no more work, finish the batches in hand and disconnect, within `grace` seconds."""
-        self._clock.cancel()
+        """Take no more work, finish the running batches and disconnect, within `grace` seconds."""
+        self._poller.cancel()
         await asyncio.gather(
-            asyncio.wait({self._clock}, timeout=grace * BATCH_SHARE),
+            asyncio.wait({self._poller}, timeout=grace * BATCH_SHARE),
             asyncio.to_thread(hang_up, self._consumer, self._broker),
             *(runner.stop(grace * BATCH_SHARE) for runner in self._runners),
         )
         with suppress(TimeoutError):
             async with asyncio.timeout(grace * (1 - BATCH_SHARE)):
                 await self._resources.aclose()
-        log.info("worker stopped")
+        log.info("worker_stopped")
 
 
 def run(redis_url: str, build: Build) -> None:
-    """Work until SIGTERM or SIGINT; then stop as `Worker.stop` does."""
+    """Run until SIGTERM or SIGINT; then stop as `Worker.stop` does."""
     uvloop.run(_work(Worker(redis_url, build)))
 
 
 async def _work(worker: Worker) -> None:
-    told = asyncio.Event()
+    stop_requested = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
-    starting, stopping = asyncio.create_task(worker.start()), asyncio.create_task(told.wait())
+        asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
+    starting, stopping = asyncio.create_task(worker.start()), asyncio.create_task(stop_requested.wait())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():  # it may wait for the database for a minute
         starting.cancel()

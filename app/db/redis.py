@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import redis
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -15,6 +16,12 @@ def open_redis(url: str, seconds: float, **options: Any) -> Redis:
     """Return a client that waits for a connection, and for each answer, at most so many seconds."""
     waits = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
     return Redis.from_url(url, **socket_options(url), **{**waits, **options})  # pyright: ignore[reportArgumentType]
+
+
+def open_blocking_redis(url: str, seconds: float, **options: Any) -> redis.Redis:
+    """Return a client for threads that waits a second for a connection, and at most so many for each answer."""
+    waits = {"socket_connect_timeout": 1, "socket_timeout": seconds}
+    return redis.Redis.from_url(url, **socket_options(url), **waits, **options)
 
 
 def socket_options(url: str) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Work that happens later: topics, the clock that rings them, and one file an area."""
+"""Jobs of the worker: notifications, polling and slots."""

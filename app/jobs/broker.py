@@ -1,4 +1,4 @@
-"""From Redis to the event loop: Dramatiq's broker, and the consumer that hears the topics."""
+"""Dramatiq's broker, and the consumer that starts jobs on the event loop when their topics are notified."""
 
 import asyncio
 from collections.abc import Iterable
@@ -7,13 +7,13 @@ from contextlib import suppress
 import dramatiq
 import structlog
 from dramatiq.brokers.redis import RedisBroker
-from redis import Redis
 from redis.exceptions import RedisError
 
-from app.db.redis import socket_options
+from app.db.redis import open_blocking_redis
 from app.jobs.job import Runner
 from app.jobs.notifier import NAMESPACE, QUEUE, unanswered
 
+TIMEOUT_SECONDS = 5
 HEARTBEAT_MS = 10_000
 MAINTENANCE_PER_MILLION = 100_000
 DEAD_NOTIFICATION_MS = 60_000
@@ -28,7 +28,7 @@ class NotificationBroker(RedisBroker):
     """A Redis broker without delay queues: what is due later stands in the database."""
 
     def get_declared_delay_queues(self) -> set[str]:
-        """Return none, so that no consumer polls for delayed rings."""
+        """Return none, so that no consumer polls for delayed notifications."""
         return set()
 
 
@@ -36,10 +36,10 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker
     """Make a broker with an actor for each topic, which starts the runner on the event loop that calls this.
 
     An actor returns at once, so a slow job holds no thread of Dramatiq's and keeps no other topic waiting. Nor is
-    there middleware: no retries, age limits or time limits, because a ring that is lost is made good by the clock.
+    there middleware: no retries, age limits or time limits, because the poller finds the work of a lost notification.
     """
     broker = NotificationBroker(
-        client=Redis.from_url(redis_url, **socket_options(redis_url), socket_connect_timeout=1, socket_timeout=5),
+        client=open_blocking_redis(redis_url, TIMEOUT_SECONDS),
         namespace=NAMESPACE,
         middleware=[],
         heartbeat_timeout=HEARTBEAT_MS,
@@ -53,24 +53,24 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker
 
 
 def make_consumer(broker: NotificationBroker) -> dramatiq.Worker:
-    """Make the threads that hear the topics; `start` starts them. One answers, since an answer takes no time."""
+    """Make the threads that consume notifications; `start` starts them. One runs the actors, which return at once."""
     consumer = dramatiq.Worker(broker, worker_timeout=POLL_MS, worker_threads=1)
     consumer.queue_prefetch = PREFETCH
     return consumer
 
 
 def hang_up(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
-    """Stop hearing the topics, and disconnect; takes two seconds at most, and those only while Redis is away."""
+    """Stop the consumer and disconnect; takes at most two seconds, and only while Redis is unreachable."""
     try:
         consumer.stop(HANG_UP_MS)
     except RedisError as error:
-        log.warning("rings could not be given back; the clock of another worker finds their work", error=repr(error))
+        log.warning("notifications_not_requeued", error=repr(error))
     broker.client.close()
 
 
 def _declare_actor(broker: NotificationBroker, runner: Runner, loop: asyncio.AbstractEventLoop) -> None:
     def answer() -> None:
-        # First: a ring from now on may speak of work that the run about to start does not see.
+        # First: a notification from now on may be for work that the run about to start does not see.
         with suppress(RedisError):
             broker.client.delete(unanswered(runner.job.topic))
         loop.call_soon_threadsafe(runner.start)

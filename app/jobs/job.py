@@ -1,4 +1,4 @@
-"""A job: work whose rows stand in the database, and the lanes in which a process does it."""
+"""Jobs, and the slots in which a process runs their batches."""
 
 import asyncio
 import time
@@ -16,11 +16,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work of one kind: `run` does one batch and tells whether more may be due, `due` asks cheaply whether any is.
+    """Work of one kind: `run` does one batch and returns whether more may be due, `due` checks cheaply for due work.
 
-    The clock asks each `every` seconds. Both are called at any time, in several lanes and processes at once, and
-    without need: `run` claims its rows. A batch that raises is logged, and its work is tried again when the clock
-    next finds it due. `finish` ends what a batch has left running, when the worker stops.
+    The poller calls `due` each `every` seconds. Both may be called at any time, in several slots and processes at
+    once, and when nothing is due: `run` claims its rows. A batch that raises is logged, and its work is tried again
+    when the poller next finds it due. `finish` ends what batches have left running, when the worker stops.
     """
 
     topic: str
@@ -31,35 +31,35 @@ class Job:
 
 
 class Runner:
-    """Runs a job in at most `LANES` lanes of this process, however often it is asked to."""
+    """Runs a job in at most `SLOTS` slots of this process, however often it is started."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._lanes: set[asyncio.Task[None] | None] = set()
+        self._slots: set[asyncio.Task[None] | None] = set()
         self._asked_again = False
         self._stopping = False
 
     def start(self) -> None:
-        """Run batches until none is due; while all lanes are busy, have one of them look once more. Never waits."""
+        """Run batches until none is due; while all slots are busy, one of them runs once more. Never waits."""
         if self._stopping:
             return
-        if len(self._lanes) == SLOTS:
+        if len(self._slots) == SLOTS:
             self._asked_again = True
         else:
-            self._lanes.add(asyncio.get_running_loop().create_task(self._run()))
+            self._slots.add(asyncio.get_running_loop().create_task(self._run()))
 
     async def stop(self, grace: float) -> None:
-        """Start no batch from now on; wait for those in hand, and cancel what takes more than `grace` seconds."""
+        """Start no more batches; wait for those that run, and cancel those that take more than `grace` seconds."""
         self._stopping = True
-        lanes = {lane for lane in self._lanes if lane}
+        slots = {slot for slot in self._slots if slot}
         if self.job.finish:
-            lanes.add(asyncio.ensure_future(self.job.finish()))
-        if not lanes:
+            slots.add(asyncio.ensure_future(self.job.finish()))
+        if not slots:
             return
-        _, late = await asyncio.wait(lanes, timeout=grace)
-        for lane in late:
-            log.warning("batch cut short by the shutdown", topic=self.job.topic)
-            lane.cancel()
+        _, late = await asyncio.wait(slots, timeout=grace)
+        for slot in late:
+            log.warning("batch_canceled", topic=self.job.topic)
+            slot.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
     async def _run(self) -> None:
@@ -69,7 +69,7 @@ class Runner:
                 self._asked_again = False
                 more = await self._batch() or self._asked_again
         finally:
-            self._lanes.discard(asyncio.current_task())
+            self._slots.discard(asyncio.current_task())
 
     async def _batch(self) -> bool:
         topic = self.job.topic
@@ -77,7 +77,7 @@ class Runner:
         try:
             more = await self.job.run()
         except Exception:
-            log.exception("job failed", topic=topic)
+            log.exception("job_failed", topic=topic)
             JOB_RUNS.labels(topic, "failed").inc()
             return False
         JOB_RUNS.labels(topic, "done").inc()

@@ -1,6 +1,6 @@
-"""News between processes: workers announce which accounts have updates, web processes hear it and wake their streams.
+"""Announces to all web processes which accounts have live updates, and wakes their streams.
 
-Like a ring of the notifier, a notice carries no work: what is new stands in the database, and who is woken looks there.
+An announcement carries no updates: those stand in the database, and a woken stream reads them there.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ CHANNEL = f"{NAMESPACE}:updates"
 MAX_STREAMS = 200
 ANNOUNCE_SECONDS = 1.0
 QUIET_SECONDS = 10.0
-"""After so long without news a stream looks for itself: a worker may have failed to announce."""
+"""How long a stream waits without an announcement before it reads for itself: a worker may have failed to announce."""
 AWAY_SECONDS = 2.0
-"""How often every stream looks for itself while Redis is away."""
+"""How often every stream reads for itself while Redis is unreachable."""
 
 log = structlog.get_logger(__name__)
 
 
 class Stopping(Exception):
-    """The process stops: whoever listens is to connect again, to another one."""
+    """The process stops; clients connect again, to another process."""
 
 
 class TooManyStreams(DomainError):
@@ -52,7 +52,7 @@ class Announcer:
         self._warnings = Throttle()
 
     async def announce(self, events: Sequence[OutboxEvent]) -> None:
-        """Announce a batch of dispatched events. Never fails: streams look for themselves now and then."""
+        """Announce a batch of dispatched events. Never fails: streams read for themselves now and then."""
         accounts = sorted({event.account_id for event in events if live_kind_of(event.name)})
         if not accounts:
             return
@@ -61,7 +61,7 @@ class Announcer:
                 await self._redis.publish(CHANNEL, orjson.dumps(accounts))
         except AWAY as error:
             if self._warnings.passes():
-                log.warning("updates are not announced; streams look for themselves", error=repr(error))
+                log.warning("updates_not_announced", error=repr(error))
 
     async def aclose(self) -> None:
         """Disconnect."""
@@ -69,19 +69,19 @@ class Announcer:
 
 
 class Watch:
-    """One stream's wait for news of its account."""
+    """The wait of one stream for announcements of its account."""
 
     def __init__(self) -> None:
         self._news = asyncio.Event()
         self._stopping = False
 
     def wake(self, *, stopping: bool = False) -> None:
-        """End the wait that is under way, or the next one."""
+        """End the current wait, or the next one."""
         self._stopping = self._stopping or stopping
         self._news.set()
 
     async def wait(self) -> None:
-        """Return when there may be news, or none was heard for a while; raise `Stopping` when the process stops."""
+        """Return after an announcement or a timeout; raise `Stopping` when the process stops."""
         with suppress(TimeoutError):
             async with asyncio.timeout(QUIET_SECONDS):
                 await self._news.wait()
@@ -91,24 +91,24 @@ class Watch:
 
 
 class Listener:
-    """Hears announcements, over one connection however many streams there are; it is made for the first of them."""
+    """Receives announcements over one connection for all streams, opened for the first of them."""
 
     def __init__(self, redis_url: str) -> None:
         self._redis = open_redis(
             redis_url, 1, socket_timeout=5, health_check_interval=QUIET_SECONDS, retry=Retry(NoBackoff(), 0)
         )
         self._watches: dict[int, set[Watch]] = defaultdict(set)
-        self._hearing: asyncio.Task[None] | None = None
+        self._receiving: asyncio.Task[None] | None = None
         self._stopping = False
         self._warnings = Throttle()
 
     @contextmanager
     def watch(self, account_id: int) -> Iterator[Watch]:
-        """Give a watch for the news of an account; raise `TooManyStreams` where it has enough of them."""
+        """Give a watch for the announcements of an account; raise `TooManyStreams` at the limit of an account."""
         if len(self._watches[account_id]) >= MAX_STREAMS:
             raise TooManyStreams(limit=MAX_STREAMS)
-        if self._hearing is None and not self._stopping:
-            self._hearing = asyncio.create_task(self._hear_always())
+        if self._receiving is None and not self._stopping:
+            self._receiving = asyncio.create_task(self._receive_always())
         watch = Watch()
         self._watches[account_id].add(watch)
         if self._stopping:
@@ -121,32 +121,32 @@ class Listener:
                 del self._watches[account_id]
 
     def stop(self) -> None:
-        """End every stream, and those to come: the process stops."""
+        """End every stream, and those opened later: the process stops."""
         self._stopping = True
         self._wake(list(self._watches), stopping=True)
 
     async def close(self) -> None:
         """Stop, and disconnect."""
         self.stop()
-        while self._hearing and not self._hearing.done():
-            self._hearing.cancel()  # again: redis-py can lose one while it connects
-            await asyncio.wait({self._hearing}, timeout=0.1)
+        while self._receiving and not self._receiving.done():
+            self._receiving.cancel()  # again: redis-py can lose one while it connects
+            await asyncio.wait({self._receiving}, timeout=0.1)
         await self._redis.aclose()
 
-    async def _hear_always(self) -> None:
+    async def _receive_always(self) -> None:
         while True:
             try:
-                await self._hear()
+                await self._receive()
             except Exception as error:
                 if self._warnings.passes():
-                    log.warning("updates are not heard of; streams look for themselves", error=repr(error))
+                    log.warning("updates_not_received", error=repr(error))
                 self._wake(list(self._watches))
                 await asyncio.sleep(AWAY_SECONDS)
 
-    async def _hear(self) -> None:
+    async def _receive(self) -> None:
         async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(CHANNEL)
-            self._wake(list(self._watches))  # for what was announced while nobody heard
+            self._wake(list(self._watches))  # for what was announced before the subscription
             while True:
                 if notice := await channel.get_message(timeout=QUIET_SECONDS):
                     self._wake(orjson.loads(notice["data"]))

@@ -1,12 +1,15 @@
-"""The notifier: wakes a worker within milliseconds. It carries no work, so that no ring has to arrive."""
+"""Notifies workers of topics that have work, through Dramatiq's broker."""
 
 import asyncio
-import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import structlog
 from dramatiq import Message
+from dramatiq.brokers.redis import RedisBroker
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from app.db.redis import AWAY, open_redis
+from app.db.redis import AWAY, open_blocking_redis
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import NOTIFICATIONS
 
@@ -14,39 +17,37 @@ NAMESPACE = "messaging"
 QUEUE = "topics"
 
 REST_SECONDS = 0.01
+TIMEOUT_SECONDS = 1
 UNANSWERED_MS = 1000
-
-# What dramatiq's `dispatch.lua` does to enqueue, unless a ring that no worker has answered is there already.
-_NOTIFY = """
-if not redis.call('set', KEYS[1], 1, 'nx', 'px', ARGV[1]) then
-  return 0
-end
-redis.call('hset', KEYS[2] .. '.msgs', ARGV[2], ARGV[3])
-redis.call('rpush', KEYS[2], ARGV[2])
-return 1
-"""
 
 log = structlog.get_logger(__name__)
 
 
 def unanswered(topic: str) -> str:
-    """Return the key that exists while a ring waits for a worker; it runs out by itself after a second."""
+    """Return the key that exists while a notification waits for a worker; it expires after a second."""
     return f"{NAMESPACE}:topic:{topic}"
 
 
 class Notifier:
-    """Rings topics from the code of one event loop."""
+    """Notifies topics from the code of one event loop; a thread of its own speaks with Redis."""
 
     def __init__(self, redis_url: str) -> None:
-        self._redis = open_redis(redis_url, 1)
-        self._script = self._redis.register_script(_NOTIFY)
+        # The broker of the worker does the maintenance of the queue.
+        self._broker = RedisBroker(
+            client=open_blocking_redis(redis_url, TIMEOUT_SECONDS, retry=Retry(NoBackoff(), 1)),
+            namespace=NAMESPACE,
+            middleware=[],
+            maintenance_chance=0,
+        )
+        self._broker.declare_queue(QUEUE)
+        self._thread = ThreadPoolExecutor(1, "notifier")
         self._topics: set[str] = set()
         self._notifying: asyncio.Task[None] | None = None
         self._closed = False
         self._warnings = Throttle()
 
     def notify(self, topic: str) -> None:
-        """Wake a worker for work that is committed. Returns at once and never fails: the clock stands behind it."""
+        """Notify a worker of committed work. Returns at once and never fails: the poller finds work of a lost one."""
         if self._closed:
             return
         self._topics.add(topic)
@@ -54,11 +55,12 @@ class Notifier:
             self._notifying = asyncio.get_running_loop().create_task(self._notify_all())
 
     async def close(self) -> None:
-        """Wait for the rings under way, and disconnect."""
+        """Wait for the notifications under way, and disconnect."""
         self._closed = True
         if self._notifying:
             await self._notifying
-        await self._redis.aclose()
+        self._thread.shutdown()
+        self._broker.client.close()
 
     async def _notify_all(self) -> None:
         try:
@@ -72,19 +74,15 @@ class Notifier:
 
     async def _notify_one(self, topic: str) -> str:
         try:
-            notified = await self._script(
-                [unanswered(topic), f"{NAMESPACE}:{QUEUE}"], [UNANSWERED_MS, *_message(topic)]
-            )
+            notified = await asyncio.get_running_loop().run_in_executor(self._thread, self._enqueue, topic)
         except AWAY as error:
             if self._warnings.passes():
-                log.warning(
-                    "the notifier does not reach Redis; work waits for the clock", topic=topic, error=repr(error)
-                )
+                log.warning("notification_failed", topic=topic, error=repr(error))
             return "failed"
         return "notified" if notified else "already_notified"
 
-
-def _message(topic: str) -> tuple[str, bytes]:
-    key = str(uuid.uuid4())
-    message = Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={"redis_message_id": key})
-    return key, message.encode()
+    def _enqueue(self, topic: str) -> bool:
+        if not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
+            return False
+        self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
+        return True

@@ -1,4 +1,4 @@
-"""The clock: what the notifier loses, it finds."""
+"""Polls each job's `due()`, so that work is found when a notification is lost."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ log = structlog.get_logger(__name__)
 async def tick(runners: Iterable[Runner]) -> None:
     """Ask each job at its interval whether work is due, and run it here if so, until cancelled.
 
-    It does not ring: while Redis is away, the service is slower by a second and otherwise whole.
+    It needs no Redis: while Redis is unreachable, work starts up to a second later.
     """
-    async with asyncio.TaskGroup() as watches:
+    async with asyncio.TaskGroup() as polls:
         for runner in runners:
-            watches.create_task(_watch(runner))
+            polls.create_task(_poll(runner))
 
 
-async def _watch(runner: Runner) -> None:
+async def _poll(runner: Runner) -> None:
     warnings = Throttle()
     while True:
         try:
@@ -29,5 +29,5 @@ async def _watch(runner: Runner) -> None:
                 runner.start()
         except Exception:
             if warnings.passes():
-                log.exception("the clock cannot tell whether work is due", topic=runner.job.topic)
+                log.exception("poll_failed", topic=runner.job.topic)
         await asyncio.sleep(runner.job.every)

@@ -1,4 +1,4 @@
-"""Figures of processes that have ended: folded into one file of each kind, so that restarts do not fill the folder.
+"""Fold the metrics of processes that have ended into one file of each kind, so that restarts do not fill the folder.
 
 prometheus_client gives each process files of its own, 64 KiB or more each, and never removes those of counters.
 """
@@ -18,7 +18,7 @@ ENDED, LOCK = "ended", "lock"
 
 @contextmanager
 def folded(folder: Path) -> Iterator[None]:
-    """Fold what ended processes have counted; nobody else folds within the block, so that figures are read once."""
+    """Fold the counts of ended processes; no other process folds within the block, so that each count is read once."""
     with (folder / LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for pid in sorted(_ended(folder)):

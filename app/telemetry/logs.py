@@ -1,4 +1,4 @@
-"""Logs: one pipeline for structlog and the standard library, which no phone number or text passes whole."""
+"""Logging: one pipeline for structlog and the standard library that masks phone numbers and texts."""
 
 import logging
 import re
@@ -10,7 +10,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 CHATTY = ("alembic", "httpx2", "uvicorn")
-"""Libraries whose good news are no news."""
+"""Libraries of which only warnings and errors are logged."""
 
 PHONE_KEYS = frozenset({"phone", "phone_number", "from", "to", "from_number", "to_number"})
 TEXT_KEYS = frozenset({"body", "message", "text"})
@@ -53,14 +53,14 @@ def mask(_logger: Any, _method: str, event: EventDict) -> EventDict:
 
 
 class Throttle:
-    """Lets one pass each `seconds`, so that a fault that lasts does not fill the log."""
+    """Lets one log line pass each `seconds`, so that a lasting fault does not fill the log."""
 
     def __init__(self, seconds: float = 30.0) -> None:
         self._seconds = seconds
         self._next = 0.0
 
     def passes(self) -> bool:
-        """Tell whether it is time for one more."""
+        """Return whether one more may pass now."""
         now = time.monotonic()
         if now < self._next:
             return False

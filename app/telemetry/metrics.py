@@ -1,7 +1,7 @@
-"""Figures for Prometheus: counted where things happen, read by `GET /metrics`.
+"""Metrics for Prometheus, read by `GET /metrics`.
 
 Each process counts for itself. When `PROMETHEUS_MULTIPROC_DIR` names a folder before the first import of this
-module, the counts live in files there, and one process of the machine can tell the figures of all of them.
+module, the counts are kept in files there, and one process can report the metrics of all processes of the machine.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Figures that are looked up when Prometheus asks: `read` returns one for each value of `label`."""
+    """A metric that is read when Prometheus asks: `read` returns one number for each value of `label`."""
 
     name: str
     documentation: str
@@ -93,20 +93,20 @@ class Source:
 
 
 async def render(sources: Sequence[Source] = (), folder: str | None = None) -> bytes:
-    """Return all figures in Prometheus' text format; `folder` is where several processes keep their counts."""
+    """Return all metrics in Prometheus' text format; `folder` is where several processes keep their counts."""
     gauges = await asyncio.gather(*map(_read, sources))
-    return await asyncio.to_thread(_tell_counted, folder) + generate_latest(_Gauges(gauges))
+    return await asyncio.to_thread(_render_counts, folder) + generate_latest(_Gauges(gauges))
 
 
 def fold() -> None:
-    """Fold the counts of processes that have ended, so that a process that starts again and again fills no folder."""
+    """Fold the counts of processes that have ended, so that restarts do not fill the folder."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")  # noqa: TID251 - prometheus_client reads it in the same way
     if folder and Path(folder).is_dir():
         with ended_processes.folded(Path(folder)):
             pass
 
 
-def _tell_counted(folder: str | None) -> bytes:
+def _render_counts(folder: str | None) -> bytes:
     if not folder:
         return generate_latest(REGISTRY)
     with ended_processes.folded(Path(folder)):
@@ -127,7 +127,7 @@ async def _read(source: Source) -> GaugeMetricFamily:
         async with asyncio.timeout(SOURCE_TIMEOUT):
             figures = await source.read()
     except Exception:
-        log.exception("figures could not be read", source=source.name)
+        log.exception("metrics_source_failed", source=source.name)
         return family
     for value, figure in figures.items():
         family.add_metric([value], figure)

@@ -1,4 +1,4 @@
-"""What every request gets: an id in its answer and its log lines, and its time in the figures."""
+"""Middleware that gives each request an id and measures its time."""
 
 import random
 import re
@@ -38,9 +38,9 @@ class RequestTelemetry:
     The id is the client's `X-Request-Id`, if it is 8 to 64 letters, digits, `-` and `_`, else a new one that sorts
     by time. It is left in `scope["state"]["request_id"]`.
 
-    A request is timed to the beginning of its answer, since the length of a stream says nothing about the service,
-    and under the path of `scope["route"]`. FastAPI sets that for its own routes only: a plain Starlette route has to
-    put itself there, in its `matches`.
+    A request is measured up to the beginning of its answer, since the length of a stream says nothing about the
+    service, and under the path of `scope["route"]`. FastAPI sets that for its own routes only: a plain Starlette route
+    has to put itself there, in its `matches`.
 
     An answer of 500 or more, or one slower than a second, is logged as a warning, any other for debugging only: an
     access log costs several times the work of a request.
@@ -52,7 +52,7 @@ class RequestTelemetry:
         self._log = structlog.get_logger(__name__).bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and watch its answer go by."""
+        """Pass a request on, and record its answer."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return

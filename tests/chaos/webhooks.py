@@ -104,7 +104,7 @@ class Weather:
         """
         for _ in range(times):
             await asyncio.sleep(self.chance.uniform(0.5 * pause, 1.5 * pause))
-            await until(lambda: all("worker started" in worker.output for worker in self.workers), seconds=120)
+            await until(lambda: all("worker_started" in worker.output for worker in self.workers), seconds=120)
             victim = self.workers.pop(self.chance.randrange(len(self.workers)))
             await asyncio.to_thread(victim.kill)
             self.workers.append(self.start_worker())

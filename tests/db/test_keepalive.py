@@ -30,7 +30,6 @@ LINUX = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIM
 WATCHED = {name: value for name, value in LINUX.items() if hasattr(socket, name)}
 CLIENTS: list[Callable[[str], Any]] = [
     Announcer,
-    Notifier,
     Listener,
     Rates,
     lambda url: RedisAttempts(url, Clock()),
@@ -117,8 +116,9 @@ async def test_a_client_of_redis_notices_within_30_seconds_that_redis_vanished(
     await client._redis.aclose()
 
 
-async def test_the_broker_notices_within_30_seconds_that_redis_vanished(redis_by_tcp: str):
-    client: Any = make_broker(redis_by_tcp, []).client
+@pytest.mark.parametrize("make", [lambda url: make_broker(url, []), lambda url: Notifier(url)._broker])
+async def test_a_broker_notices_within_30_seconds_that_redis_vanished(make: Callable[[str], Any], redis_by_tcp: str):
+    client: Any = make(redis_by_tcp).client
 
     connection = await asyncio.to_thread(client.connection_pool.get_connection)
     assert watch_of(connection._sock) == WATCHED
@@ -129,7 +129,7 @@ async def test_the_broker_notices_within_30_seconds_that_redis_vanished(redis_by
 def test_clients_of_redis_are_made_in_one_place():
     texts = {path.name: path.read_text() for path in Path(keepalive.__file__).parent.rglob("*.py")}
 
-    assert {name for name, text in texts.items() if "Redis.from_url(" in text} == {"redis.py", "broker.py"}
+    assert {name for name, text in texts.items() if "Redis.from_url(" in text} == {"redis.py"}
 
 
 async def test_a_connection_that_the_system_has_closed_is_a_redis_that_is_away(redis_by_tcp: str):

@@ -73,7 +73,7 @@ async def test_a_failed_batch_is_logged_with_its_bell_and_frees_its_lane() -> No
             await until(lambda count=count: len(logs) == count)
 
     assert [(entry["log_level"], entry["event"], entry["topic"]) for entry in logs] == [
-        ("error", "job failed", "broken")
+        ("error", "job_failed", "broken")
     ] * 5
 
 
@@ -106,5 +106,5 @@ async def test_stopping_cuts_short_a_batch_that_outlasts_the_grace() -> None:
     with capture_logs() as logs:
         await runner.stop(0.01)
 
-    assert [(entry["event"], entry["topic"]) for entry in logs] == [("batch cut short by the shutdown", "gate")]
+    assert [(entry["event"], entry["topic"]) for entry in logs] == [("batch_canceled", "gate")]
     assert gate.finished == 0

@@ -1,4 +1,4 @@
-"""The notifier: quick, coalesced, and never in the way."""
+"""The notifier returns at once, coalesces notifications, and never fails."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,23 +12,23 @@ pytestmark = pytest.mark.anyio
 
 
 def waiting(valkey: Valkey) -> int:
-    """Count the rings that wait for a worker."""
+    """Count the notifications that wait for a worker."""
     return valkey.client.llen("messaging:topics")
 
 
-async def test_a_thousand_rings_of_two_processes_leave_one_for_the_worker(valkey: Valkey) -> None:
-    doorbells = [Notifier(valkey.url), Notifier(valkey.url)]
+async def test_a_thousand_notifications_of_two_processes_leave_one_for_the_worker(valkey: Valkey) -> None:
+    notifiers = [Notifier(valkey.url), Notifier(valkey.url)]
 
-    for notifier in doorbells:
+    for notifier in notifiers:
         for _ in range(500):
             notifier.notify("work")
-    for notifier in doorbells:
+    for notifier in notifiers:
         await notifier.close()
 
     assert waiting(valkey) == 1
 
 
-async def test_different_bells_do_not_hide_one_another(valkey: Valkey) -> None:
+async def test_different_topics_are_notified_apart(valkey: Valkey) -> None:
     notifier = Notifier(valkey.url)
 
     notifier.notify("messages")
@@ -38,7 +38,7 @@ async def test_different_bells_do_not_hide_one_another(valkey: Valkey) -> None:
     assert waiting(valkey) == 2
 
 
-async def test_a_ring_nobody_answers_is_repeated_after_a_while(valkey: Valkey) -> None:
+async def test_a_notification_that_no_worker_answers_is_repeated_after_a_while(valkey: Valkey) -> None:
     first, second = Notifier(valkey.url), Notifier(valkey.url)
     first.notify("work")
     await first.close()
@@ -50,7 +50,7 @@ async def test_a_ring_nobody_answers_is_repeated_after_a_while(valkey: Valkey) -
     assert waiting(valkey) == 2
 
 
-async def test_without_redis_a_ring_is_counted_and_warned_of_once(valkey: Valkey) -> None:
+async def test_without_redis_a_notification_is_counted_and_logged_once(valkey: Valkey) -> None:
     valkey.kill()
     notifier = Notifier(valkey.url)
     counted = {"topic": "lost", "result": "failed"}
@@ -61,11 +61,11 @@ async def test_without_redis_a_ring_is_counted_and_warned_of_once(valkey: Valkey
         notifier.notify("lost_too")
         await notifier.close()
 
-    assert [entry["log_level"] for entry in logs] == ["warning"]
+    assert [(entry["log_level"], entry["event"]) for entry in logs] == [("warning", "notification_failed")]
     assert REGISTRY.get_sample_value("messaging_notifications_total", counted) == before + 1
 
 
-async def test_a_redis_that_hangs_holds_up_neither_ring_nor_close(valkey: Valkey) -> None:
+async def test_a_redis_that_hangs_delays_neither_notify_nor_close(valkey: Valkey) -> None:
     notifier = Notifier(valkey.url)
     valkey.hang()
 
@@ -73,10 +73,10 @@ async def test_a_redis_that_hangs_holds_up_neither_ring_nor_close(valkey: Valkey
         notifier.notify("work")
         await notifier.close()
 
-    assert [entry["log_level"] for entry in logs] == ["warning"]
+    assert [(entry["log_level"], entry["event"]) for entry in logs] == [("warning", "notification_failed")]
 
 
-async def test_a_closed_doorbell_is_silent(valkey: Valkey) -> None:
+async def test_a_closed_notifier_notifies_no_topic(valkey: Valkey) -> None:
     notifier = Notifier(valkey.url)
     await notifier.close()
 

@@ -54,7 +54,7 @@ async def test_a_source_that_fails_hides_no_other_figure() -> None:
 
     assert 'whole{topic="messages"} 1.5\n' in text
     assert "broken{" not in text
-    assert [(entry["event"], entry["source"]) for entry in logs] == [("figures could not be read", "broken")]
+    assert [(entry["event"], entry["source"]) for entry in logs] == [("metrics_source_failed", "broken")]
 
 
 def test_one_process_tells_the_figures_of_all(tmp_path: Path) -> None:
