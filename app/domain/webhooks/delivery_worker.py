@@ -41,7 +41,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the pumps of a process share: `places` are the posts that it may have under way."""
+    """What the workers of a process share: `places` are the posts that it may have under way."""
 
     dependencies: Dependencies
     leases: Leases
@@ -52,10 +52,10 @@ class Shared:
 class DeliveryWorker:
     """Works for one subscription until nothing is due.
 
-    First attempts for one contact stand in one lane and go out one after the other, each when the one before it was
-    recorded; lanes run side by side, at most eight at once, and one while the breaker is half open. A pump that takes
-    over from one that died begins with two lanes, and opens another after every `TRUST` attempts: what killed that one
-    may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its lane: it
+    First attempts for one contact stand in one queue and go out one after the other, each when the one before it was
+    recorded; queues run side by side, at most eight at once, and one while the breaker is half open. A worker that takes
+    over from one that died begins with two queues, and opens another after every `TRUST` attempts: what killed that one
+    may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its queue: it
     does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after `leased_until`
     either, so that whoever takes over sends at most what was in flight a second time.
     """
@@ -69,7 +69,7 @@ class DeliveryWorker:
         self._shared = shared
         self._dependencies = shared.dependencies
         self._secrets: Sequence[tuple[str, datetime | None]] = ()
-        self._lanes: dict[Hashable, deque[Any]] = defaultdict(deque[Any])
+        self._queues: dict[Hashable, deque[Any]] = defaultdict(deque[Any])
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Timeout] = set()
@@ -104,7 +104,7 @@ class DeliveryWorker:
 
     async def _work(self) -> None:
         while await self._refill():
-            self._start_lanes()
+            self._start_queues()
             await asyncio.wait(self._active.values(), timeout=LOOK_AGAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             self._collect()
 
@@ -113,8 +113,8 @@ class DeliveryWorker:
         if self._may_start() and len(self._held) < LOW:
             for row in await self._fetch():
                 self._held.add(row["id"])
-                self._lanes[_lane(row)].append(row)
-        return bool(self._active) or (self._may_start() and bool(self._lanes))
+                self._queues[_queue(row)].append(row)
+        return bool(self._active) or (self._may_start() and bool(self._queues))
 
     async def _fetch(self) -> Sequence[Any]:
         if self.health.is_half_open and self._held:
@@ -129,25 +129,25 @@ class DeliveryWorker:
         now = self._dependencies.clock.now()
         return not self.stopping and now < self.leased_until and not self.health.is_open(now)
 
-    def _start_lanes(self) -> None:
+    def _start_queues(self) -> None:
         limit = 1 if self.health.is_half_open else min(PER_ENDPOINT, self._trusted // TRUST)
-        for lane, waiting in self._lanes.items():
+        for queue, waiting in self._queues.items():
             if len(self._active) >= limit:
                 return
-            if lane not in self._active:
-                self._active[lane] = asyncio.create_task(self._run_lane(waiting))
+            if queue not in self._active:
+                self._active[queue] = asyncio.create_task(self._run_queue(waiting))
 
     def _collect(self) -> None:
-        """Forget the lanes that have ended, and what may not be delivered now; raise what ended one of them."""
-        for lane, task in list(self._active.items()):
+        """Forget the queues that have ended, and what may not be delivered now; raise what ended one of them."""
+        for queue, task in list(self._active.items()):
             if task.done():
-                del self._active[lane]
-                if not self._lanes[lane] or not self._may_start():
-                    self._held.difference_update(row["id"] for row in self._lanes.pop(lane))
+                del self._active[queue]
+                if not self._queues[queue] or not self._may_start():
+                    self._held.difference_update(row["id"] for row in self._queues.pop(queue))
                 task.result()
 
-    async def _run_lane(self, waiting: deque[Any]) -> None:
-        """Deliver what stands in a lane, one after the other."""
+    async def _run_queue(self, waiting: deque[Any]) -> None:
+        """Deliver what stands in a queue, one after the other."""
         while waiting and self._may_start():
             async with self._shared.places:
                 if self._may_start():
@@ -210,7 +210,7 @@ class DeliveryWorker:
         return {**headers, "webhook-test": "true"} if delivery["is_test"] else headers
 
 
-def _lane(delivery: Any) -> Hashable:
+def _queue(delivery: Any) -> Hashable:
     """Return what a delivery must keep its place in: its contact's first attempts; anything else is alone."""
     if delivery["attempts"] == 0 and delivery["contact_id"] is not None:
         return delivery["contact_id"]

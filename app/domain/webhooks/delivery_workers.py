@@ -23,7 +23,7 @@ GIVE_BACK_SECONDS = 1.0
 class DeliveryWorkers:
     """Delivers what is due.
 
-    `run` leases the subscriptions that have work due and starts a pump for each; it does not wait for them, so that
+    `run` leases the subscriptions that have work due and starts a worker for each; it does not wait for them, so that
     a slow endpoint holds up nobody.
     """
 
@@ -54,7 +54,7 @@ class DeliveryWorkers:
 
         When there is no room for another, the one that was worked for longest makes some, once it has had its turn.
         """
-        async with self._taking:  # what another lane has just taken is in `_pumps` when this one asks
+        async with self._taking:  # what another slot has just taken is in `_workers` when this one asks
             if self._stopping:
                 return False
             free = WORKERS - len(self._workers)
@@ -83,7 +83,7 @@ class DeliveryWorkers:
         if self._patience:
             self._patience.reschedule(asyncio.get_running_loop().time() + GIVE_BACK_SECONDS)
         try:
-            async with self._taking:  # what a lane is leasing at this moment is given back
+            async with self._taking:  # what a slot is leasing at this moment is released
                 pass
             await self._wait()
         except asyncio.CancelledError:
@@ -131,7 +131,7 @@ class DeliveryWorkers:
             asyncio.get_running_loop().call_exception_handler(context)
 
     async def _renew(self) -> None:
-        """Hold the leases as long as there are pumps; a pump whose lease was lost, or whose maker has ended, stops."""
+        """Hold the leases as long as there are workers; a worker whose lease was lost, or whose maker has ended, stops."""
         while self._workers:
             await asyncio.sleep(self.shared.dependencies.schedule.lease / 3)
             workers = list(self._workers)

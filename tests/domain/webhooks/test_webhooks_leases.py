@@ -88,7 +88,7 @@ async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(s
     assert await stage.states() == [("delivered", 1)]
 
 
-async def test_who_takes_over_from_one_that_died_begins_with_two_lanes_and_opens_one_after_every_sixteen_attempts(
+async def test_who_takes_over_from_one_that_died_begins_with_two_queues_and_opens_one_after_every_sixteen_attempts(
     stage: Stage,
 ) -> None:
     first, last, crowds = Held(), Held(), list[int]()
@@ -175,7 +175,7 @@ async def test_an_engine_does_not_take_again_what_it_works_for(stage: Stage) -> 
     assert len(stage.receiver.posts) == 1
 
 
-async def test_one_lane_does_not_take_what_another_is_about_to_work_for(stage: Stage) -> None:
+async def test_one_slot_does_not_take_what_another_is_about_to_work_for(stage: Stage) -> None:
     subscription = await stage.subscribe()
     await stage.tell("won")
     await stage.dispatcher.run()
