@@ -53,11 +53,11 @@ class DeliveryWorker:
     """Works for one subscription until nothing is due.
 
     First attempts for one contact stand in one queue and go out one after the other, each when the one before it was
-    recorded; queues run side by side, at most eight at once, and one while the breaker is half open. A worker that takes
-    over from one that died begins with two queues, and opens another after every `TRUST` attempts: what killed that one
-    may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its queue: it
-    does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after `leased_until`
-    either, so that whoever takes over sends at most what was in flight a second time.
+    recorded; queues run side by side, at most eight at once, and one while the breaker is half open. A worker that
+    takes over from one that died begins with two queues, and opens another after every `TRUST` attempts: what killed
+    that one may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its
+    queue: it does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after
+    `leased_until` either, so that whoever takes over sends at most what was in flight a second time.
     """
 
     def __init__(self, shared: Shared, subscription: Any, *, stopping: bool) -> None:

@@ -131,7 +131,7 @@ class DeliveryWorkers:
             asyncio.get_running_loop().call_exception_handler(context)
 
     async def _renew(self) -> None:
-        """Hold the leases as long as there are workers; a worker whose lease was lost, or whose maker has ended, stops."""
+        """Renew the leases while there are workers; a worker whose lease was lost, or whose maker has ended, stops."""
         while self._workers:
             await asyncio.sleep(self.shared.dependencies.schedule.lease / 3)
             workers = list(self._workers)
