@@ -134,8 +134,8 @@ def _type(variable: "Variable") -> Any:
 
 
 def _bounds(variable: "Variable") -> dict[str, Any]:
-    if variable.name == "first":
-        return {"min": 1, "max": 200}
+    if "maximum" in variable.single:
+        return {"min": variable.single["minimum"], "max": variable.single["maximum"]}
     return {"min": 1, "max": LARGEST_ID} if variable.single.get("format") == "int64" else {}
 
 

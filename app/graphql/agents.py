@@ -6,7 +6,7 @@ import strawberry
 
 from app.domain.agents import service
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.scalars import BigInt
 
@@ -31,7 +31,13 @@ class AgentMutation:
     async def generate_copy(
         self,
         info: Info,
-        description: Annotated[str, strawberry.argument(description="What the text is to say, 1 to 1000 characters.")],
+        description: Annotated[
+            str,
+            strawberry.argument(
+                description=f"What the text is to say, 1 to {service.MAX_BRIEF} characters.",
+                directives=[Constraint(min_length=1, max_length=service.MAX_BRIEF)],
+            ),
+        ],
         idempotency_key: IdempotencyKey = None,
     ) -> service.Copy:
         """Write candidates."""

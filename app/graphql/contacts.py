@@ -19,7 +19,7 @@ from app.domain.kernel.paging import Page
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.consents import Consent
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.lazy import lazily
@@ -62,7 +62,7 @@ STATUS = (
     "opted_out records that the person wants no more texts, and who said so. active changes nothing, and is refused "
     "(contact_opted_out) where the phone has opted out."
 )
-Tag = Annotated[str, strawberry.argument(description="The tag.")]
+Tag = Annotated[str, strawberry.argument(description="The tag.", directives=[Constraint(max_length=service.MAX_TAG)])]
 WRITE_REFUSALS = ("conflict", "contact_opted_out", "invalid_phone", "not_found")
 MAX_TAGS = 1000
 
@@ -136,14 +136,23 @@ class ContactTag:
 class ContactDetails:
     """What a contact is made of, beside its phone."""
 
-    first_name: strawberry.Maybe[str | None] = strawberry.field(description="The first name.")
-    last_name: strawberry.Maybe[str | None] = strawberry.field(description="The last name.")
-    email: strawberry.Maybe[str | None] = strawberry.field(description="The e-mail address.")
+    first_name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The first name.", directives=[Constraint(max_length=service.MAX_NAME)]
+    )
+    last_name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The last name.", directives=[Constraint(max_length=service.MAX_NAME)]
+    )
+    email: strawberry.Maybe[str | None] = strawberry.field(
+        description="The e-mail address.", directives=[Constraint(max_length=service.MAX_EMAIL)]
+    )
     tags: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description="All labels, each once, 64 characters at most; they replace those there were."
+        description=f"All labels, each once, {service.MAX_TAG} characters at most; they replace those there were.",
+        directives=[Constraint(max_length=service.MAX_TAG)],
     )
     pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage; first new_lead.")
-    source: strawberry.Maybe[str | None] = strawberry.field(description="Where the contact came from.")
+    source: strawberry.Maybe[str | None] = strawberry.field(
+        description="Where the contact came from.", directives=[Constraint(max_length=service.MAX_NAME)]
+    )
     dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
     status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)
 

@@ -7,13 +7,14 @@ import strawberry
 
 from app.domain.contacts import queries as contacts
 from app.domain.kernel.paging import Page
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.acceptor import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
@@ -124,7 +125,13 @@ REFUSALS = (
 """Why a text is not accepted, however it is sent."""
 
 To = Annotated[str, strawberry.argument(description="The recipient in E.164 form, such as +12025550143.")]
-Text = Annotated[str, strawberry.argument(description="The text, 1 to 1600 characters.")]
+Text = Annotated[
+    str,
+    strawberry.argument(
+        description=f"The text, 1 to {MAX_LENGTH} characters.",
+        directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
+    ),
+]
 FromNumber = Annotated[
     BigInt | None, strawberry.argument(description="The number to send from; the primary one if none.")
 ]

@@ -26,6 +26,21 @@ class Refusals:
     codes: list[str] = strawberry.field(description="The codes, each explained in the error catalogue.")
 
 
+@strawberry.schema_directive(
+    locations=[Location.ARGUMENT_DEFINITION, Location.INPUT_FIELD_DEFINITION],
+    name="constraint",
+    description="The limits of a value, of each item where it is a list. Other values are refused.",
+)
+class Constraint:
+    """The limits of an argument or input field: constants of the code that refuses other values."""
+
+    minimum: int | None = strawberry.field(default=strawberry.UNSET, description="The least number.")
+    maximum: int | None = strawberry.field(default=strawberry.UNSET, description="The largest number.")
+    min_length: int | None = strawberry.field(default=strawberry.UNSET, description="The fewest characters.")
+    max_length: int | None = strawberry.field(default=strawberry.UNSET, description="The most characters.")
+    pattern: str | None = strawberry.field(default=strawberry.UNSET, description="What the text must match.")
+
+
 def guarded(scope: str, *codes: str) -> list[Any]:
     """Return the directives of a root field: the scope it needs, and the codes it refuses with."""
     directives: list[Any] = [ScopeNeeded(requires=scope)]

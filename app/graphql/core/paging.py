@@ -6,6 +6,7 @@ import strawberry
 
 from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
 from app.graphql.core.context import Info
+from app.graphql.core.directives import Constraint
 from app.graphql.core.scalars import BigInt
 
 T = TypeVar("T")
@@ -13,7 +14,8 @@ T = TypeVar("T")
 First = Annotated[
     int | None,
     strawberry.argument(
-        description=f"Number of items to return, 1 to {MAX_SIZE}; {DEFAULT_SIZE} where neither first nor last is given."
+        description=f"Number of items to return, 1 to {MAX_SIZE}; {DEFAULT_SIZE} without first and last.",
+        directives=[Constraint(minimum=1, maximum=MAX_SIZE)],
     ),
 ]
 After = Annotated[
@@ -23,7 +25,8 @@ After = Annotated[
 Last = Annotated[
     int | None,
     strawberry.argument(
-        description=f"Return the last items instead, 1 to {MAX_SIZE}, in the same order. Not together with first."
+        description=f"Return the last items instead, 1 to {MAX_SIZE}, in the same order. Not together with first.",
+        directives=[Constraint(minimum=1, maximum=MAX_SIZE)],
     ),
 ]
 Before = Annotated[
@@ -33,7 +36,8 @@ Before = Annotated[
 Offset = Annotated[
     int,
     strawberry.argument(
-        description=f"Number of items to skip, at most {MAX_OFFSET:,}; cursors reach further. Not with last or before."
+        description=f"Number of items to skip, at most {MAX_OFFSET:,}; cursors reach further. Not with last or before.",
+        directives=[Constraint(minimum=0, maximum=MAX_OFFSET)],
     ),
 ]
 
