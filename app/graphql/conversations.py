@@ -7,14 +7,15 @@ import strawberry
 
 from app.domain.accounts import queries as accounts
 from app.domain.contacts import queries as contacts
-from app.domain.conversations import models, queries, review, service
+from app.domain.conversations import models, queries, review
 from app.domain.conversations.models import ConversationStatus
 from app.domain.conversations.queries import ConversationFilter
-from app.domain.conversations.service import ConversationFields
 from app.domain.kernel.paging import Page
 from app.domain.messages import queries as messages
+from app.domain.messages import reading
 from app.domain.messages.models import Message as MessageRow
 from app.domain.messages.queries import MessageFilter
+from app.domain.messages.reading import ThreadFields
 from app.graphql.accounts import User
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
@@ -41,7 +42,10 @@ class Conversation:
     contact_id: BigInt = strawberry.field(description="Whom it is with.")
     status: ConversationStatus = strawberry.field(description="Whether it waits for somebody.")
     assignee_id: BigInt | None = strawberry.field(description="The user who takes care of it.")
-    unread_count: BigInt = strawberry.field(description="How many inbound texts nobody has read.")
+    read_up_to: BigInt | None = strawberry.field(
+        description="The id of the last message that was marked as seen; null before the first."
+    )
+    unread_count: BigInt = strawberry.field(description="Number of inbound messages after read_up_to.")
     possible_opt_out: bool = strawberry.field(description="True while a reply may have been an opt-out.")
     wrong_number: bool = strawberry.field(description="True when a reply said that the number is somebody else's.")
     last_message_at: datetime = strawberry.field(description="When the latest message came or went.")
@@ -93,7 +97,10 @@ class ConversationChanges:
     """What of a conversation is to change."""
 
     status: strawberry.Maybe[ConversationStatus | None] = strawberry.field(description="Close or reopen it.")
-    read: strawberry.Maybe[bool | None] = strawberry.field(description="True to mark every text read.")
+    read_up_to: strawberry.Maybe[BigInt | None] = strawberry.field(
+        description="The id of the last message that was seen. Later messages stay unread, and an earlier id changes "
+        "nothing. Not null."
+    )
     assignee_id: strawberry.Maybe[BigInt | None] = strawberry.field(description="The user, or null for nobody.")
 
 
@@ -151,7 +158,7 @@ class ConversationMutation:
         changes: Annotated[ConversationChanges, strawberry.argument(description="What to change.")],
     ) -> models.Conversation:
         """Change a conversation."""
-        return await service.update(info.context.unit, id, given(vars(changes), ConversationFields))
+        return await reading.update(info.context.unit, id, given(vars(changes), ThreadFields))
 
     @strawberry.mutation(
         graphql_type=Conversation,

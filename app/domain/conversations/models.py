@@ -32,6 +32,7 @@ class Conversation(Base):
     assignee_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     possible_opt_out: Mapped[bool] = mapped_column(server_default=text("false"))
     wrong_number: Mapped[bool] = mapped_column(server_default=text("false"))
+    read_up_to: Mapped[int | None]
     unread_count: Mapped[int] = mapped_column(server_default="0")
     last_message_at: Mapped[datetime]
     created_at: Mapped[Created]

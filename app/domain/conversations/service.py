@@ -1,6 +1,6 @@
 """Opening, reading, assigning and closing conversations."""
 
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import select
 
@@ -18,8 +18,14 @@ class ConversationFields(TypedDict, total=False):
     """What a caller may set; a field that is left out stays as it is."""
 
     status: ConversationStatus
-    read: bool
     assignee_id: int | None
+
+
+class Reading(NamedTuple):
+    """The id of the last message that was seen, and how many inbound messages follow it."""
+
+    read_up_to: int
+    unread_count: int
 
 
 class FirstMessage(TypedDict):
@@ -58,14 +64,14 @@ def opened(id: int, contact: Contact, first: FirstMessage, started_at: str) -> N
     )
 
 
-async def update(unit: UnitOfWork, id: int, fields: ConversationFields) -> Conversation:
+async def update(unit: UnitOfWork, id: int, fields: ConversationFields, reading: Reading | None = None) -> Conversation:
     """Close or reopen a conversation, mark it read, give it to a person or to nobody (null)."""
     conversation = await queries.get(unit, id, lock=True)
     before = ConversationChanged.of(conversation)
     if status := fields.get("status"):
         conversation.status = status
-    if fields.get("read"):
-        conversation.unread_count = 0
+    if reading and reading.read_up_to > (conversation.read_up_to or 0):
+        conversation.read_up_to, conversation.unread_count = reading
     if "assignee_id" in fields:
         conversation.assignee_id = await _assignee(unit, fields["assignee_id"])
     await save(unit, conversation, before)

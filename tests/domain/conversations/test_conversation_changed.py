@@ -32,8 +32,7 @@ async def changes(told: Told) -> list[dict[str, Any]]:
     ("fields", "changed"),
     [
         ({"status": ConversationStatus.closed}, {"status": "closed"}),
-        ({"read": True}, {"unread_count": 0}),
-        ({"status": ConversationStatus.open, "read": False, "assignee_id": None}, None),
+        ({"status": ConversationStatus.open, "assignee_id": None}, None),
         ({}, None),
     ],
 )

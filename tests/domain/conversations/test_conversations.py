@@ -91,10 +91,6 @@ async def test_two_first_messages_at_once_open_one_conversation(account: Opened,
         ({}, ("open", 2)),
         ({"status": ConversationStatus.closed}, ("closed", 2)),
         ({"status": None}, ("open", 2)),
-        ({"read": True}, ("open", 0)),
-        ({"read": False}, ("open", 2)),
-        ({"read": None}, ("open", 2)),
-        ({"status": ConversationStatus.closed, "read": True}, ("closed", 0)),
     ],
 )
 async def test_only_the_given_fields_are_changed(
@@ -118,7 +114,7 @@ async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: UnitOfWor
     given = await service.update(unit, conversation.id, {"assignee_id": owner.id})
     assert given.assignee_id == owner.id
 
-    kept = await service.update(unit, conversation.id, {"read": True})
+    kept = await service.update(unit, conversation.id, {"status": None})
     assert kept.assignee_id == owner.id
 
     taken = await service.update(unit, conversation.id, {"assignee_id": None})
@@ -133,30 +129,13 @@ async def test_a_conversation_cannot_be_given_to_a_person_of_another_account(
 
     with pytest.raises(NotFound, match=f"^No user with id {stranger.id}.$"):
         async with unit_for(account) as unit:
-            await service.update(unit, conversation.id, {"read": True, "assignee_id": stranger.id})
+            await service.update(
+                unit, conversation.id, {"status": ConversationStatus.closed, "assignee_id": stranger.id}
+            )
 
     async with unit_for(account) as unit:
         same = await queries.get(unit, conversation.id)
-        assert (same.assignee_id, same.unread_count) == (None, 2)
-
-
-async def test_marking_a_conversation_read_sees_what_came_in_since_it_was_looked_at(
-    account: Opened, unit_for: UnitFor, conversation: Conversation
-) -> None:
-    async with unit_for(account) as reader:
-        await service.update(reader, conversation.id, {"read": True})
-    async with unit_for(account) as reader:
-        looked_at = await queries.get(reader, conversation.id)
-        async with unit_for(account) as sender:
-            arrived = await queries.get(sender, conversation.id, lock=True)
-            arrived.unread_count += 1
-            await sender.save(arrived)
-
-        assert looked_at.unread_count == 0
-        await service.update(reader, conversation.id, {"read": True})
-
-    async with unit_for(account) as unit:
-        assert (await queries.get(unit, conversation.id)).unread_count == 0
+        assert (same.assignee_id, same.status) == (None, "open")
 
 
 async def test_conversations_are_listed_by_their_latest_message(unit: UnitOfWork) -> None:

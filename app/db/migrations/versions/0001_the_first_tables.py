@@ -353,6 +353,7 @@ def upgrade() -> None:
     sa.Column('assignee_id', sa.BigInteger(), nullable=True),
     sa.Column('possible_opt_out', sa.Boolean(), server_default=sa.text('false'), nullable=False),
     sa.Column('wrong_number', sa.Boolean(), server_default=sa.text('false'), nullable=False),
+    sa.Column('read_up_to', sa.BigInteger(), nullable=True),
     sa.Column('unread_count', sa.BigInteger(), server_default='0', nullable=False),
     sa.Column('last_message_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
