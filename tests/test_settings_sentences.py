@@ -17,7 +17,7 @@ BAD = [*BLANK, "no such value", "-1", "1e400", "nan", "ü", "10.0.0.0/8/8", "a,b
 GOOD = {
     "base_url": {""},
     "host": {"1e400", "nan"},
-    "data": {*BAD} - {*BLANK, "x\ny", "\ud800"},
+    **dict.fromkeys(("data", "tls_cert", "tls_key"), {*BAD} - {*BLANK, "x\ny", "\ud800"}),
     "webhook_allow_nets": BLANK,
     "webhook_retry_schedule": BLANK,
     "webhook_notice_seconds": BLANK,

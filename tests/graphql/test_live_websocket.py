@@ -48,7 +48,7 @@ async def test_a_rule_that_refuses_is_a_result(served: Served, scene: Scene):
         result = await talk.hear()
 
     [error] = result["payload"]["errors"]
-    assert (result["type"], result["payload"]["data"]) == ("next", None)
+    assert (result["type"], result["payload"]["data"]) == ("next", {"message": None})
     assert (error["message"], error["path"], error["extensions"]["code"]) == (
         "No message with id 1.",
         ["message"],

@@ -4,7 +4,6 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import asyncpg
@@ -129,8 +128,8 @@ def api(live: Settings) -> BaseSchema:
 
 @pytest.fixture(scope="module")
 def cases_of(api: BaseSchema) -> CasesOf:
-    """Share what generates cases among the kinds of credentials: each would make it again."""
-    return cache(lambda method, path, mode: api[path][method].as_strategy(generation_mode=mode))
+    """Give a function that makes a generator of cases: one that is shared learns from earlier tests."""
+    return lambda method, path, mode: api[path][method].as_strategy(generation_mode=mode)
 
 
 @pytest.fixture(scope="module")

@@ -266,7 +266,7 @@ class Toy:
         self, _info: Any, limit: int, offset: int, after: str | None = None, **_filters: Any
     ) -> dict[str, Any]:
         if after and not (after.isascii() and after.isdecimal()):
-            raise InvalidInput(reason="after is no cursor.")
+            raise InvalidInput(reason="after is no cursor.", field="after")
         ids = [id for id in self.names if id > int(after or 0)][offset:]
         shown = ids[:limit]
         return {

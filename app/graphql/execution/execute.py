@@ -57,7 +57,8 @@ class Executor:
 
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
-        result, replayed = await self._run(_read_own(operation.text), dict(variables), actor)
+        prepared = measure(_read_own(operation.text), None, variables)
+        result, replayed = await self._run(prepared, dict(variables), actor)
         if result.errors:
             raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
