@@ -60,7 +60,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """What speaks with Redis."""
+    """The clients of Redis."""
 
     notifier: Notifier
     live: Listener

@@ -15,7 +15,7 @@ from app.graphql.core.scalars import BigInt
 
 
 class ActorKind(enum.StrEnum):
-    """What an actor is."""
+    """The kind of an actor."""
 
     user = enum.auto()
     key = enum.auto()

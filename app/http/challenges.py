@@ -1,4 +1,4 @@
-"""What a refused request is told about getting in (RFC 6750, RFC 9728)."""
+"""`WWW-Authenticate` challenges of refused requests (RFC 6750, RFC 9728)."""
 
 from collections.abc import Iterable
 

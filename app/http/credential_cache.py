@@ -1,4 +1,4 @@
-"""What the database says about who bears a key or token, remembered for moments."""
+"""Short-lived cache of API keys and OAuth grants."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What is wrong with a document."""
+"""The error of an invalid document."""
 
 
 class InvalidDocument(Exception):

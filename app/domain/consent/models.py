@@ -26,7 +26,7 @@ class Suppression(Base):
 
 
 class ConsentKind(enum.StrEnum):
-    """What a consent record says."""
+    """The kind of a consent record."""
 
     opt_in = enum.auto()
     opt_out = enum.auto()

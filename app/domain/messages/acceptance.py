@@ -79,7 +79,7 @@ WITH sent AS (
 
 
 class Sender(NamedTuple):
-    """What decides about all sends of an account; the row is locked."""
+    """The facts of an account that decide about all its sends; the row is locked."""
 
     id: int
     balance: int
@@ -90,7 +90,7 @@ class Sender(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What decides about one send: the contact, its gates, the sending number, and the answer to its key, if any."""
+    """The facts that decide about one send: contact, gates, sending number, and any answer to its key."""
 
     message_id: int
     contact_id: int | None

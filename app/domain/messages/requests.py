@@ -1,4 +1,4 @@
-"""What goes into the desk, and what comes out of it."""
+"""Requests to the send acceptor, and its answers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the workers of a process share: `places` are the posts that it may have under way."""
+    """State shared by the workers of a process; `places` bounds the posts under way."""
 
     dependencies: Dependencies
     leases: Leases
