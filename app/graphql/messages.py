@@ -86,21 +86,35 @@ class Message:
         return await info.context.load(contacts.find_many, self.contact_id)
 
 
-@strawberry.type(description="An accepted text: kept, paid for, and about to be handed to the carrier.")
-class SentMessage:
-    """What a sender is told."""
+@strawberry.type
+class _Accepted:
+    """The message that a send has written."""
 
     message_id: strawberry.ID = strawberry.field(description="The message's id, as a string.")
+
+    @strawberry.field(
+        graphql_type=Message | None,
+        description="The message as it is now; null once its contact was deleted.",
+        directives=guarded("messages:read"),
+    )
+    async def message(self, info: Info) -> Any:
+        """Return the message; nothing is read where nobody selects it."""
+        return await info.context.load(queries.find_many, int(self.message_id))
+
+
+@strawberry.type(description="An accepted text: kept, paid for, and about to be handed to the carrier.")
+class SentMessage(_Accepted):
+    """The answer to an accepted send."""
+
     segments: int = strawberry.field(description="How many SMS parts it takes.")
     status: MessageStatus = strawberry.field(description="Always pending here; receipts change it.")
     credits_remaining: BigInt = strawberry.field(description="The balance right after this text was debited.")
 
 
 @strawberry.type(description="A text that the carrier has taken.")
-class TakenMessage:
-    """What a sender is told who waited for the carrier."""
+class TakenMessage(_Accepted):
+    """The answer to a send that waited for the carrier."""
 
-    message_id: strawberry.ID = strawberry.field(description="The message's id, as a string.")
     from_number: str = strawberry.field(description="The number it was sent from.")
     to_number: str = strawberry.field(description="The number it was sent to, in E.164 form.")
     segments: int = strawberry.field(description="How many SMS parts it takes.")

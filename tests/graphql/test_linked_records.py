@@ -1,5 +1,7 @@
 """Fields that lead from one record to another, read at once for a whole page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -17,12 +19,27 @@ from app.graphql.actors import actor_of as actor_named
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS
+from tests.factories.contacts import CONTACTS
 from tests.graphql.calls import codes, post, serving
 
 pytestmark = pytest.mark.anyio
 
 SEND = "mutation ($to: String!) { send_message(to: $to, message: %s, consent_attested: true) { message_id } }"
-CONTACTS = "{ contacts { nodes { phone conversation { id assignee { email } last_message { body } } } } }"
+PAGE = "{ contacts { nodes { phone conversation { id assignee { email } last_message { body } } } } }"
+OPTIMISTIC = """
+mutation ($to: String!) {
+  send_message(to: $to, message: "Hi", consent_attested: true, idempotency_key: "row-1") {
+    message_id
+    message { id body status to_number contact { phone } conversation_id }
+  }
+}
+"""
+NOW = """
+mutation ($to: String!) {
+  send_message_now(to: $to, message: "Hi", attestation: api) { message_id message { id body status sent_at } }
+}
+"""
+DELETE = "mutation ($id: BigInt!) { delete_contact(id: $id) { deleted_id } }"
 THREADS = "{ conversations { nodes { messages(first: 1) { total_count nodes { body } } contact { phone } } } }"
 LEDGER = "{ transactions(first: 2) { nodes { amount message { to_number } actor { kind key { name } user { id } } } } }"
 VIEWER = "{ viewer { email role scopes session_id user { email created_at } } }"
@@ -39,6 +56,19 @@ async def phones(services: Services, api: httpx2.AsyncClient) -> list[str]:
     return phones
 
 
+@contextmanager
+def session_statements() -> Iterator[list[str]]:
+    """Collect the text of each statement of the session; the acceptor's own are not among them."""
+    statements: list[str] = []
+
+    def note(*arguments: object) -> None:
+        statements.append(str(arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield statements
+    event.remove(Engine, "before_cursor_execute", note)
+
+
 async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
     answer = (await post(api, {"query": query, "variables": variables})).json()
     assert "errors" not in answer, answer
@@ -48,7 +78,7 @@ async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
 async def test_contacts_lead_to_conversations_and_their_latest_messages(
     api: httpx2.AsyncClient, phones: list[str]
 ) -> None:
-    nodes = (await ask(api, CONTACTS))["contacts"]["nodes"]
+    nodes = (await ask(api, PAGE))["contacts"]["nodes"]
 
     shown = {node["phone"]: node["conversation"] for node in nodes}
     assert {phone: each["last_message"]["body"] for phone, each in shown.items()} == dict.fromkeys(phones, "Second")
@@ -66,16 +96,57 @@ async def test_contacts_lead_to_conversations_and_their_latest_messages(
 async def test_the_records_that_a_page_leads_to_are_read_in_one_statement(
     api: httpx2.AsyncClient, phones: list[str], query: str, table: str
 ) -> None:
-    statements: list[str] = []
-
-    def note(*arguments: object) -> None:
-        statements.append(str(arguments[2]))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    await ask(api, query)
-    event.remove(Engine, "before_cursor_execute", note)
+    with session_statements() as statements:
+        await ask(api, query)
 
     assert len([each for each in statements if f"FROM {table}" in each]) == 1
+
+
+async def test_a_send_answers_the_message_that_it_wrote(api: httpx2.AsyncClient, phones: list[str]) -> None:
+    sent = (await ask(api, OPTIMISTIC, to=phones[0]))["send_message"]
+
+    message = sent["message"]
+    assert isinstance(message["conversation_id"], int)
+    assert message == {
+        "id": int(sent["message_id"]),
+        "body": "Hi",
+        "status": "pending",
+        "to_number": phones[0],
+        "contact": {"phone": phones[0]},
+        "conversation_id": message["conversation_id"],
+    }
+
+
+async def test_a_send_that_waits_for_the_carrier_answers_the_message_as_sent(
+    api: httpx2.AsyncClient, phones: list[str]
+) -> None:
+    taken = (await ask(api, NOW, to=phones[0]))["send_message_now"]
+
+    message = taken["message"]
+    assert (message["id"], message["body"], message["status"]) == (int(taken["message_id"]), "Hi", "sent")
+    assert message["sent_at"] is not None
+
+
+async def test_a_send_that_is_repeated_after_its_contact_was_deleted_answers_no_message(
+    services: Services, api: httpx2.AsyncClient, phones: list[str]
+) -> None:
+    first = (await ask(api, OPTIMISTIC, to=phones[0]))["send_message"]
+    contact = await CONTACTS.where(phone=phones[0]).only(services, "id")
+    await ask(api, DELETE, id=contact)
+
+    again = (await ask(api, OPTIMISTIC, to=phones[0]))["send_message"]
+
+    assert again == {"message_id": first["message_id"], "message": None}
+
+
+async def test_a_send_reads_no_message_where_none_is_selected(
+    services: Services, api: httpx2.AsyncClient, phones: list[str]
+) -> None:
+    with session_statements() as statements:
+        await ask(api, SEND % '"Third"', to=phones[0])
+        await api.post("/sms/send", json={"to": phones[0], "message": "Fourth", "consent_attested": True})
+
+    assert [each for each in statements if "FROM messages" in each] == []
 
 
 async def test_a_conversation_pages_its_own_messages(api: httpx2.AsyncClient, phones: list[str]) -> None:
@@ -106,6 +177,8 @@ async def test_a_transaction_leads_to_its_message_and_to_the_key_that_caused_it(
         ("{ transactions { nodes { message { id } } } }", "billing:read"),
         ("{ transactions { nodes { actor { user { id } } } } }", "billing:read"),
         ("{ transactions { nodes { actor { key { id } } } } }", "billing:read"),
+        (OPTIMISTIC.replace("$to: String!", '$to: String = "+12025550140"'), "messages:send"),
+        (NOW.replace("$to: String!", '$to: String = "+12025550140"'), "messages:send"),
         ("{ viewer { user { id } } }", "account:read"),
         ("{ sessions { user { id } } }", "account:write"),
     ],
