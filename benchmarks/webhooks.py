@@ -17,6 +17,7 @@ import aiohttp
 from app.bootstrap import open_jobs, open_services
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
+from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.webhooks import service, signing
 from app.services import Services
@@ -140,7 +141,9 @@ class Course:
 
     async def _tell(self, account_id: int, number: str) -> None:
         async with self._unit(account_id) as unit:
-            unit.record(PipelineStageChanged(**ANN, old_stage="new_lead", new_stage=number, changed_at=AT), int(number))
+            outbox.record(
+                unit, PipelineStageChanged(**ANN, old_stage="new_lead", new_stage=number, changed_at=AT), int(number)
+            )
 
     def _unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         actor = Actor(account_id, ALL, "benchmark")

@@ -19,6 +19,7 @@ from app.cli import setup
 from app.db import migrate
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
+from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.webhooks import service
 from app.embedded.servers import Servers
@@ -93,7 +94,7 @@ class Weather:
             async with unit_of(self.services, Actor(self.accounts[number % ACCOUNTS], frozenset())) as unit:
                 whom = ANN | {"contact_id": contact_id}
                 event = PipelineStageChanged(**whom, old_stage="", new_stage=str(number), changed_at=AT)
-                unit.record(event, contact_id)
+                outbox.record(unit, event, contact_id)
             self.told += 1
             await asyncio.sleep(begun + (number - first) / rate - time.monotonic())
 

@@ -6,8 +6,8 @@ from typing import Any
 from app.db.engine import Connection
 from app.domain.automations import keywords
 from app.domain.automations.events import KeywordReply
+from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
-from app.domain.kernel import sql
 from app.domain.messages.events import NewMessage
 
 # A keyword counts for the texts that came in once it was watched, as a subscription does for events.
@@ -26,7 +26,7 @@ async def recognize_keywords(batch: Batch) -> None:
     short = [(event, word) for event, word in words if 1 <= len(word) <= keywords.MAX_LENGTH]
     if short and (replies := await _find_watched(batch.connection, short)):
         await batch.connection.execute(
-            sql.INSERT_EVENTS,
+            sql.INSERT,
             [event.account_id for event, _ in replies],
             [KeywordReply.name for _ in replies],
             [event.contact_id for event, _ in replies],

@@ -9,6 +9,7 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import queries
 from app.domain.contacts.events import NewOptOut, who
 from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.events import outbox
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -24,7 +25,7 @@ async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str,
     if changed:
         await _set(unit, contact, ContactStatus.opted_out)
         at = timestamp(unit.clock.now())
-        unit.record(NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
+        outbox.record(unit, NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
     return changed
 
 

@@ -15,6 +15,7 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs, queries
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
+from app.domain.events import outbox
 from app.domain.kernel import phone as phones
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -114,7 +115,7 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     contact.updated_at = unit.clock.now()
     await unit.save(contact)
     for event in changes(contact, before, unit.clock.now()):
-        unit.record(event, contact.id)
+        outbox.record(unit, event, contact.id)
     await _set_status(unit, contact, fields.get("status"))
     return contact
 
@@ -161,7 +162,7 @@ async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatu
     )
     contact = cast("Contact | None", added.scalar_one_or_none())
     if contact is not None:
-        unit.record(replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
+        outbox.record(unit, replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
         await _set_status(unit, contact, wanted)
     return contact
 

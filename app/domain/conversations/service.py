@@ -9,6 +9,7 @@ from app.domain.contacts.models import Contact
 from app.domain.conversations import queries
 from app.domain.conversations.events import ConversationChanged, NewConversation
 from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.events import outbox
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -46,7 +47,7 @@ async def find_or_open(unit: UnitOfWork, contact: Contact, first: FirstMessage) 
         account_id=unit.actor.account_id, contact_id=contact.id, last_message_at=now, created_at=now
     )
     await unit.save(conversation)
-    unit.record(opened(conversation.id, contact, first, timestamp(now)), contact.id)
+    outbox.record(unit, opened(conversation.id, contact, first, timestamp(now)), contact.id)
     return conversation
 
 
@@ -83,7 +84,7 @@ async def save(unit: UnitOfWork, conversation: Conversation, before: Conversatio
     await unit.save(conversation)
     after = ConversationChanged.of(conversation)
     if after != before:
-        unit.record(after, conversation.contact_id)
+        outbox.record(unit, after, conversation.contact_id)
 
 
 async def _assignee(unit: UnitOfWork, id: int | None) -> int | None:

@@ -9,10 +9,11 @@ from app.domain.billing import service as billing
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.erasure.models import CarrierErasure
+from app.domain.events import erasure as events
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries
 from app.domain.messages.models import Direction, ErasedText, Message
-from app.domain.webhooks import erasure
+from app.domain.webhooks import erasure as webhooks
 
 REPEATED_FOR = timedelta(days=7)
 """How long after a text, at most, a carrier may bring it again."""
@@ -43,9 +44,11 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     await _note_texts(unit, contact_id)
     await _note_carried(unit, contact_id)
     await queries.delete_all(unit, contact_id)
-    await erasure.forget_dispatched(unit, contact_id)
-    await erasure.hold_dispatch(unit)
-    await erasure.forget(unit, contact_id)
+    await webhooks.empty_dispatched(unit, contact_id)
+    await events.empty_dispatched(unit, contact_id)
+    await events.hold_dispatch(unit)
+    await webhooks.empty(unit, contact_id)
+    await events.empty(unit, contact_id)
     await unit.delete(contact)
     return Erased(contact_id, deleted)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.db.engine import UNREACHABLE, Connection, Database
+from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction, Watcher
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import live_kind_of
@@ -15,23 +16,6 @@ LOCK = 7_236_452
 """Key of the advisory lock that lets one dispatcher work at a time, so that a later event never overtakes one."""
 
 HOLD = "SELECT pg_advisory_xact_lock($1)"
-
-FIND_EVENTS = """
-SELECT id, account_id, name, contact_id, payload, created_at FROM events
-WHERE dispatched_at IS NULL ORDER BY id LIMIT $1
-"""
-
-# The subquery keeps the positions in the order of the array; the lock keeps them in the order of the batches.
-MARK = """
-UPDATE events SET dispatched_at = $3, position = placed.position
-FROM (
-  SELECT id, CASE WHEN is_live THEN nextval('event_positions') END AS position
-  FROM unnest($1::bigint[], $2::boolean[]) AS event(id, is_live)
-) placed
-WHERE events.id = placed.id
-"""
-
-IS_DUE = "SELECT EXISTS (SELECT FROM events WHERE dispatched_at IS NULL)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +40,7 @@ class Dispatcher:
             for reaction in self.reactions:
                 await _react(reaction, batch)
             live = [live_kind_of(event.name) is not None for event in batch.events]
-            await connection.execute(MARK, [event.id for event in batch.events], live, batch.now)
+            await connection.execute(sql.MARK_DISPATCHED, [event.id for event in batch.events], live, batch.now)
         for topic in batch.topics:
             self.notify(topic)
         for watch in self.watchers:
@@ -65,12 +49,12 @@ class Dispatcher:
 
     async def due(self) -> bool:
         """Tell whether an event is due for dispatch."""
-        return await self.database.pool.fetchval(IS_DUE)
+        return await self.database.pool.fetchval(sql.IS_DUE)
 
 
 async def find_events(connection: Connection, limit: int) -> Sequence[OutboxEvent]:
     """Return the oldest events that were not dispatched, in order."""
-    return [OutboxEvent(*row) for row in await connection.fetch(FIND_EVENTS, limit)]
+    return [OutboxEvent(*row) for row in await connection.fetch(sql.FIND_UNDISPATCHED, limit)]
 
 
 async def _react(reaction: Reaction, batch: Batch) -> None:

@@ -1,14 +1,9 @@
-"""Base class, register and outbox table of events."""
+"""Base class and register of events."""
 
 import enum
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
-
-from sqlalchemy import JSON, Index, Sequence, text
-from sqlalchemy.orm import Mapped, mapped_column
-
-from app.db.base import Base, Created, Key
 
 
 class UpdateKind(enum.StrEnum):
@@ -44,8 +39,6 @@ E = TypeVar("E", bound=type[Event])
 
 EVENTS: dict[str, type[Event]] = {}
 
-POSITIONS = Sequence("event_positions", metadata=Base.metadata)
-
 
 def event(cls: E) -> E:
     """Register an event class for subscriptions, samples, live updates and the documentation.
@@ -70,29 +63,3 @@ def live_kind_of(name: str) -> UpdateKind | None:
 def timestamp(instant: datetime) -> str:
     """Return an instant as ISO 8601 in UTC, to the millisecond: `2026-11-21T09:30:00.000Z`."""
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class EventRow(Base):
-    """A recorded event, written in the transaction of the change that it reports; outbox and audit trail in one.
-
-    The payload is `json`, not `jsonb`, so that its keys keep their order. The dispatcher gives a `position` to an event
-    that is shown live; see `live.feed`.
-    """
-
-    __tablename__ = "events"
-    __table_args__ = (
-        Index("ix_events_undispatched", "id", postgresql_where=text("dispatched_at IS NULL")),
-        Index("ix_events_account_id_name", "account_id", "name", "id"),
-        Index("ix_events_contact_id", "contact_id"),
-        Index("ix_events_account_id_position", "account_id", "position", postgresql_where=text("position IS NOT NULL")),
-    )
-
-    id: Mapped[Key]
-    account_id: Mapped[int]
-    name: Mapped[str]
-    contact_id: Mapped[int | None]
-    payload: Mapped[dict[str, Any]] = mapped_column(JSON)
-    request_id: Mapped[str | None]
-    created_at: Mapped[Created]
-    dispatched_at: Mapped[datetime | None]
-    position: Mapped[int | None]

@@ -1,9 +1,4 @@
-"""SQL on events and idempotency keys, from which the areas compose their statements."""
-
-INSERT_EVENTS = """
-INSERT INTO events (account_id, name, contact_id, payload, request_id)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
-"""
+"""SQL on idempotency keys, from which the areas compose their statements."""
 
 INSERT_ANSWERS = """
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)

@@ -10,7 +10,6 @@ from sqlalchemy import Executable, Result, Row, Select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.events import Event, EventRow
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ class Actor:
 
 @dataclass(slots=True)
 class UnitOfWork:
-    """What is read, written and told within one transaction.
+    """What is read and written within one transaction.
 
     Sibling GraphQL resolvers run at the same time and share the session, which only one may use at
     once; every statement therefore passes through this class, and waits its turn here. The session
@@ -95,18 +94,10 @@ class UnitOfWork:
             await self.session.delete(row)
             await self.session.flush()
 
-    def record(self, event: Event, contact_id: int | None = None) -> None:
-        """Record an event; it leaves with the commit, or not at all."""
-        row = EventRow(
-            account_id=self.actor.account_id,
-            name=event.name,
-            contact_id=contact_id,
-            payload=event.payload(),
-            request_id=self.actor.request_id,
-        )
+    def add(self, row: object) -> None:
+        """Insert a row with the next statement that writes, or at the commit."""
         self.session.add(row)
         self._has_written = True
-        self.topics.add("events")
 
     def notify(self, topic: str) -> None:
         """Wake the workers that watch a topic, once the transaction is committed."""

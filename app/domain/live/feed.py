@@ -9,21 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.db.engine import Pool
+from app.domain.events import sql
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import UpdateKind, live_kind_of
 
 MAX_MISSED = 1000
 PAGE = 100
-
-NEWEST = "SELECT coalesce(max(position), 0) FROM events WHERE account_id = $1"
-
-IS_FAR = "SELECT EXISTS (SELECT FROM events WHERE account_id = $1 AND position > $2 ORDER BY position OFFSET $3)"
-
-READ = """
-SELECT position, name, created_at, contact_id,
-  (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
-FROM events WHERE account_id = $1 AND position > $2 ORDER BY position LIMIT $3
-"""
 
 
 class UpdatesMissed(DomainError):
@@ -56,10 +47,10 @@ class Feed:
 
         Raises `UpdatesMissed` where `after` is too far back, or ahead of all there are.
         """
-        newest = await self.pool.fetchval(NEWEST, account_id)
+        newest = await self.pool.fetchval(sql.NEWEST_POSITION, account_id)
         if after is None:
             return newest
-        if not 0 <= after <= newest or await self.pool.fetchval(IS_FAR, account_id, after, MAX_MISSED):
+        if not 0 <= after <= newest or await self.pool.fetchval(sql.IS_FAR, account_id, after, MAX_MISSED):
             raise UpdatesMissed(after=after)
         return after
 
@@ -67,7 +58,7 @@ class Feed:
         """Return what follows a position, in order; there may be more when it is a whole `PAGE`."""
         return [
             Update(row["position"], _kind(row["name"]), row["created_at"], row["contact_id"], row["message_id"])
-            for row in await self.pool.fetch(READ, account_id, position, PAGE)
+            for row in await self.pool.fetch(sql.READ_LIVE, account_id, position, PAGE)
         ]
 
 

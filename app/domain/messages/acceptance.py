@@ -26,6 +26,7 @@ from app.domain.contacts.events import NewContact
 from app.domain.contacts.models import ContactStatus
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
+from app.domain.events import sql as events
 from app.domain.kernel import idempotency, phone
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError, NotFound
@@ -326,7 +327,7 @@ class Batch:
 
     async def _tell(self, connection: Connection) -> None:
         await connection.execute(
-            kernel.INSERT_EVENTS,
+            events.INSERT,
             [request.account_id for request, _, _ in self.events],
             [event.name for _, _, event in self.events],
             [contact_id for _, contact_id, _ in self.events],

@@ -20,7 +20,7 @@ from app.db.engine import UNSTORABLE, Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
-from app.domain.kernel import sql as kernel
+from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -329,7 +329,7 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Acc
     new = {row["id"] for row in recorded if row["was_pending"]}
     sent = [(row, answer) for row, answer in accepted if row["id"] in new]
     await connection.execute(
-        kernel.INSERT_EVENTS,
+        events.INSERT,
         [row["account_id"] for row, _ in sent],
         [MessageSent.name] * len(sent),
         [row["contact_id"] for row, _ in sent],

@@ -20,6 +20,7 @@ from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.conversations import service as conversations
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -92,13 +93,13 @@ async def _take_in(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) 
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
     intent = recognition.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
     arrival = await _keep(unit, carrier, contact, inbound)
-    unit.record(NewMessage.of(arrival.message, contact), contact.id)
+    outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
         contact.updated_at = unit.clock.now()
     await _heed(unit, arrival, intent)
     if arrival.reopened:
-        unit.record(ConversationChanged.of(arrival.conversation), contact.id)
+        outbox.record(unit, ConversationChanged.of(arrival.conversation), contact.id)
     await unit.save(contact, arrival.conversation)
 
 

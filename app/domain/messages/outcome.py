@@ -16,6 +16,7 @@ from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
+from app.domain.events import outbox
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import failures
@@ -143,17 +144,17 @@ async def _tell_sent(unit: UnitOfWork, message: Message) -> None:
     contact = await contacts.get(unit, message.contact_id)
     keys = outbound(message, contact)
     keys["status"] = MessageStatus.sent.value
-    unit.record(MessageSent(**keys, sent_at=timestamp(now)), contact.id)
+    outbox.record(unit, MessageSent(**keys, sent_at=timestamp(now)), contact.id)
 
 
 async def _tell_settled(unit: UnitOfWork, message: Message) -> None:
     contact = await contacts.get(unit, message.contact_id)
     keys = outbound(message, contact)
     if message.delivered_at is not None:
-        unit.record(MessageDelivered(**keys, delivered_at=timestamp(message.delivered_at)), contact.id)
+        outbox.record(unit, MessageDelivered(**keys, delivered_at=timestamp(message.delivered_at)), contact.id)
     else:
         description = failures.describe(message.error_code or "")
-        unit.record(MessageFailed(**keys, delivered_at=None, status_description=description), contact.id)
+        outbox.record(unit, MessageFailed(**keys, delivered_at=None, status_description=description), contact.id)
 
 
 async def _opted_out_at_carrier(unit: UnitOfWork, message: Message) -> None:

@@ -21,7 +21,7 @@ from app.domain.consent import quoted_replies
 from app.domain.consent import sql as consent
 from app.domain.consent.errors import ContactHeld
 from app.domain.contacts import sql as contacts
-from app.domain.kernel import sql as kernel
+from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
 from app.domain.kernel.events import timestamp
@@ -240,7 +240,7 @@ def _next_send_at(row: Any, now: datetime) -> datetime | None:
 
 async def _tell(connection: Connection, completed: Sequence[Any], now: datetime) -> None:
     await connection.execute(
-        kernel.INSERT_EVENTS,
+        events.INSERT,
         [row["account_id"] for row in completed],
         [DripCompleted.name] * len(completed),
         [row["contact_id"] for row in completed],

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.contacts.events import ANN, AT, ContactDndChanged, ContactTagAdded
+from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.numbers.models import PhoneNumber
 from app.domain.onboarding.service import Opened
@@ -39,7 +40,7 @@ def topics() -> Topics:
 async def test_a_unit_commits_what_was_written_and_told(services: Services, account: Opened, topics: Topics) -> None:
     async with topics.unit(services, account) as unit:
         await unit.save(_number(account))
-        unit.record(DND, contact_id=4821)
+        outbox.record(unit, DND, contact_id=4821)
 
         assert await _counts(services) == (1, 0)
 
@@ -52,7 +53,7 @@ async def test_a_unit_that_fails_leaves_nothing_and_rings_nothing(
     async def fail() -> None:
         async with topics.unit(services, account) as unit:
             await unit.save(_number(account))
-            unit.record(DND)
+            outbox.record(unit, DND)
             unit.notify("messages")
             raise InterruptedError
 
@@ -88,7 +89,7 @@ async def test_a_unit_rings_once_it_is_committed_and_not_before(
     async with topics.unit(services, account) as unit:
         unit.notify("messages")
         unit.notify("messages")
-        unit.record(DND)
+        outbox.record(unit, DND)
 
         assert topics == []
 
@@ -145,10 +146,10 @@ async def test_events_stand_in_the_order_in_which_they_were_told(
     tags = [f"tag {number}" for number in range(300)]
     async with topics.unit(services, account) as unit:
         for tag in tags[:150]:
-            unit.record(ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
+            outbox.record(unit, ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
         await unit.save(_number(account))
         for tag in tags[150:]:
-            unit.record(ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
+            outbox.record(unit, ContactTagAdded(**ANN, tag=tag, all_tags=[], added_at=AT))
 
     assert [payload["tag"] for payload in await EVENTS.read(services, "payload")] == tags
 
@@ -157,7 +158,7 @@ async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
     services: Services, account: Opened, topics: Topics
 ) -> None:
     async with topics.unit(services, account) as unit:
-        unit.record(DND, contact_id=4821)
+        outbox.record(unit, DND, contact_id=4821)
 
     row = await EVENTS.only(services)
     assert (row["account_id"], row["contact_id"], row["request_id"]) == (account.account_id, 4821, "request-7")

@@ -9,6 +9,7 @@ from typing import Any
 from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
+from app.domain.events import outbox
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
@@ -67,7 +68,7 @@ class Stage:
             for stage in stages:
                 whom = ANN | {"contact_id": contact_id or 0}
                 event = PipelineStageChanged(**whom, old_stage="new_lead", new_stage=stage, changed_at=AT)
-                unit.record(event, contact_id)
+                outbox.record(unit, event, contact_id)
 
     def pace(self, **schedule: Any) -> None:
         """Have the engine keep another schedule."""
