@@ -15,7 +15,7 @@ from app.graphql.core.scalars import BigInt
 class GeneratedCopy:
     """What a writer wrote."""
 
-    messages: list[str] = strawberry.field(description="The candidates, the best first; {first_name} is a placeholder.")
+    bodies: list[str] = strawberry.field(description="The candidates, the best first; {first_name} is a placeholder.")
     credits_remaining: BigInt = strawberry.field(description="The balance after paying for them.")
 
 

@@ -139,7 +139,7 @@ REFUSALS = (
 """Why a text is not accepted, however it is sent."""
 
 To = Annotated[str, strawberry.argument(description="The recipient in E.164 form, such as +12025550143.")]
-Text = Annotated[
+Body = Annotated[
     str,
     strawberry.argument(
         description=f"The text, 1 to {MAX_LENGTH} characters.",
@@ -203,7 +203,7 @@ class MessageMutation:
         self,
         info: Info,
         to: To,
-        message: Text,
+        body: Body,
         consent_attested: Annotated[
             bool | None,
             strawberry.argument(
@@ -214,7 +214,7 @@ class MessageMutation:
         idempotency_key: IdempotencyKey = None,
     ) -> SentMessage:
         """Accept a send."""
-        send = Send(to, message, consent_attested is True, from_phone_number_id, idempotency_key)
+        send = Send(to, body, consent_attested is True, from_phone_number_id, idempotency_key)
         done = await info.context.services.acceptor.accept(info.context.unit.actor, send)
         info.context.replayed = done.replayed
         return SentMessage(
@@ -237,7 +237,7 @@ class MessageMutation:
         self,
         info: Info,
         to: To,
-        message: Text,
+        body: Body,
         attestation: Annotated[
             Attestation | None, strawberry.argument(description="How you certify consent; required, and recorded.")
         ] = None,
@@ -248,7 +248,7 @@ class MessageMutation:
         services = info.context.services
         wish = Send(
             to,
-            message,
+            body,
             attestation is not None,
             from_phone_number_id,
             idempotency_key,

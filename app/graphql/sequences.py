@@ -52,7 +52,7 @@ class SequenceStep:
     delay_minutes: int = strawberry.field(
         description="How many minutes after the step before, or after the enrollment, it is sent."
     )
-    message: str = strawberry.field(description="The text, with its placeholders.")
+    body: str = strawberry.field(description="The text, with its placeholders.")
 
 
 @strawberry.type(description="Texts that follow one another by themselves. The steps do not change once it is made.")
@@ -127,7 +127,7 @@ class NewSequenceStep:
     delay_minutes: int = strawberry.field(
         description="How many minutes after the step before, or after the enrollment; a year at most."
     )
-    message: str = strawberry.field(
+    body: str = strawberry.field(
         description=(
             "The text, 1 to 1600 characters. {first_name}, {last_name} and {company_name} are filled in; what is not "
             "known leaves nothing."
@@ -205,7 +205,7 @@ class SequenceMutation:
         steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
     ) -> models.Sequence:
         """Make a sequence."""
-        wanted = [NewStep(step.delay_minutes, step.message) for step in steps]
+        wanted = [NewStep(step.delay_minutes, step.body) for step in steps]
         return await service.create(info.context.unit, name, wanted)
 
     @strawberry.mutation(

@@ -132,12 +132,12 @@ def test_only_what_is_given_is_changed(messaging: Run, account: int, ask: Ask) -
 
 
 def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: Ask) -> None:
-    steps = ['{"delay_minutes": 0, "message": "Hello"}', '{"delay_minutes": 60, "message": "Again"}']
+    steps = ['{"delay_minutes": 0, "body": "Hello"}', '{"delay_minutes": 60, "body": "Again"}']
 
     done = messaging("sequence", "create", account, "Welcome", "--step", steps[0], "--step", steps[1])
 
     assert done.code == 0
-    assert ask("SELECT position, delay_minutes, message FROM sequence_steps ORDER BY position") == [
+    assert ask("SELECT position, delay_minutes, body FROM sequence_steps ORDER BY position") == [
         (1, 0, "Hello"),
         (2, 60, "Again"),
     ]

@@ -19,7 +19,7 @@ TYPENAME = {"query": "{ __typename }"}
 
 SEND = """
 mutation ($key: String) {
-  send_message(to: "+12025550143", message: "Hi", consent_attested: true, idempotency_key: $key) {
+  send_message(to: "+12025550143", body: "Hi", consent_attested: true, idempotency_key: $key) {
     message_id
     credits_remaining
   }

@@ -93,7 +93,7 @@ async def test_every_route_that_sends_refuses_until_then_and_the_others_work(
 
 async def test_graphql_refuses_a_send_until_then(services: Services, api: httpx2.AsyncClient) -> None:
     await ACCOUNTS.change(services, deletion_at=ahead(days=30))
-    send = 'mutation { send_message(to: "+12025550143", message: "Hello", consent_attested: true) { message_id } }'
+    send = 'mutation { send_message(to: "+12025550143", body: "Hello", consent_attested: true) { message_id } }'
 
     answer = await api.post("/graphql", json={"query": send})
 

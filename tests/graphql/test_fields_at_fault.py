@@ -44,7 +44,7 @@ def test_an_error_has_the_field_it_is_about_unless_raised_with_another() -> None
         "InvalidPhone": "phone",
         "InvalidUrl": "target_url",
         "LandlinePhone": "phone",
-        "MessageTooLong": "message",
+        "MessageTooLong": "body",
     }
     assert DomainError().field is None
 
@@ -88,12 +88,12 @@ async def test_an_error_of_rest_names_the_parameter(
         (UPDATE, {"changes": {"tags": ["a", 7]}}, "changes.tags[1]"),
         (
             SEQUENCE,
-            {"steps": [{"delay_minutes": 0, "message": "hi"}, {"delay_minutes": -1, "message": "hi"}]},
+            {"steps": [{"delay_minutes": 0, "body": "hi"}, {"delay_minutes": -1, "body": "hi"}]},
             "steps[1].delay_minutes",
         ),
-        (SEQUENCE, {"steps": [{"delay_minutes": 0, "message": "{nickname}"}]}, "steps[0].message"),
-        (SEQUENCE, {"steps": [{"delay_minutes": "x", "message": "hi"}]}, "steps[0].delay_minutes"),
-        ('mutation { send_message(to: "7", message: "hi", consent_attested: true) { message_id } }', {}, "to"),
+        (SEQUENCE, {"steps": [{"delay_minutes": 0, "body": "{nickname}"}]}, "steps[0].body"),
+        (SEQUENCE, {"steps": [{"delay_minutes": "x", "body": "hi"}]}, "steps[0].delay_minutes"),
+        ('mutation { send_message(to: "7", body: "hi", consent_attested: true) { message_id } }', {}, "to"),
     ],
 )
 async def test_an_error_of_the_contract_names_the_path_of_the_input(

@@ -24,11 +24,11 @@ from tests.graphql.calls import codes, post, serving
 
 pytestmark = pytest.mark.anyio
 
-SEND = "mutation ($to: String!) { send_message(to: $to, message: %s, consent_attested: true) { message_id } }"
+SEND = "mutation ($to: String!) { send_message(to: $to, body: %s, consent_attested: true) { message_id } }"
 PAGE = "{ contacts { nodes { phone conversation { id assignee { email } last_message { body } } } } }"
 OPTIMISTIC = """
 mutation ($to: String!) {
-  send_message(to: $to, message: "Hi", consent_attested: true, idempotency_key: "row-1") {
+  send_message(to: $to, body: "Hi", consent_attested: true, idempotency_key: "row-1") {
     message_id
     message { id body status to_number contact { phone } conversation_id }
   }
@@ -36,7 +36,7 @@ mutation ($to: String!) {
 """
 NOW = """
 mutation ($to: String!) {
-  send_message_now(to: $to, message: "Hi", attestation: api) { message_id message { id body status sent_at } }
+  send_message_now(to: $to, body: "Hi", attestation: api) { message_id message { id body status sent_at } }
 }
 """
 DELETE = "mutation ($id: BigInt!) { delete_contact(id: $id) { deleted_id } }"

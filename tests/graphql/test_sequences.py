@@ -11,10 +11,10 @@ pytestmark = pytest.mark.anyio
 
 MAKE = """
 mutation ($name: String!, $steps: [NewSequenceStep!]!) {
-  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes message } }
+  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes body } }
 }
 """
-STEPS = [{"delay_minutes": 60, "message": "Welcome, {first_name}!"}, {"delay_minutes": 0, "message": "Bye"}]
+STEPS = [{"delay_minutes": 60, "body": "Welcome, {first_name}!"}, {"delay_minutes": 0, "body": "Bye"}]
 ADD = 'mutation ($phone: String!) { create_contact(contact: {phone: $phone, first_name: "Ann"}) { id } }'
 ENROLL = """
 mutation ($sequence: BigInt!, $contact: BigInt) {
@@ -31,7 +31,7 @@ query ($sequence: BigInt!, $status: EnrollmentStatus) {
 """
 END = "mutation ($id: BigInt!) { unenroll(enrollment_id: $id) { status exit_reason next_send_at } }"
 STATUS = "mutation ($id: BigInt!, $to: SequenceStatus!) { update_sequence_status(id: $id, status: $to) { status } }"
-ALL = "query ($status: SequenceStatus) { sequences(status: $status) { total_count nodes { name steps { message } } } }"
+ALL = "query ($status: SequenceStatus) { sequences(status: $status) { total_count nodes { name steps { body } } } }"
 
 
 async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
@@ -52,7 +52,7 @@ async def test_a_sequence_is_made_active_with_its_steps(api: httpx2.AsyncClient)
 
 
 async def test_a_sequence_that_could_not_be_sent_is_refused(api: httpx2.AsyncClient) -> None:
-    steps = [{"delay_minutes": 0, "message": "Hi {name}"}]
+    steps = [{"delay_minutes": 0, "body": "Hi {name}"}]
 
     answer = await post(api, {"query": MAKE, "variables": {"name": "Welcome", "steps": steps}})
 
@@ -64,7 +64,7 @@ async def test_sequences_are_listed_the_newest_first_and_by_their_status(api: ht
     first, _ = await make(api, "First"), await make(api, "Second")
     paused = await ask(api, STATUS, id=first["id"], to="paused")
 
-    steps = [{"message": step["message"]} for step in STEPS]
+    steps = [{"body": step["body"]} for step in STEPS]
     every, waiting = await ask(api, ALL), await ask(api, ALL, status="paused")
     assert paused == {"update_sequence_status": {"status": "paused"}}
     assert every["sequences"] == {

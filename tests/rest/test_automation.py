@@ -29,7 +29,7 @@ ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@ex
 SET_DND = "mutation ($id: BigInt!) { update_contact(id: $id, changes: {dnd_sms: true}) { id } }"
 WATCH = 'mutation { watch_keyword(keyword: "Menu") { keyword } }'
 MAKE_SEQUENCE = """
-mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 0, message: "Welcome, {first_name}!"}]) { id } }
+mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 0, body: "Welcome, {first_name}!"}]) { id } }
 """
 CREATE = """
 mutation ($url: String!, $events: [String!]!) { create_webhook(target_url: $url, events: $events) { id secret events } }

@@ -29,14 +29,14 @@ PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
 MAKE = """
 mutation ($name: String!, $steps: [NewSequenceStep!]!) {
-  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes message } }
+  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes body } }
 }
 """
 SET_STATUS = """
 mutation ($id: BigInt!, $status: SequenceStatus!) { update_sequence_status(id: $id, status: $status) { status } }
 """
-STEPS = [{"delay_minutes": 30, "message": "Welcome, {first_name}!"}]
-AT_ONCE = [{"delay_minutes": 0, "message": text} for text in ("Welcome, {first_name}!", "{company_name} is glad.")]
+STEPS = [{"delay_minutes": 30, "body": "Welcome, {first_name}!"}]
+AT_ONCE = [{"delay_minutes": 0, "body": text} for text in ("Welcome, {first_name}!", "{company_name} is glad.")]
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ async def test_a_stop_between_two_texts_ends_the_sequence_without_completing_it(
     stopper = data(
         await api.post("/automation/actions/create-contact", json={"phone": "+15005550401", "first_name": "Bo"})
     )
-    sequence_id = await make([AT_ONCE[0], {"delay_minutes": 60, "message": "More"}])
+    sequence_id = await make([AT_ONCE[0], {"delay_minutes": 60, "body": "More"}])
     data(await api.post(ENROLL, json={"sequence_id": sequence_id, "contact_id": stopper["id"]}))
 
     await work()

@@ -125,7 +125,7 @@ async def test_sending_attests_consent_by_the_use_of_the_integration(platform: h
 
 
 async def test_over_graphql_nothing_is_sent_unless_consent_is_certified(api: httpx2.AsyncClient, pool: Pool) -> None:
-    query = 'mutation { send_message_now(to: "+12025550143", message: "Hello") { message_id } }'
+    query = 'mutation { send_message_now(to: "+12025550143", body: "Hello") { message_id } }'
 
     answer = (await api.post("/graphql", json={"query": query})).json()
 

@@ -37,7 +37,7 @@ mutation ($status: ContactStatus) {
 }
 """
 MAKE_SEQUENCE = """
-mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, message: "Hi"}]) { id } }
+mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, body: "Hi"}]) { id } }
 """
 
 

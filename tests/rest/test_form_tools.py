@@ -20,7 +20,7 @@ PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "email": "ann@example.com", "tags": ["vip"], "source": "crm"}
 WHICH = "Say which contact: give its id or its phone, one of the two."
 MAKE_SEQUENCE = """
-mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, message: "Hi"}]) { id } }
+mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, body: "Hi"}]) { id } }
 """
 
 

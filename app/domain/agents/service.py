@@ -20,7 +20,7 @@ MAX_BRIEF = 1000
 class Copy:
     """Candidate texts, the best first, and what the account holds after paying for them."""
 
-    messages: list[str]
+    bodies: list[str]
     credits_remaining: int
     replayed: bool = False
 
@@ -55,7 +55,7 @@ async def _sell(unit: UnitOfWork, candidates: list[str], key: str | None, digest
 
     async def act() -> dict[str, object]:
         left = await billing.debit(unit, prices.GENERATE, "Message copy")
-        return {"messages": candidates, "credits_remaining": left}
+        return {"bodies": candidates, "credits_remaining": left}
 
     await billing.lock(unit)
     return await idempotency.once(unit, key, digest, act)

@@ -44,7 +44,7 @@ class Send:
     """
 
     to: str
-    message: str
+    body: str
     consent_attested: bool
     from_phone_number_id: int | None = None
     idempotency_key: str | None = None
@@ -105,8 +105,8 @@ class SendAcceptor:
         return SendRequest(
             account_id=actor.account_id,
             to=phone.require_recipient(to) if to.startswith("+") else to,
-            body=send.message,
-            parts=self._parts(send.message),
+            body=send.body,
+            parts=self._parts(send.body),
             purpose=send.purpose,
             attestation=send.attestation if send.purpose is not Purpose.conversational else None,
             actor=actor.label,
@@ -121,7 +121,7 @@ class SendAcceptor:
 
     def _parts(self, body: str) -> sms_parts.Parts:
         if not body.strip():
-            raise InvalidInput(reason="message must not be empty.", field="message")
+            raise InvalidInput(reason="body must not be empty.", field="body")
         if len(body) > sms_parts.MAX_LENGTH:
             raise MessageTooLong(size=len(body), unit="characters", limit=sms_parts.MAX_LENGTH)
         counted = sms_parts.count(body)
@@ -159,7 +159,7 @@ class SendAcceptor:
             return await self._decide(requests, waits=waits)
         except UNSTORABLE:
             if len(requests) == 1:
-                return [InvalidInput(reason=UNSTORABLE_VALUE, field="message")]
+                return [InvalidInput(reason=UNSTORABLE_VALUE, field="body")]
             parts = range(len(requests))
         except CONTENDED:
             parts = [request.account_id for request in requests]
@@ -209,7 +209,7 @@ def _fingerprint(send: Send) -> str:
     return idempotency.fingerprint(
         "send_message_now" if send.claim else "send_message",
         to=send.to,
-        message=send.message,
+        body=send.body,
         from_phone_number_id=send.from_phone_number_id,
         attestation=send.attestation,
     )

@@ -20,7 +20,7 @@ class MessageTooLong(DomainError):
 
     code = "message_too_long"
     status = 422
-    about = "message"
+    about = "body"
     message = "The message has {size} {unit}; at most {limit} can be sent. Shorten it or send it in two."
 
 

@@ -52,7 +52,7 @@ class Step(Base):
     sequence_id: Mapped[int] = mapped_column(ForeignKey("sequences.id", ondelete="CASCADE"))
     position: Mapped[int]
     delay_minutes: Mapped[int]
-    message: Mapped[str]
+    body: Mapped[str]
 
 
 class Enrollment(Base):

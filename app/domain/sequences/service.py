@@ -35,7 +35,7 @@ class NewStep:
     """A step to be: the text, and how many minutes after the step before, or the enrollment, it is sent."""
 
     delay_minutes: int
-    message: str
+    body: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
             sequence_id=sequence.id,
             position=position,
             delay_minutes=step.delay_minutes,
-            message=step.message,
+            body=step.body,
         )
         for position, step in enumerate(steps, 1)
     ]
@@ -161,10 +161,8 @@ def _refuse_unwilling(contact: Contact) -> None:
 def _check(step: NewStep, place: str) -> None:
     if not 0 <= step.delay_minutes <= MAX_DELAY:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
-    if not step.message.strip():
-        raise InvalidInput(reason="message must not be empty.", field=f"{place}.message")
-    if len(step.message) > sms_parts.MAX_LENGTH:
-        raise MessageTooLong(
-            size=len(step.message), unit="characters", limit=sms_parts.MAX_LENGTH, field=f"{place}.message"
-        )
-    placeholders.check(step.message, f"{place}.message")
+    if not step.body.strip():
+        raise InvalidInput(reason="body must not be empty.", field=f"{place}.body")
+    if len(step.body) > sms_parts.MAX_LENGTH:
+        raise MessageTooLong(size=len(step.body), unit="characters", limit=sms_parts.MAX_LENGTH, field=f"{place}.body")
+    placeholders.check(step.body, f"{place}.body")

@@ -57,7 +57,7 @@ WITH due AS (
 ), claimed AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
-SELECT e.*, s.name AS sequence_name, c.phone, {contacts.PERSON}, a.company_name, step.message,
+SELECT e.*, s.name AS sequence_name, c.phone, {contacts.PERSON}, a.company_name, step.body,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS heard_to,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
@@ -151,7 +151,7 @@ class Drip:
             return None
         send = Send(
             to=row["phone"],
-            message=placeholders.fill(row["message"], row),
+            body=placeholders.fill(row["body"], row),
             consent_attested=True,
             idempotency_key=step_key(row["id"], row["position"]),
             purpose=Purpose.promotional,

@@ -54,7 +54,7 @@ async def test_the_writer_of_the_service_offers_three_texts(
     async with unit_for(account) as unit:
         copy = await service.generate(unit, services.writer, BRIEF)
 
-    assert (len(copy.messages), len(set(copy.messages))) == (3, 3)
+    assert (len(copy.bodies), len(set(copy.bodies))) == (3, 3)
 
 
 @pytest.mark.parametrize("description", ["", " \n", "a" * 1001])
@@ -97,7 +97,7 @@ async def test_the_last_credit_buys_copy(new_account: Callable[..., Any], unit_f
 async def test_texts_with_faults_are_not_offered(account: Opened, unit_for: UnitFor) -> None:
     typist = Typist(["Hi {name}! Reply STOP to opt out.", GOOD, "20% off!", "30% off! Reply STOP to opt out."])
 
-    assert (await _generate(unit_for, account, typist)).messages == [GOOD]
+    assert (await _generate(unit_for, account, typist)).bodies == [GOOD]
 
 
 @pytest.mark.parametrize("texts", [[], ["20% off!"]])

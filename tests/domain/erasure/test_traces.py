@@ -41,13 +41,13 @@ KEPT = {
     ("consents", "phone"): {"2025550177"},
     ("consents", "text"): {"wombat"},
     ("watched_keywords", "keyword"): {"ocelot"},
-    ("sequence_steps", "message"): {"aardvark"},
+    ("sequence_steps", "body"): {"aardvark"},
 }
 """What stays, and of which words: see "Deleting a contact" in `docs/rest.md`, and what the account itself wrote."""
 
 SEQUENCE = """
 mutation { create_sequence(name: "Welcome", steps: [
-  {delay_minutes: 0, message: "Dear {first_name}, an aardvark."}, {delay_minutes: 900, message: "More."}]) { id } }
+  {delay_minutes: 0, body: "Dear {first_name}, an aardvark."}, {delay_minutes: 900, body: "More."}]) { id } }
 """
 WATCH = 'mutation { watch_keyword(keyword: "ocelot") { id } }'
 HOOKS = """

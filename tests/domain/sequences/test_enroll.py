@@ -31,7 +31,7 @@ async def test_a_sequence_is_made_with_its_steps_in_order(act: Callable[..., Any
         steps = await queries.find_steps(unit, [sequence.id])
 
     assert (sequence.name, sequence.status) == ("Welcome", "active")
-    assert [(step.position, step.delay_minutes, step.message) for step in steps] == [
+    assert [(step.position, step.delay_minutes, step.body) for step in steps] == [
         (1, 0, "Welcome, {first_name}!"),
         (2, 60, "How do you like it?"),
     ]
@@ -46,7 +46,7 @@ async def test_a_sequence_is_made_with_its_steps_in_order(act: Callable[..., Any
         ("n", [ONE] * 51, InvalidInput, "A sequence has 1 to 50 steps."),
         ("n", [NewStep(-1, "Hi")], InvalidInput, "delay_minutes must be from 0 to 525600."),
         ("n", [ONE, NewStep(525_601, "Hi")], InvalidInput, "delay_minutes must be from 0 to 525600."),
-        ("n", [NewStep(0, " \n")], InvalidInput, "message must not be empty."),
+        ("n", [NewStep(0, " \n")], InvalidInput, "body must not be empty."),
         ("n", [NewStep(0, "a" * (MAX_LENGTH + 1))], MessageTooLong, "The message has 1601 characters"),
         ("n", [NewStep(0, "Hi {name}")], InvalidInput, "{name} is not a placeholder."),
     ],

@@ -430,7 +430,7 @@ def upgrade() -> None:
     sa.Column('sequence_id', sa.BigInteger(), nullable=False),
     sa.Column('position', sa.BigInteger(), nullable=False),
     sa.Column('delay_minutes', sa.BigInteger(), nullable=False),
-    sa.Column('message', sa.Text(), nullable=False),
+    sa.Column('body', sa.Text(), nullable=False),
     sa.CheckConstraint('delay_minutes >= 0', name=op.f('ck_sequence_steps_delay_not_negative')),
     sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_sequence_steps_account_id_accounts')),
     sa.ForeignKeyConstraint(['sequence_id'], ['sequences.id'], name=op.f('fk_sequence_steps_sequence_id_sequences'), ondelete='CASCADE'),
