@@ -4,20 +4,21 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 COMMAND = Path(sys.executable).with_name("messaging")
 
-_forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["tests.e2e.preloaded"])
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.e2e.preloaded"])
 
 
 def begin(arguments: tuple[str, ...], folder: Path, env: Mapping[str, str], output: Path, errors: Path) -> BaseProcess:
     """Start a command in `folder`, which writes its output and its errors to files."""
-    process = _forks.Process(target=_run, args=(arguments, folder, dict(env), output, errors), daemon=True)
+    process = FORKS.Process(target=_run, args=(arguments, folder, dict(env), output, errors), daemon=True)
     process.start()
     return process
 
@@ -40,16 +41,31 @@ def complete(arguments: tuple[str, ...], folder: Path, env: Mapping[str, str]) -
         return Done(process.exitcode, output.read_text(), errors.read_text())
 
 
-def _run(arguments: tuple[str, ...], folder: Path, env: dict[str, str], output: Path, errors: Path) -> None:
+def run_here(arguments: Sequence[str], folder: Path | str, env: Mapping[str, str]) -> int:
+    """Run a command in this process, which was forked for it; return the exit code."""
     os.setsid()
     os.chdir(folder)
-    for number, path in ((1, output), (2, errors)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     sys.argv = [str(COMMAND), *arguments]
-    if arguments[0] == "serve":  # loads little itself; its web and worker are commands of their own
-        os.execve(COMMAND, sys.argv, env)
     os.environ.clear()
     os.environ.update(env)
     from app.cli import main
 
-    main()
+    try:
+        main()
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+def _run(arguments: tuple[str, ...], folder: Path, env: dict[str, str], output: Path, errors: Path) -> None:
+    for number, path in ((1, output), (2, errors)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    sys.exit(run_here(arguments, folder, env))

@@ -1,7 +1,6 @@
-"""One `messaging serve` for the tests of a module: on a data folder of its own, started as on the first day."""
+"""One `messaging serve` for the tests of a process: on a data folder of its own, started as on the first day."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.commands import COMMAND
 from tests.e2e.processes import Process, await_ready, environment, exports, free_port, starting, until
+from tests.e2e.terminals import terminal
 
 Start = Callable[..., Process]
 
@@ -48,18 +47,11 @@ class Served:
         return answer.json()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Start the service for the first time."""
-    with serving(tmp_path_factory.mktemp("served")) as served:
-        yield served
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[Served]:
     """Start the service for the first time, in a folder where `.venv/bin/messaging` is the command."""
-    (folder / ".venv").symlink_to(COMMAND.parents[1])
-    with starting(folder) as start:
+    folder = tmp_path_factory.mktemp("served")
+    with terminal(folder), starting(folder) as start:
         port = free_port()
         served = Served(folder, port, start("serve", PORT=port, MESSAGING_DATA=folder / "data"), start)
         await_ready(served.url, served.process)

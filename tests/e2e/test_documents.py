@@ -3,13 +3,12 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import COMMAND, complete
-from tests.e2e.conftest import Served, serving
+from tests.e2e.commands import complete
+from tests.e2e.conftest import Served
 from tests.e2e.processes import ROOT, Example, examples
 
 SHELLS = [shell for shell in ("bash", "zsh") if shutil.which(shell)]
@@ -25,19 +24,12 @@ REFUSED = "refused"
 """Marks a block whose last answer is a refusal."""
 
 
-@pytest.fixture(scope="module", params=SHELLS)
-def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Served]]:
-    """Give a shell, and a service of its own."""
-    with serving(tmp_path_factory.mktemp(request.param)) as served:
-        yield request.param, served
-
-
 def account_of(served: Served) -> dict[str, str]:
     """Open an account; return the environment of a terminal in which its exports were pasted."""
     opened = json.loads(complete(("demo", "--json"), served.folder, served.environment()).stdout)
     own = {"URL": served.url, "KEY": opened["svc_key"], "NUMBER": opened["phone_number"]}
     environment = served.environment()
-    return environment | own | {"PATH": f"{COMMAND.parent}:{environment['PATH']}"}
+    return environment | own | {"PATH": f"{served.folder}/.venv/bin:{environment['PATH']}"}
 
 
 def runnable(page: Path) -> list[Example]:
@@ -51,8 +43,8 @@ def script_of(blocks: list[Example]) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
-def test_every_example_of_a_page_runs(terminal: tuple[str, Served], page: Path) -> None:
-    shell, served = terminal
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_example_of_a_page_runs(served: Served, shell: str, page: Path) -> None:
     blocks = runnable(page)
 
     done = subprocess.run(
