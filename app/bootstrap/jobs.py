@@ -17,14 +17,14 @@ from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.erasure.accounts import AccountDeletions
-from app.domain.erasure.carriers import CarrierErasures
-from app.domain.erasure.retention import RULES as ERASURE_RULES
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.events.reactions import Watcher
+from app.domain.grants import retention as grants
 from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
 from app.domain.kernel.retention import Rule
+from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.retention import RULES as MESSAGE_RULES
-from app.domain.oauth import retention as oauth
+from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
 from app.domain.webhooks import retention as webhooks
@@ -46,7 +46,7 @@ from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 REACTIONS = (*WEBHOOK_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
 """Reactions to events, in the order in which they run."""
 
-RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES, *ERASURE_RULES)
+RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES)
 """Rules of retention that no setting changes."""
 
 SANDBOX_EVERY = 0.25
@@ -85,7 +85,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due),
             sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
-            purge("oauth", oauth.make_rules(), services.database, services.clock),
+            purge("oauth", (*OAUTH_RULES, *grants.make_rules()), services.database, services.clock),
             purge("retention", retention_rules(settings), services.database, services.clock),
         ]
 

@@ -3,6 +3,7 @@
 from app.bootstrap import jobs as _jobs  # noqa: F401 - METADATA lacks the tables of the areas otherwise
 from app.db.base import Base
 from app.domain.automations import models as _automation_tables  # noqa: F401
+from app.domain.grants import models as _grant_tables  # noqa: F401
 from app.domain.numbers import models as _number_tables  # noqa: F401
 from app.domain.sequences import models as _sequence_tables  # noqa: F401
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401

@@ -16,6 +16,7 @@ from app import gc
 from app.cli import runtime
 from app.cli.profile import ask_profile
 from app.db import schema
+from app.domain.accounts import sql as accounts
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
 from app.server import sockets, tls
@@ -89,7 +90,7 @@ async def _is_set_up(url: str) -> bool:
         return False
     connection = await asyncpg.connect(url)
     try:
-        return await connection.fetchval("SELECT EXISTS (SELECT FROM accounts)")
+        return await connection.fetchval(accounts.HAS_ACCOUNTS)
     finally:
         await connection.close()
 

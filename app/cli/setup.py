@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, derive, oauth_tokens, open_services, sign_in_tokens
@@ -24,10 +23,13 @@ from app.domain.kernel import phone
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
+from app.domain.messages import sql as messages
+from app.domain.numbers import sql as numbers
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from app.settings import Settings
 from app.urls import without_secrets
@@ -35,14 +37,6 @@ from app.urls import without_secrets
 Columns = Sequence[str]
 OPERATOR = "command line"
 NOBODY = Actor(0, ALL, OPERATOR)
-
-
-FIND_NUMBER = """
-SELECT EXISTS (SELECT FROM phone_numbers WHERE phone_number = $1 AND status = 'active' AND carrier = 'sandbox')
-"""
-FIND_MESSAGE = """
-SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = 'sandbox')
-"""
 
 
 class NotYours(Exception):
@@ -64,7 +58,7 @@ async def migrate(settings: Settings) -> None:
 async def open_first_account(settings: Settings) -> dict[str, Any] | None:
     """Open an account where there is none yet; return what its owner must be told."""
     async with _unit(settings, NOBODY) as unit:
-        if await unit.one(select(Account.id).limit(1)):
+        if await accounts.has_any(unit):
             return None
         opening = _opening(settings, settings.company_name or "", settings.owner_email, settings.starter_credits)
         names = {"first_name": settings.owner_first_name or "", "last_name": settings.owner_last_name or ""}
@@ -164,20 +158,21 @@ async def grant_credits(settings: Settings, account_id: int, credits: int, note:
 async def find_line(settings: Settings, sender: str, receiver: str) -> tuple[str, str]:
     """Return two numbers in E.164, of which an account holds the second; raise `InvalidPhone` or `NotYours`."""
     sender, receiver = phone.normalize(sender), phone.normalize(receiver)
-    if not await _ask(settings, FIND_NUMBER, receiver):
+    if not await _ask(settings, numbers.FIND_OWNER, receiver):
         raise NotYours(f"No account has the sandbox number {receiver}. GET /automation/phone-numbers lists yours.")
     return sender, receiver
 
 
 async def check_message(settings: Settings, id: int) -> None:
     """Raise `NotYours` unless the sandbox was given the message."""
-    if not await _ask(settings, FIND_MESSAGE, id):
+    if not await _ask(settings, messages.IS_SENT_BY, id):
         raise NotYours(f"The sandbox has no message {id}. Take the message_id that POST /sms/send answered.")
 
 
-async def _ask(settings: Settings, statement: str, value: object) -> bool:
+async def _ask(settings: Settings, statement: str, value: object) -> Any:
+    """Run a statement on what the sandbox has; return the first value that it finds, or None."""
     async with connect(settings) as services:
-        return await services.database.pool.fetchval(statement, value)
+        return await services.database.pool.fetchval(statement, value, SandboxCarrier.name)
 
 
 def _shown(row: object, columns: Columns) -> dict[str, Any]:

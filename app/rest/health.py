@@ -13,8 +13,14 @@ from starlette.routing import Route
 
 from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
+from app.domain.accounts import backlog as accounts
+from app.domain.events import backlog as events
+from app.domain.messages import backlog as messages
+from app.domain.sequences import backlog as sequences
+from app.domain.webhooks import backlog as webhooks
 from app.domain.webhooks import metrics as figures
 from app.http.routing import CountedRoute
+from app.providers.carriers.sandbox import backlog as sandbox
 from app.services import Services
 from app.telemetry.metrics import CONTENT_TYPE, Source, render
 
@@ -27,20 +33,14 @@ SHARED_SECONDS = 1.0
 """How old an answer may be: whoever asks more often asks nobody."""
 
 OLDEST = {
-    "messages": "SELECT extract(epoch FROM $1 - min(due_at)) FROM messages"
-    " WHERE status = 'pending' AND claimed_until IS NULL",
-    "reconcile": "SELECT extract(epoch FROM $1 - min(claimed_until)) FROM messages"
-    " WHERE status = 'pending' AND claimed_until IS NOT NULL",
-    "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM receipts WHERE message_id IS NULL",
-    "sequences": "SELECT extract(epoch FROM $1 - min(next_send_at)) FROM sequence_enrollments"
-    " WHERE status = 'active' AND NOT is_paused",
-    "sandbox": "SELECT extract(epoch FROM $1 - min(due_at)) FROM sandbox_callbacks WHERE done_at IS NULL",
-    "events": "SELECT extract(epoch FROM $1 - min(created_at)) FROM events WHERE dispatched_at IS NULL",
-    "deletions": "SELECT extract(epoch FROM $1 - min(deletion_at)) FROM accounts WHERE deletion_at IS NOT NULL",
-    "webhooks": "SELECT extract(epoch FROM $1 - min(wake_at)) FROM webhook_subscriptions"
-    " WHERE status = 'active' AND (leased_until IS NULL OR leased_until <= $1)",
+    **messages.OLDEST,
+    **sequences.OLDEST,
+    **sandbox.OLDEST,
+    **events.OLDEST,
+    **accounts.OLDEST,
+    **webhooks.OLDEST,
 }
-"""For each queue, how long its oldest piece of work has been due, in seconds."""
+"""For each queue, the statement that returns for how many seconds its oldest work has been due at `$1`."""
 
 
 def routes(services: Services) -> list[Route]:

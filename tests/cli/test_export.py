@@ -11,7 +11,7 @@ from sqlalchemy import LargeBinary
 
 from app.bootstrap import METADATA
 from app.cli import export
-from app.domain.erasure.export import AREAS
+from app.domain.erasure.tables import EXPORTED
 from tests.cli.conftest import Ask, Done, Run
 
 NOT_EXPORTED = {
@@ -49,21 +49,21 @@ def _done(command: Done) -> Done:
 def test_every_table_of_an_account_is_exported_or_named() -> None:
     owned = {table.name for table in METADATA.sorted_tables if "account_id" in table.c}
 
-    exported = {area.table for area in AREAS}
+    exported = {table.name for table in EXPORTED}
     assert sorted(owned - exported) == sorted(NOT_EXPORTED)
 
 
 def test_no_secret_is_exported() -> None:
     bytes_of = {
-        (area.table, column.name)
-        for area in AREAS
-        for column in METADATA.tables[area.table].c
-        if isinstance(column.type, LargeBinary) and column.name not in area.withheld
+        (table.name, column.name)
+        for table in EXPORTED
+        for column in METADATA.tables[table.name].c
+        if isinstance(column.type, LargeBinary) and column.name not in table.withheld
     }
     secret = {
-        (area.table, column)
-        for area in AREAS
-        for column in set(METADATA.tables[area.table].c.keys()) - area.withheld
+        (table.name, column)
+        for table in EXPORTED
+        for column in set(METADATA.tables[table.name].c.keys()) - table.withheld
         if "hash" in column or "secret" in column or "seed" in column
     }
 

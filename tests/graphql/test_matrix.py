@@ -20,12 +20,12 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.automations import service as automations
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
+from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.acceptor import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
-from app.domain.oauth.models import Client, Grant
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks

@@ -8,8 +8,9 @@ import pytest
 from starlette.requests import Request
 
 from app.domain.accounts.scopes import AUTOMATION_LIMIT, GENERAL
+from app.domain.grants.retention import make_rules
 from app.domain.kernel.errors import RateLimited
-from app.domain.oauth.retention import make_rules
+from app.domain.oauth.retention import RULES
 from app.jobs.sweeps import purge
 from app.services import Services
 from app.web.oauth.registration_limit import REGISTRATIONS, check_rate
@@ -279,7 +280,7 @@ async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
 
 async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Application, services: Services):
     pool = services.database.pool
-    job = purge("oauth", make_rules(), services.database, services.clock)
+    job = purge("oauth", (*RULES, *make_rules()), services.database, services.clock)
     tables = (OAUTH_REQUESTS, OAUTH_CODES, OAUTH_REFRESH_TOKENS, OAUTH_GRANTS, OAUTH_SIGNING_KEYS)
 
     async def counts() -> list[int]:

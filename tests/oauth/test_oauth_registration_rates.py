@@ -3,8 +3,8 @@
 import pytest
 from starlette.requests import Request
 
+from app.domain.grants.retention import make_rules
 from app.domain.kernel.errors import RateLimited
-from app.domain.oauth.retention import make_rules
 from app.jobs.sweeps import purge
 from app.providers import rate_limits
 from app.providers.shares import Shares

@@ -15,8 +15,9 @@ from app.domain.accounts import api_keys, service, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL
-from app.domain.erasure import downloads, export
+from app.domain.erasure import downloads
 from app.domain.erasure.downloads import ExportInProgress
+from app.domain.kernel import account_tables
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.providers.places import Places
@@ -211,7 +212,7 @@ async def test_head_says_that_a_link_has_ended(http: httpx2.AsyncClient, service
 async def test_an_export_is_read_in_batches_and_loses_nothing(
     http: httpx2.AsyncClient, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(export, "BATCH", 3)
+    monkeypatch.setattr(account_tables, "EXPORT_BATCH", 3)
     async with unit_of(services, owner(account)) as unit:
         for number in range(7):
             await service.add_user(unit, f"user{number}@example.com", "secret")
@@ -225,7 +226,7 @@ async def test_an_export_is_read_in_batches_and_loses_nothing(
 async def test_an_export_reads_records_of_parents_in_batches_and_loses_none(
     http: httpx2.AsyncClient, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(export, "BATCH", 2)
+    monkeypatch.setattr(account_tables, "EXPORT_BATCH", 2)
     deliveries: list[int] = []
     attempts: list[int] = []
     for count in (3, 0, 1, 4):

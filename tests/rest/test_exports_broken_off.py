@@ -10,7 +10,8 @@ import pytest
 from app.domain.accounts import api_keys, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
-from app.domain.erasure import downloads, export
+from app.domain.erasure import downloads
+from app.domain.kernel import account_tables
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.rest import exports
@@ -36,7 +37,7 @@ async def served(services: Services) -> AsyncGenerator[Served]:
 @pytest.fixture
 async def large(services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """Give an account whose export does not fit into the buffers of a connection, in many batches."""
-    monkeypatch.setattr(export, "BATCH", 4)
+    monkeypatch.setattr(account_tables, "EXPORT_BATCH", 4)
     subscription = await add_subscription(services, account.account_id)
     for _ in range(40):
         body = os.urandom(200_000).hex().encode()

@@ -35,6 +35,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.domain.accounts.models import Maker, Role
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
+from app.domain.grants import sql as grants
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 MADE_WITH_COLUMNS = ("maker_key_id", "maker_grant_id", "maker_user_id")
@@ -43,30 +44,29 @@ MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_use
 
 JOIN_MAKER = "JOIN makers m ON m.id = {maker_id}"
 
-FOLLOW = """
+FOLLOW = f"""
   UNION
   SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
     SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
     UNION ALL
     SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
     UNION ALL
-    SELECT NULL, NULL, g.user_id FROM oauth_grants g WHERE g.id = source.grant_id
+    SELECT NULL, NULL, g.user_id FROM ({grants.find_user("source.grant_id")}) AS g
     UNION ALL
-    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM oauth_grants g
-    JOIN oauth_clients c ON c.id = g.client_id JOIN makers m ON m.id = c.maker_id WHERE g.id = source.grant_id
+    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id
+    FROM ({grants.find_maker("source.grant_id")}) AS c JOIN makers m ON m.id = c.maker_id
   ) AS next(key_id, grant_id, user_id)
 """
 """The recursive part of `source(root, key_id, grant_id, user_id)`: all that each root depends on."""
 
-ENDS = """
+ENDS = f"""
   SELECT source.root, array_agg(DISTINCT u.role) FILTER (WHERE u.role IS NOT NULL) AS roles,
     least(min(k.expires_at) FILTER (WHERE k.successor_id IS NULL), min(g.expires_at)) AS expires_at,
     least(min(k.revoked_at), min(g.revoked_at), min(c.revoked_at), min(u.removed_at),
       min('epoch'::timestamptz) FILTER (WHERE source.grant_id IS NOT NULL AND g.id IS NULL)) AS revoked_at
   FROM source
   LEFT JOIN LATERAL (SELECT * FROM api_keys WHERE id = source.key_id OFFSET 0) AS k ON true
-  LEFT JOIN LATERAL (SELECT * FROM oauth_grants WHERE id = source.grant_id OFFSET 0) AS g ON true
-  LEFT JOIN LATERAL (SELECT * FROM oauth_clients WHERE id = g.client_id OFFSET 0) AS c ON true
+  {grants.join("source.grant_id")}
   LEFT JOIN LATERAL (SELECT * FROM users WHERE id = source.user_id OFFSET 0) AS u ON true
   GROUP BY source.root
 """
@@ -114,16 +114,13 @@ SELECT key_id FROM source WHERE key_id IS NOT NULL
 """
 
 # An old key owns what has moved to its successor, and an application what its user's earlier connections made.
-FIND_OWN = """
+FIND_OWN = f"""
 WITH RECURSIVE line AS (
   SELECT CAST(:key_id AS bigint) AS id
   UNION
   SELECT k.successor_id FROM line JOIN api_keys k ON k.id = line.id WHERE k.successor_id IS NOT NULL
 ), own_grant AS (
-  SELECT id FROM oauth_grants WHERE user_id = CAST(:user_id AS bigint)
-  UNION
-  SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
-  WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id
+  {grants.FIND_OWN}
 ), direct AS (
   SELECT key_id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
   UNION

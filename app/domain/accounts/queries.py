@@ -69,6 +69,11 @@ class ShownKey:
     revoked_at: datetime | None
 
 
+async def has_any(unit: UnitOfWork) -> bool:
+    """Tell whether the service has an account."""
+    return bool(await unit.all(select(Account.id).limit(1)))
+
+
 async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
     """Return the actor's account, locked for a change when asked so."""
     own = select(Account).where(Account.id == unit.actor.account_id)

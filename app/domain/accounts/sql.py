@@ -1,5 +1,7 @@
 """SQL on accounts, from which other areas compose their statements."""
 
+HAS_ACCOUNTS = "SELECT EXISTS (SELECT FROM accounts)"
+
 LOCK = """
 SELECT id, balance, rate, region, status, deletion_at FROM accounts, set_config('lock_timeout', $2, true)
 WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts

@@ -14,9 +14,12 @@ from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database, find_fau
 from app.domain.accounts import sql
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.billing import service as billing
-from app.domain.erasure.tables import BATCH, PARTS
+from app.domain.erasure.tables import DELETED
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+
+BATCH = 1000
+"""How many rows of a table one transaction deletes, with rows that depend on them, such as the receipts of messages."""
 
 AGAIN_AFTER = timedelta(hours=1)
 """How long after its closing an account is looked through again: longer than anything begun before it takes."""
@@ -33,9 +36,9 @@ AFTER_LOCK = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place where the deletion of an account continues: a table, after the last row of the batch before."""
+    """Where the deletion of an account continues: the number of a table in `DELETED`, after a row of it."""
 
-    part: int = 0
+    number: int = 0
     after: tuple[Any, ...] = ()
 
 
@@ -108,28 +111,28 @@ class AccountDeletions:
             look, place = self._places.get(account_id, (due_at, Place()))
             place = place if look == due_at else Place()
             reached = await self._delete_batch(connection, account_id, place, now)
-        self._places[account_id] = (due_at, reached or Place(place.part))
+        self._places[account_id] = (due_at, reached or Place(place.number))
         self.notify("erasures")
-        if reached and reached.part == len(PARTS):
+        if reached and reached.number == len(DELETED):
             return await self._finish(account_id)
         return reached is not None or self._rest(account_id, now)
 
     async def _delete_batch(self, connection: Connection, account_id: int, place: Place, now: datetime) -> Place | None:
-        """Delete the next batch of the first part that has one; return where to go on; None where others hold the rest.
+        """Delete the next batch; return where to go on; None where other transactions have locked the rest.
 
-        A part is done when nothing is left of it: what others have locked is waited for.
+        A table is done when nothing is left in it: rows that others have locked are waited for.
         """
-        while place.part < len(PARTS):
-            part = PARTS[place.part]
-            rows = await connection.fetch(part.select(self.batch, first=not place.after), account_id, *place.after)
+        while place.number < len(DELETED):
+            table = DELETED[place.number]
+            rows = await connection.fetch(table.select(self.batch, first=not place.after), account_id, *place.after)
             if rows:
-                for statement in part.changes():
+                for statement in table.changes():
                     here = [row["ctid"] for row in rows]
                     await connection.execute(statement, *([here, now] if "$2" in statement else [here]))
-                return Place(place.part, tuple(rows[-1])[1:])
-            if await connection.fetchval(part.exists(), account_id):
-                return Place(place.part) if place.after else None
-            place = Place(place.part + 1)
+                return Place(place.number, tuple(rows[-1])[1:])
+            if await connection.fetchval(table.exists(), account_id):
+                return Place(place.number) if place.after else None
+            place = Place(place.number + 1)
         return place
 
     async def _finish(self, account_id: int) -> bool:

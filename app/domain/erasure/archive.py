@@ -1,4 +1,4 @@
-"""The archive of an export: a zip of one NDJSON file for each area, and a manifest."""
+"""The archive of an export: a zip of one NDJSON file for each table, and a manifest."""
 
 import zipfile
 from collections import Counter
@@ -7,7 +7,8 @@ from typing import IO, Any, Self
 
 import orjson
 
-from app.domain.erasure.export import AREAS, Record
+from app.domain.erasure.export import Record
+from app.domain.erasure.tables import EXPORTED
 
 
 class Archive:
@@ -15,8 +16,8 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        self._area, self._file = "", None
-        self.counts = Counter({area.table: 0 for area in AREAS})
+        self._table, self._file = "", None
+        self.counts = Counter({table.name: 0 for table in EXPORTED})
 
     def __enter__(self) -> Self:
         return self
@@ -28,14 +29,14 @@ class Archive:
         finally:
             self._zip.fp = None
 
-    def add(self, area: str, records: Sequence[Record]) -> None:
-        """Write records of an area; those of one area come one after another."""
-        if area != self._area or self._file is None:
+    def add(self, table: str, records: Sequence[Record]) -> None:
+        """Write records of a table; those of one table come one after another."""
+        if table != self._table or self._file is None:
             self._end_file()
-            self._area, self._file = area, self._zip.open(f"{area}.ndjson", "w", force_zip64=True)
+            self._table, self._file = table, self._zip.open(f"{table}.ndjson", "w", force_zip64=True)
         lines = (orjson.dumps(record, default=_plain, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         self._file.write(b"".join(lines))
-        self.counts[area] += len(records)
+        self.counts[table] += len(records)
 
     def finish(self, account_id: int, exported_at: str) -> None:
         """Write the manifest and the end of the archive; without it the archive cannot be opened."""

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created
+from app.domain.kernel.account_tables import DeletedTable
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.retention import Rule
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -34,6 +35,8 @@ RULES = (
     Rule(f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')", KEPT),
     Rule("DELETE FROM idempotency_keys WHERE created_at < $1", OWN_KEPT),
 )
+
+DELETED = (DeletedTable("idempotency_keys", ("key",)),)
 
 
 class IdempotencyKeyReused(DomainError):

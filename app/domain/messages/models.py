@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Numeric, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Numeric, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -115,6 +115,18 @@ class ErasedText(Base):
     carrier: Mapped[str] = mapped_column(primary_key=True)
     provider_message_id: Mapped[str] = mapped_column(primary_key=True)
     erased_at: Mapped[datetime]
+
+
+class CarrierErasure(Base):
+    """A message that was erased here, and that its carrier is yet to delete. `due_at` is when the carrier is asked."""
+
+    __tablename__ = "carrier_erasures"
+    __table_args__ = (Index("ix_carrier_erasures_due_at", "due_at"),)
+
+    message_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    carrier: Mapped[str]
+    provider_message_id: Mapped[str | None]
+    due_at: Mapped[datetime]
 
 
 class ReceiptRow(Base):

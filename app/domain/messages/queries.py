@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ARRAY, BigInteger, Select, delete, func, literal, select, true
+from sqlalchemy import ARRAY, BigInteger, Select, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.models import Direction, Message, MessageStatus, ReceiptRow
+from app.domain.messages.models import Direction, Message, MessageStatus
 
 NEWEST = Order((Message.id,))
 
@@ -56,20 +56,6 @@ async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[i
     each = aliased(Message, latest.lateral())
     found = await unit.all(select(each).select_from(wanted.join(each, true())))
     return {message.conversation_id: message for message in found}
-
-
-async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
-    """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
-    own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.contact_id == contact_id)
-    return len(await unit.all(own.order_by(Message.id).with_for_update()))
-
-
-async def delete_all(unit: UnitOfWork, contact_id: int) -> None:
-    """Delete every message of a contact, with what was reported on them."""
-    own = Message.account_id == unit.actor.account_id, Message.contact_id == contact_id
-    reports = delete(ReceiptRow).where(ReceiptRow.message_id.in_(select(Message.id).where(*own)))
-    await unit.execute(reports.execution_options(synchronize_session=False))
-    await unit.execute(delete(Message).where(*own).execution_options(synchronize_session=False))
 
 
 async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:

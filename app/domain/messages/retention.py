@@ -1,8 +1,9 @@
-"""Rules of retention for unmatched receipts and unusable callbacks."""
+"""Rules of retention for unmatched receipts, unusable callbacks and the carriers' ids of erased messages."""
 
 from datetime import timedelta
 
 from app.domain.kernel.retention import Rule
+from app.domain.messages.erasure import REPEATED_FOR
 from app.domain.messages.receipts import UNMATCHED_FOR
 
 UNUSABLE_FOR = timedelta(days=30)
@@ -10,5 +11,6 @@ UNUSABLE_FOR = timedelta(days=30)
 
 RULES = (
     Rule("DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1", UNMATCHED_FOR),
+    Rule("DELETE FROM erased_texts WHERE erased_at < $1", REPEATED_FOR),
     Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
 )

@@ -1,5 +1,8 @@
 """SQL on messages, from which other areas compose their statements."""
 
+IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = $2)"
+"""Tell whether the message `$1` is one that the carrier `$2` sends."""
+
 
 def newest_inbound_id(contact_id: str) -> str:
     """Return the id of a contact's newest inbound message, or 0."""

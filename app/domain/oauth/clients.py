@@ -14,11 +14,11 @@ from app.domain.accounts import audit
 from app.domain.accounts.credentials import record_maker, replace_maker
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
+from app.domain.grants.models import Client, ClientKind
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import documents, grants, queries, redirects
 from app.domain.oauth.documents import Description
-from app.domain.oauth.models import Client, ClientKind
 from app.domain.oauth.resources import join
 
 MAX_CLIENTS = 100

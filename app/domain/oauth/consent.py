@@ -12,11 +12,12 @@ from cryptography.exceptions import InvalidTag
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts.tokens import Tokens
+from app.domain.grants.models import Client
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth.documents import Description
-from app.domain.oauth.models import AnsweredRequest, Client
+from app.domain.oauth.models import AnsweredRequest
 from app.domain.oauth.resources import REQUIRED
 
 KEPT = timedelta(minutes=10)

@@ -11,10 +11,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.accounts import audit
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
+from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import RateLimited
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth import queries, redirects
-from app.domain.oauth.models import AuthorizationCode, Client, Grant, RefreshToken
+from app.domain.oauth.models import AuthorizationCode, RefreshToken
 from app.domain.oauth.queries import ConnectedApplication, LiveGrant
 
 CODE_LASTS = timedelta(seconds=60)

@@ -11,9 +11,9 @@ from app.domain.accounts.credentials import lives, when_ended
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
+from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.oauth.models import Client, Grant
 
 MAX_GRANTS = 500
 

@@ -12,13 +12,13 @@ from starlette.responses import Response
 from app.domain.accounts.authentication import SignInRefused, actor_of
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
+from app.domain.grants.models import Client, ClientKind
 from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth import clients, consent, documents, queries, redirects
 from app.domain.oauth.consent import Handle
 from app.domain.oauth.documents import Description
 from app.domain.oauth.grants import Consent
-from app.domain.oauth.models import Client, ClientKind
 from app.domain.oauth.resources import REQUIRED
 from app.http.errors import translate
 from app.http.identity import request_id

@@ -12,11 +12,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts.errors import AccountSuspended
+from app.domain.grants.models import Client
 from app.domain.kernel.errors import DomainError, InvalidInput, InvalidJson, RateLimited, Unavailable
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, clients
 from app.domain.oauth.access_tokens import AccessToken, BadToken
-from app.domain.oauth.models import Client
 from app.domain.oauth.redirects import InvalidRedirectUri
 from app.domain.oauth.resources import join
 from app.http.anonymous import count_stranger

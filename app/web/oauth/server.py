@@ -24,12 +24,12 @@ from sqlalchemy.util import await_only as wait
 from starlette.responses import Response
 
 from app.domain.accounts.scopes import Scope
+from app.domain.grants.models import Client
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import access_tokens, clients, grants, queries
 from app.domain.oauth.access_tokens import LIFETIME, AccessToken
 from app.domain.oauth.authority import Authority
 from app.domain.oauth.grants import Found
-from app.domain.oauth.models import Client
 from app.domain.oauth.queries import LiveGrant
 from app.domain.oauth.resources import join
 from app.domain.oauth.signing import KnownKey

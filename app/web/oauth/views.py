@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin
 
 from app.domain.accounts.tokens import Tokens
+from app.domain.grants.models import Client
 from app.domain.oauth import clients, redirects
 from app.domain.oauth.grants import Found
-from app.domain.oauth.models import AuthorizationCode, Client
+from app.domain.oauth.models import AuthorizationCode
 from app.domain.oauth.queries import LiveGrant
 from app.domain.oauth.resources import join
 

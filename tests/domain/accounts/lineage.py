@@ -13,13 +13,13 @@ from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
 from app.domain.accounts.scopes import ALL
+from app.domain.grants.models import Client
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import clients, grants
 from app.domain.oauth import queries as oauth
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
-from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.domain.webhooks import ownership
 from app.domain.webhooks import service as webhooks

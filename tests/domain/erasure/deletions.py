@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from app.domain.accounts import deletion
 from app.domain.erasure.accounts import AccountDeletions
-from app.domain.erasure.carriers import CarrierErasures
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.carrier_erasures import CarrierErasures
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import WAITING_MAILS

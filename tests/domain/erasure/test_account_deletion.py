@@ -14,7 +14,7 @@ from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.erasure import accounts
 from app.domain.erasure.accounts import AFTER_DEFECT, AFTER_LOCK, AGAIN_AFTER
-from app.domain.erasure.tables import PARTS
+from app.domain.erasure.tables import DELETED
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
@@ -88,7 +88,7 @@ async def test_nothing_is_left_of_a_deleted_account_but_what_is_named_and_others
 def test_every_table_of_an_account_is_a_part_of_its_deletion_or_kept() -> None:
     of_accounts = {table.name for table in METADATA.sorted_tables if "account_id" in table.c}
 
-    assert of_accounts - {part.table for part in PARTS} == set()
+    assert of_accounts - {table.name for table in DELETED} == set()
 
 
 async def test_the_ledger_keeps_its_figures_and_the_account_its_id(
@@ -117,7 +117,7 @@ async def test_a_worker_may_die_after_every_batch(
         batches += 1
     await forget_at_carriers(services)
 
-    assert batches > len(PARTS)
+    assert batches > len(DELETED)
     assert await owned(pool, before) == LEFT
 
 

@@ -3,36 +3,37 @@
 import pytest
 
 from app.bootstrap import METADATA
-from app.domain.erasure.tables import PARTS, Part
+from app.domain.erasure.tables import DELETED
+from app.domain.kernel.account_tables import DeletedTable
 from app.services import Services
 from tests.factories.plans import plan
 
-NAMES = [f"{part.table} {part.which}" for part in PARTS]
+NAMES = [f"{table.name} {table.which}" for table in DELETED]
 
 
-@pytest.mark.parametrize("part", PARTS, ids=NAMES)
+@pytest.mark.parametrize("table", DELETED, ids=NAMES)
 async def test_a_batch_is_found_by_an_index_that_begins_with_the_account_or_the_parent(
-    kept: Services, part: Part
+    kept: Services, table: DeletedTable
 ) -> None:
-    for first in (True, False) if part.order else (True,):
-        found = await plan(kept.database.pool, _with_values(part, part.select(1000, first=first)))
+    for first in (True, False) if table.order else (True,):
+        found = await plan(kept.database.pool, _with_values(table, table.select(1000, first=first)))
         assert "Seq Scan" not in found
-        assert f"({part.key} = " in found if part.parent else "(account_id = " in found
-    assert "Seq Scan" not in await plan(kept.database.pool, _with_values(part, part.exists()))
+        assert f"({table.key} = " in found if table.parent else "(account_id = " in found
+    assert "Seq Scan" not in await plan(kept.database.pool, _with_values(table, table.exists()))
 
 
-def _with_values(part: Part, statement: str) -> str:
+def _with_values(table: DeletedTable, statement: str) -> str:
     """Return a statement with a value in each place, as a plan is asked for."""
-    columns = [*part.order, *part.order] if part.parent else list(part.order)
+    columns = [*table.order, *table.order] if table.parent else list(table.order)
     for number, column in enumerate(columns, 2):
-        kind = METADATA.tables[part.table].c[column].type.compile()
+        kind = METADATA.tables[table.name].c[column].type.compile()
         value = "now()" if kind == "DATETIME" else "'1'"
         statement = statement.replace(f"${number}", value)
     return statement.replace("$1", "1")
 
 
 def test_no_foreign_key_makes_a_deletion_read_a_whole_table() -> None:
-    deleted = {part.table for part in PARTS}
+    deleted = {table.name for table in DELETED}
     unindexed = [
         f"{table.name}.{key.parent.name}"
         for table, key in ((table, key) for table in METADATA.sorted_tables for key in table.foreign_keys)

@@ -5,33 +5,34 @@ import re
 import pytest
 
 from app.bootstrap import METADATA
-from app.domain.erasure.export import AREAS, Area
+from app.domain.erasure.tables import EXPORTED
+from app.domain.kernel.account_tables import ExportedTable
 from app.services import Services
 from tests.factories.plans import plan
 
 
-@pytest.mark.parametrize("area", AREAS, ids=[area.table for area in AREAS])
+@pytest.mark.parametrize("table", EXPORTED, ids=[table.name for table in EXPORTED])
 async def test_a_batch_is_read_by_an_index_that_begins_with_the_account_or_the_parent(
-    kept: Services, area: Area
+    kept: Services, table: ExportedTable
 ) -> None:
-    statements = [area.select_of_parents()] if area.parent else [area.select(first=True), area.select(first=False)]
+    statements = [table.select_of_parents()] if table.parent else [table.select(first=True), table.select(first=False)]
 
     for statement in statements:
-        found = await plan(kept.database.pool, _with_values(area, statement))
+        found = await plan(kept.database.pool, _with_values(table, statement))
         assert "Seq Scan" not in found
-        assert f"({area.key or area.owner} = " in found
+        assert f"({table.key or table.owner} = " in found
 
 
-@pytest.mark.parametrize("area", [area for area in AREAS if area.order], ids=lambda area: area.table)
-async def test_the_batches_of_a_large_area_are_not_sorted(kept: Services, area: Area) -> None:
-    assert "Sort" not in await plan(kept.database.pool, _with_values(area, area.select(first=False)))
+@pytest.mark.parametrize("table", [table for table in EXPORTED if table.order], ids=lambda table: table.name)
+async def test_the_batches_of_a_large_area_are_not_sorted(kept: Services, table: ExportedTable) -> None:
+    assert "Sort" not in await plan(kept.database.pool, _with_values(table, table.select(first=False)))
 
 
-def _with_values(area: Area, statement: str) -> str:
+def _with_values(table: ExportedTable, statement: str) -> str:
     """Return a statement with a value in each place, as a plan is asked for."""
-    if area.parent:
+    if table.parent:
         values = ["'{1,2}'", "9", "1", "1"]
     else:
-        kinds = [METADATA.tables[area.table].c[name].type.compile() for name in area.order or ("id",)]
+        kinds = [METADATA.tables[table.name].c[name].type.compile() for name in table.order or ("id",)]
         values = ["1", "9", *("now()" if kind == "DATETIME" else "'1'" for kind in kinds)]
     return re.sub(r"\$(\d)", lambda place: values[int(place[1]) - 1], statement)

@@ -11,10 +11,10 @@ from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
+from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import Conflict, InsufficientScope, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import grants
-from app.domain.oauth.models import Client, Grant
 from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import Subscription, SubscriptionKind
 from tests.conftest import unit_of

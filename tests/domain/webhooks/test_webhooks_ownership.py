@@ -12,12 +12,12 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
+from app.domain.grants.models import Client
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, grants
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.grants import Consent
-from app.domain.oauth.models import Client
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
 from app.domain.webhooks.models import DeliveryStatus, Notice

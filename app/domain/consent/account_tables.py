@@ -1,0 +1,19 @@
+"""Tables of the area that the deletion of an account empties, and an export of it contains."""
+
+from app.domain.kernel.account_tables import DeletedTable, ExportedTable
+
+EMPTY_SUPPRESSIONS = "UPDATE suppressions SET keyword = '' WHERE ctid = ANY($1::tid[])"
+
+DELETED = (
+    DeletedTable("consents", ("phone", "id")),
+    DeletedTable(
+        "suppressions", ("phone", "scope_type", "scope_id"), which="keyword <> ''", statements=(EMPTY_SUPPRESSIONS,)
+    ),
+    DeletedTable("holds", ("phone",)),
+)
+
+EXPORTED = (
+    ExportedTable("suppressions", order=("phone", "scope_type", "scope_id")),
+    ExportedTable("consents", order=("phone", "id")),
+    ExportedTable("holds", order=("phone",)),
+)

@@ -1,0 +1,10 @@
+"""Tables of the area that the deletion of an account empties, and an export of it contains."""
+
+from app.domain.kernel.account_tables import DeletedTable, ExportedTable
+
+DELETED = (
+    DeletedTable("contacts", ("phone",)),
+    DeletedTable("contact_totals"),
+)
+
+EXPORTED = (ExportedTable("contacts", frozenset({"searched"}), order=("created_at", "id")),)

@@ -1,0 +1,25 @@
+"""SQL on grants and clients, from which other areas compose their statements."""
+
+FIND_OWN = """
+SELECT id FROM oauth_grants WHERE user_id = CAST(:user_id AS bigint)
+UNION
+SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
+WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id
+"""
+"""Find the grants of the user `:user_id`, or those of the user and the client of the grant `:grant_id`."""
+
+
+def find_user(grant_id: str) -> str:
+    """Return the statement that finds the `user_id` of a grant."""
+    return f"SELECT user_id FROM oauth_grants WHERE id = {grant_id}"
+
+
+def find_maker(grant_id: str) -> str:
+    """Return the statement that finds the `maker_id` of the client of a grant."""
+    return f"SELECT c.maker_id FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id WHERE g.id = {grant_id}"
+
+
+def join(grant_id: str) -> str:
+    """Return joins with the grant `g` of an id and with its client `c`, by look-ups of primary keys."""
+    return f"""LEFT JOIN LATERAL (SELECT * FROM oauth_grants WHERE id = {grant_id} OFFSET 0) AS g ON true
+  LEFT JOIN LATERAL (SELECT * FROM oauth_clients WHERE id = g.client_id OFFSET 0) AS c ON true"""

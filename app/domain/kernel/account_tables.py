@@ -1,0 +1,101 @@
+"""Types by which an area declares what the deletion of an account does to its tables, and which an export contains."""
+
+from dataclasses import dataclass
+
+EXPORT_BATCH = 1000
+"""How many rows a statement of an export reads at most."""
+
+DELETE = "DELETE FROM {table} WHERE ctid = ANY($1::tid[])"
+
+BY_ID = ("id",)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedTable:
+    """The rows of one table that the deletion of an account removes, by `account_id` or by `key`, the id of a parent.
+
+    `order` are the columns, unique together, of an index that begins with the account, or with the parent: a batch goes
+    on where the one before it ended, and does not step over what that has deleted. A part without it is small. What
+    becomes of a batch is said by `statements`, whose `$1` are places of locked rows, and `$2` the present instant.
+    """
+
+    name: str
+    order: tuple[str, ...] = ()
+    parent: str = ""
+    key: str = ""
+    which: str = "true"
+    statements: tuple[str, ...] = (DELETE,)
+
+    def select(self, limit: int, *, first: bool) -> str:
+        """Return what locks the next batch: its rows' places, then where it ended. It skips what others have locked."""
+        return self._select_of_parent(limit, first=first) if self.parent else self._select_own(limit, first=first)
+
+    def exists(self) -> str:
+        """Return what tells whether any row is left, locked or not."""
+        if self.parent:
+            child = f"SELECT FROM {self.name} WHERE {self.key} = p.id AND {self.which}"
+            return f"SELECT EXISTS (SELECT FROM {self.parent} p WHERE p.account_id = $1 AND EXISTS ({child} OFFSET 0))"
+        return f"SELECT EXISTS (SELECT FROM {self.name} WHERE account_id = $1 AND {self.which})"
+
+    def changes(self) -> list[str]:
+        """Return what is done with a batch."""
+        return [statement.format(table=self.name) for statement in self.statements]
+
+    def _select_own(self, limit: int, *, first: bool) -> str:
+        columns = ", ".join(self.order)
+        after = "" if first or not self.order else f" AND ({columns}) > ({_places(len(self.order))})"
+        listed, ordering = (f", {columns}", f" ORDER BY {columns}") if self.order else ("", "")
+        return (
+            f"SELECT ctid{listed} FROM {self.name} WHERE account_id = $1 AND {self.which}{after}{ordering}"
+            f" LIMIT {limit} FOR UPDATE SKIP LOCKED"
+        )
+
+    def _select_of_parent(self, limit: int, *, first: bool) -> str:
+        after = "" if first else " AND p.id >= $2"
+        of_parent = "" if first else " AND id > CASE WHEN p.id = $2 THEN $3::bigint ELSE 0 END"
+        listed, ordering = (", p.id, t.id", " ORDER BY id") if self.order else ("", "")
+        child = f"SELECT ctid{', id' if self.order else ''} FROM {self.name} WHERE {self.key} = p.id AND {self.which}"
+        return (
+            f"SELECT t.ctid{listed} FROM {self.parent} p CROSS JOIN LATERAL"
+            f" ({child}{of_parent}{ordering} LIMIT {limit} FOR UPDATE SKIP LOCKED) t"
+            f" WHERE p.account_id = $1{after} ORDER BY p.id LIMIT {limit}"
+        )
+
+
+def _places(count: int) -> str:
+    return ", ".join(f"${number}" for number in range(2, count + 2))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTable:
+    """The rows of one table that an export of an account contains, without the columns that are withheld.
+
+    They are an account's by their column `owner`, or by `key`, the id of their parent: then an index begins with the
+    key, and the id follows or the rows of a parent are few. `order` are columns that never change, unique together, of
+    an index that begins with the account. A table with neither is small: it is read by the index of the account, and
+    sorted.
+    """
+
+    name: str
+    withheld: frozenset[str] = frozenset()
+    owner: str = "account_id"
+    order: tuple[str, ...] = ()
+    parent: str = ""
+    key: str = ""
+
+    def select(self, columns: str = "*", *, first: bool) -> str:
+        """Return what reads a batch of the account `$1` up to the id `$2`, the first or the one after some values."""
+        ordered = ", ".join(self.order or ("id",))
+        after = "" if first else f" AND ({ordered}) > ({', '.join(f'${n + 3}' for n in range(len(self.order) or 1))})"
+        rows = f"SELECT {columns} FROM {self.name} WHERE {self.owner} = $1 AND id <= $2{after}"
+        rows = rows if self.order else f"SELECT * FROM ({rows} OFFSET 0) AS own"
+        return f"{rows} ORDER BY {ordered} LIMIT {EXPORT_BATCH}"
+
+    def select_of_parents(self, columns: str = "*") -> str:
+        """Return what reads a batch of the parents `$1` up to the id `$2`, after the row `$4` of the parent `$3`."""
+        return (
+            "SELECT own.* FROM unnest($1::bigint[]) AS parent(id) CROSS JOIN LATERAL ("
+            f"SELECT {columns} FROM {self.name} WHERE {self.key} = parent.id AND id <= $2"
+            f" AND id > CASE WHEN parent.id = $3 THEN $4::bigint ELSE 0 END ORDER BY id LIMIT {EXPORT_BATCH}) AS own"
+            f" WHERE parent.id >= $3 ORDER BY parent.id, own.id LIMIT {EXPORT_BATCH}"
+        )

@@ -1,0 +1,16 @@
+"""Tables of the area that the deletion of an account empties, and an export of it contains."""
+
+from app.domain.kernel.account_tables import BY_ID, DELETE, DeletedTable, ExportedTable
+
+NOTE_CARRIED = """
+INSERT INTO carrier_erasures (message_id, carrier, provider_message_id, due_at)
+SELECT id, carrier, provider_message_id, greatest($2::timestamptz, claimed_until) FROM messages
+WHERE ctid = ANY($1::tid[]) ON CONFLICT DO NOTHING
+"""
+DELETE_RECEIPTS = """
+DELETE FROM receipts WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE ctid = ANY($1::tid[])))
+"""
+
+DELETED = (DeletedTable("messages", BY_ID, statements=(NOTE_CARRIED, DELETE_RECEIPTS, DELETE)),)
+
+EXPORTED = (ExportedTable("messages", order=BY_ID),)

@@ -1,0 +1,55 @@
+"""Erases the messages of a contact, and notes what carriers must delete and must not deliver again."""
+
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, select
+
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.models import CarrierErasure, Direction, ErasedText, Message, ReceiptRow
+
+REPEATED_FOR = timedelta(days=7)
+"""How long after an inbound message, at most, a carrier may deliver it again."""
+
+
+async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
+    """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
+    own = select(Message.id).where(_is_of(unit, contact_id))
+    return len(await unit.all(own.order_by(Message.id).with_for_update()))
+
+
+async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
+    """Delete every message of a contact, with the reports on it. Carriers delete theirs after the commit."""
+    await _note_texts(unit, contact_id)
+    await _note_carried(unit, contact_id)
+    own = _is_of(unit, contact_id)
+    reports = delete(ReceiptRow).where(ReceiptRow.message_id.in_(select(Message.id).where(own)))
+    await unit.execute(reports.execution_options(synchronize_session=False))
+    await unit.execute(delete(Message).where(own).execution_options(synchronize_session=False))
+
+
+async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
+    """Note the carriers' ids of recent inbound messages, so that they are not taken in again."""
+    now = unit.clock.now()
+    texts = select(Message.carrier, Message.provider_message_id, literal(now)).where(
+        _is_of(unit, contact_id), Message.direction == Direction.inbound, Message.created_at > now - REPEATED_FOR
+    )
+    names = [ErasedText.carrier, ErasedText.provider_message_id, ErasedText.erased_at]
+    await unit.execute(insert(ErasedText).from_select(names, texts))
+
+
+async def _note_carried(unit: UnitOfWork, contact_id: int) -> None:
+    """Note the messages that carriers must delete; one that is being handed over at this moment, after its claim."""
+    due_at = func.greatest(unit.clock.now(), Message.claimed_until)
+    carried = select(Message.id, Message.carrier, Message.provider_message_id, due_at).where(_is_of(unit, contact_id))
+    names = [
+        CarrierErasure.message_id,
+        CarrierErasure.carrier,
+        CarrierErasure.provider_message_id,
+        CarrierErasure.due_at,
+    ]
+    await unit.execute(insert(CarrierErasure).from_select(names, carried))
+    unit.notify("erasures")
+
+
+def _is_of(unit: UnitOfWork, contact_id: int) -> ColumnElement[bool]:
+    return and_(Message.account_id == unit.actor.account_id, Message.contact_id == contact_id)
