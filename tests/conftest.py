@@ -60,14 +60,16 @@ WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
 """Tests that wait more than they work."""
 
 # No test depends on speed; and what runs unattended tries the same examples every time.
-hypothesis.settings.register_profile(
-    "house",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    print_blob=True,
-)
-hypothesis.settings.load_profile("house")
+for name, examples in (("house", 40), ("deep", 1_000)):
+    hypothesis.settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        derandomize="CI" in os.environ,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+        print_blob=True,
+    )
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
 @pytest.hookimpl(trylast=True)
@@ -117,7 +119,8 @@ def logging_restored() -> Iterator[None]:
     handlers, level = root.handlers[:], root.level
     yield
     root.handlers[:] = handlers
-    root.setLevel(level)
+    if root.level != level:  # to set it costs as much as a small test
+        root.setLevel(level)
     structlog.configure(**configuration)
     structlog.contextvars.clear_contextvars()
 

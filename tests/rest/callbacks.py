@@ -79,9 +79,11 @@ class Traffic:
         return f"+1202555{self._chance.randrange(200):04d}"
 
 
-async def exchange(http: httpx2.AsyncClient, secret: bytes, to_number: str, pool: Pool, callbacks: int) -> None:
+async def exchange(
+    http: httpx2.AsyncClient, secret: bytes, to_number: str, pool: Pool, seed: int, callbacks: int
+) -> None:
     """Post random callbacks; each must be answered as it deserves, and what is signed must be stored once."""
-    traffic = Traffic(20_261_121, to_number, secret)
+    traffic = Traffic(seed, to_number, secret)
     answers = Counter[tuple[int, int]]()
     left = iter(range(callbacks))
 

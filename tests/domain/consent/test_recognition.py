@@ -22,11 +22,15 @@ WORDS_ALONE = sorted(word for word in OPT_OUT if not any(map(str.isdigit, word))
 """Keywords that cannot be read as anything else, as "stop2end" can: beside other words that is held at least."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["body"])[1:60])
-def test_every_vector_is_read_as_expected(case):
-    state = {key: value for key, value in case.items() if key in ("opted_out", "opt_in_pending")}
+def test_every_vector_is_read_as_expected():
+    wrong = [(case, kind) for case in CASES if (kind := kind_of(case)) != case["expect"]]
 
-    assert classify(case["body"], **state).kind == case["expect"]
+    assert wrong == []
+
+
+def kind_of(case):
+    """Return the kind of what a vector says, by what it says of the contact."""
+    return classify(case["body"], **{name: case[name] for name in ("opted_out", "opt_in_pending") if name in case}).kind
 
 
 @pytest.mark.parametrize(

@@ -160,11 +160,11 @@ async def test_a_report_on_a_text_without_an_answer_is_parked_and_matched_once_t
 
     await handoff.run()
     due = await services.receipts.due()
-    matched = await asyncio.gather(services.receipts.match(), services.receipts.match())
+    matched = await asyncio.gather(services.receipts.match(), services.receipts.match())  # one may find it done
     await services.receipts.receive("sandbox", delivered)
 
     assert parked == ([("pending", None)], False, False)
-    assert (due, matched) == (True, [True, True])
+    assert (due, True in matched) == (True, True)
     assert not await services.receipts.due()
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
