@@ -12,9 +12,13 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from app import keepalive
+from app.fair_queue import FairQueue
 
 CONNECT_SECONDS = 10
 """How long a connection may take to be made, all addresses of a host together."""
+
+PATIENCE_SECONDS = 30.0
+"""How long a unit of work waits for a connection, as long as a session does."""
 
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 """What a statement raises when a value of its own cannot be kept."""
@@ -117,12 +121,20 @@ class Pool(Protocol):
         ...
 
 
+class Sessions(async_sessionmaker[AsyncSession]):
+    """Opens SQLAlchemy sessions. `turns` lends the connections of their pool to accounts, none of which gets all."""
+
+    def __init__(self, engine: AsyncEngine, connections: int) -> None:
+        super().__init__(engine, expire_on_commit=False)
+        self.turns = FairQueue(connections, connections - max(1, connections // 4), PATIENCE_SECONDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """One database: `sessions` opens SQLAlchemy sessions, `pool` lends asyncpg connections."""
 
     engine: AsyncEngine
-    sessions: async_sessionmaker[AsyncSession]
+    sessions: Sessions
     pool: Pool
 
     async def close(self) -> None:
@@ -155,7 +167,7 @@ async def connect(url: str, size: int) -> Database:
         connection_class=asyncpg.Connection,
         record_class=asyncpg.Record,
     )
-    return Database(engine, async_sessionmaker(engine, expire_on_commit=False), cast(Pool, await pool))
+    return Database(engine, Sessions(engine, size), cast(Pool, await pool))
 
 
 def open_engine(url: str, **options: Any) -> AsyncEngine:

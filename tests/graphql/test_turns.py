@@ -14,80 +14,71 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
 from app.graphql.execution.execute import Executor
-from app.graphql.execution.turns import LARGE_RUNNING, LARGE_UNITS, SMALL_RUNNING, Queue, Turns
+from app.graphql.execution.turns import (
+    LARGE_RUNNING,
+    LARGE_SHARE,
+    LARGE_UNITS,
+    SMALL_RUNNING,
+    SMALL_SHARE,
+    UPDATES_RUNNING,
+    UPDATES_SHARE,
+    Turns,
+)
 from app.main import rest_operations
 from app.services import Services
 from tests.factories.contacts import add_contacts
 from tests.waiting import until, within
 
-QUERY, MUTATION = OperationType.QUERY, OperationType.MUTATION
-GREEDY, OTHER = 1, 2
+QUERY, MUTATION, SUBSCRIPTION = OperationType.QUERY, OperationType.MUTATION, OperationType.SUBSCRIPTION
+GREEDY, OTHER = 101, 102
 LARGE = "{ contacts(first: 100) { nodes { id phone tags consents { kind } } total_count } }"
 
 pytestmark = pytest.mark.anyio
-
-
-async def settle() -> None:
-    """Let every task that can go on do so."""
-    for _ in range(10):
-        await asyncio.sleep(0)
-
-
-async def test_accounts_that_wait_begin_in_turns() -> None:
-    queue, begun = Queue(1, 60), list[str]()
-
-    async def run(name: str, account_id: int) -> None:
-        async with queue.place(account_id):
-            begun.append(name)
-
-    async with asyncio.TaskGroup() as tasks, queue.place(GREEDY):
-        for name in ("first", "second", "third"):
-            tasks.create_task(run(name, GREEDY))
-        await settle()
-        tasks.create_task(run("other", OTHER))
-        await settle()
-        assert begun == []
-
-    assert begun == ["first", "other", "second", "third"]
-
-
-async def test_what_waits_for_too_long_is_refused_and_its_place_kept_for_no_one() -> None:
-    queue = Queue(1, 0.01)
-    async with queue.place(GREEDY):
-        with pytest.raises(Unavailable):
-            await within("a place", queue.place(OTHER).__aenter__())
-
-    async with asyncio.timeout(5), queue.place(OTHER):
-        pass
-
-
-async def test_a_turn_that_comes_as_its_client_leaves_goes_to_the_next() -> None:
-    queue, begun = Queue(1, 60), list[str]()
-
-    async def run(name: str) -> None:
-        async with queue.place(GREEDY):
-            begun.append(name)
-
-    async with queue.place(GREEDY):
-        leaving, staying = asyncio.create_task(run("leaving")), asyncio.create_task(run("staying"))
-        await settle()
-    leaving.cancel()
-    await within("the next", staying)
-
-    assert begun == ["staying"]
-    assert leaving.cancelled()
 
 
 @pytest.mark.parametrize(("units", "places"), [(1, SMALL_RUNNING), (LARGE_UNITS, LARGE_RUNNING)])
 async def test_only_so_many_queries_run_at_once_and_what_changes_something_never_waits(units: int, places: int) -> None:
     turns = Turns(patience=0.01)
     async with AsyncExitStack() as stack:
-        for _ in range(places):
-            await stack.enter_async_context(turns.take(QUERY, units, GREEDY))
+        for account_id in range(places):
+            await stack.enter_async_context(turns.take(QUERY, units, account_id))
 
         with pytest.raises(Unavailable):
             await stack.enter_async_context(turns.take(QUERY, units, OTHER))
         await stack.enter_async_context(turns.take(MUTATION, units, OTHER))
+
+
+@pytest.mark.parametrize(
+    ("kind", "units", "share"),
+    [(QUERY, 1, SMALL_SHARE), (QUERY, LARGE_UNITS, LARGE_SHARE), (SUBSCRIPTION, 1, UPDATES_SHARE)],
+)
+async def test_the_operations_of_one_account_leave_a_place_for_another_account(
+    kind: OperationType, units: int, share: int
+) -> None:
+    turns = Turns()
+    async with AsyncExitStack() as stack:
+        for _ in range(share):
+            await stack.enter_async_context(turns.take(kind, units, GREEDY))
+        waiting = asyncio.create_task(stack.enter_async_context(turns.take(kind, units, GREEDY)))
+
+        await within("a place", stack.enter_async_context(turns.take(kind, units, OTHER)))
+
+        assert not waiting.done()
+        waiting.cancel()
+        await within("the end of what waits", asyncio.wait([waiting]))
+
+
+async def test_updates_of_streams_wait_without_an_end() -> None:
+    turns = Turns(patience=0.01)
+    async with AsyncExitStack() as stack:
+        for account_id in range(UPDATES_RUNNING):
+            await stack.enter_async_context(turns.take(SUBSCRIPTION, 1, account_id))
+        waiting = asyncio.create_task(stack.enter_async_context(turns.take(SUBSCRIPTION, 1, OTHER)))
+        await asyncio.sleep(0.05)
+
+        assert not waiting.done()
+        waiting.cancel()
+        await within("the end of what waits", asyncio.wait([waiting]))
 
 
 async def test_a_large_operation_pauses_while_a_small_one_runs() -> None:
@@ -168,8 +159,8 @@ async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_r
     assert isinstance(pool, QueuePool)
     held = pool.checkedout()
     async with AsyncExitStack() as stack:
-        for _ in range(LARGE_RUNNING):
-            await stack.enter_async_context(turns.take(QUERY, LARGE_UNITS, GREEDY))
+        for account_id in range(LARGE_RUNNING):
+            await stack.enter_async_context(turns.take(QUERY, LARGE_UNITS, -account_id))
         waiting = asyncio.create_task(executor.run(prepare(LARGE), {}, actor))
         await asyncio.sleep(0.1)
 

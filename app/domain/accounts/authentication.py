@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from app.db.engine import Sessions
 from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
@@ -63,7 +63,7 @@ class Authentication:
     waits for what is being noted.
     """
 
-    db: async_sessionmaker[AsyncSession]
+    db: Sessions
     clock: Clock
     notify: Notify
     attempts: Attempts

@@ -28,8 +28,12 @@ IS_FAR = "SELECT EXISTS (SELECT FROM events WHERE account_id = $1 AND position >
 """Tell whether more than `$3` events of the account `$1` that are shown live follow the position `$2`."""
 
 READ_LIVE = """
-SELECT position, name, created_at, contact_id,
-  (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
-FROM events WHERE account_id = $1 AND position > $2 ORDER BY position LIMIT $3
+SELECT asked.account_id, asked.position AS after, live.*
+FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
+  SELECT position, name, created_at, contact_id,
+    (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
+  FROM events WHERE events.account_id = asked.account_id AND events.position > asked.position
+  ORDER BY position LIMIT $3
+) live ORDER BY live.position
 """
-"""Read the first `$3` events of the account `$1` that are shown live after the position `$2`."""
+"""Read the first `$3` events that are shown live of each account `$1` after its position `$2`."""

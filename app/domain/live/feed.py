@@ -5,6 +5,7 @@ visible after a higher one. The dispatcher therefore gives each event that is sh
 lock that lets one dispatcher work at a time. Whoever sees a position sees all positions before it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,9 +13,15 @@ from app.db.engine import Pool
 from app.domain.events import sql
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import UpdateKind, live_kind_of
+from app.domain.kernel.micro_batcher import MicroBatcher
 
 MAX_MISSED = 1000
 PAGE = 100
+MAX_READS = 200
+"""How many reads of streams share one statement."""
+
+Place = tuple[int, int]
+"""An account, and a position in its feed."""
 
 
 class UpdatesMissed(DomainError):
@@ -36,30 +43,37 @@ class Update:
     message_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
 class Feed:
-    """Reads what is shown live."""
+    """Reads what is shown live. Streams that read at the same time share one statement, and equal reads one result."""
 
-    pool: Pool
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._reads: MicroBatcher[Place, list[Update]] = MicroBatcher(self._read_all, MAX_READS)
 
     async def start(self, account_id: int, after: int | None) -> int:
         """Return the position to read on from: behind the update `after`, or behind all there are.
 
         Raises `UpdatesMissed` where `after` is too far back, or ahead of all there are.
         """
-        newest = await self.pool.fetchval(sql.NEWEST_POSITION, account_id)
+        newest = await self._pool.fetchval(sql.NEWEST_POSITION, account_id)
         if after is None:
             return newest
-        if not 0 <= after <= newest or await self.pool.fetchval(sql.IS_FAR, account_id, after, MAX_MISSED):
+        if not 0 <= after <= newest or await self._pool.fetchval(sql.IS_FAR, account_id, after, MAX_MISSED):
             raise UpdatesMissed(after=after)
         return after
 
     async def read(self, account_id: int, position: int) -> list[Update]:
         """Return what follows a position, in order; there may be more when it is a whole `PAGE`."""
-        return [
-            Update(row["position"], _kind(row["name"]), row["created_at"], row["contact_id"], row["message_id"])
-            for row in await self.pool.fetch(sql.READ_LIVE, account_id, position, PAGE)
-        ]
+        return await self._reads((account_id, position))
+
+    async def _read_all(self, places: Sequence[Place]) -> list[list[Update]]:
+        found: dict[Place, list[Update]] = {place: [] for place in places}
+        accounts, positions = zip(*found, strict=True)
+        for row in await self._pool.fetch(sql.READ_LIVE, accounts, positions, PAGE):
+            kind, message_id = _kind(row["name"]), row["message_id"]
+            update = Update(row["position"], kind, row["created_at"], row["contact_id"], message_id)
+            found[row["account_id"], row["after"]].append(update)
+        return [found[place] for place in places]
 
 
 def _kind(name: str) -> UpdateKind:

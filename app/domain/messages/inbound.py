@@ -6,9 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import exists, func, or_, select
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from app.db.engine import Pool
+from app.db.engine import Pool, Sessions
 from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
 from app.domain.consent import recognition
@@ -53,7 +52,7 @@ INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2
 class Inbox:
     """Where carriers bring what people text."""
 
-    sessions: async_sessionmaker[AsyncSession]
+    sessions: Sessions
     pool: Pool
     clock: Clock
     notify: Notify

@@ -6,9 +6,8 @@ from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from app.db.engine import Pool
+from app.db.engine import Pool, Sessions
 from app.domain.billing import service as billing
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -45,7 +44,7 @@ WHERE r.message_id IS NULL ORDER BY r.id LIMIT 100
 class Receipts:
     """The reports of all carriers, on their way to the messages they are about."""
 
-    sessions: async_sessionmaker[AsyncSession]
+    sessions: Sessions
     pool: Pool
     clock: Clock
     notify: Notify

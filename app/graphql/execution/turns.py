@@ -1,13 +1,14 @@
 """Turns of operations, so that one account cannot hold up the others in a web process.
 
-A process has one event loop: what computes for long keeps every other request waiting. Few queries run at once, those
-of different accounts in turns, and large operations pause after each millisecond, for longer while small ones run.
+A process has one event loop: what computes for long keeps every other request waiting. Few queries and updates of live
+streams run at once, those of different accounts in turns, and large operations pause after each millisecond, for longer
+while small ones run.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Generator, Iterable
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -15,13 +16,18 @@ from graphql import GraphQLObjectType, OperationType, get_named_type
 from graphql.execution import Executor
 
 from app.domain.kernel.errors import Unavailable
+from app.fair_queue import FairQueue
 from app.graphql.core.context import Pause
 
 LARGE_UNITS = 5
 """From how many units of the limit of requests on an operation is large."""
 
-SMALL_RUNNING, LARGE_RUNNING = 8, 2
-"""How many small and large queries run at once: more would only wait for the database, or for the processor."""
+SMALL_RUNNING, LARGE_RUNNING, UPDATES_RUNNING = 8, 3, 3
+"""How many small queries, large queries and updates of live streams run at once: more would only wait for the
+database, or for the processor."""
+
+SMALL_SHARE, LARGE_SHARE, UPDATES_SHARE = 6, 2, 2
+"""How many of them may be of one account."""
 
 PATIENCE_SECONDS = 10.0
 """How long a query waits for its turn at most."""
@@ -32,63 +38,13 @@ POLL_SECONDS = 0.0005
 """How long large operations compute without a pause, and how long they pause at most while small ones run."""
 
 
-class Queue:
-    """So many operations at once; those that wait begin account by account, one of each in turns."""
-
-    def __init__(self, places: int, patience: float) -> None:
-        self._free = places
-        self._patience = patience
-        self._waiting: dict[int, deque[asyncio.Future[None]]] = {}
-
-    @asynccontextmanager
-    async def place(self, account_id: int) -> AsyncGenerator[None]:
-        """Wait for a place and keep it; raise `Unavailable` where that takes too long."""
-        if self._free:
-            self._free -= 1
-        else:
-            await self._wait(account_id)
-        try:
-            yield
-        finally:
-            self._leave()
-
-    async def _wait(self, account_id: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(account_id, deque()).append(turn)
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._take(turn)
-        except TimeoutError:
-            raise Unavailable() from None
-
-    async def _take(self, turn: asyncio.Future[None]) -> None:
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():  # the turn came in the same moment
-                self._leave()
-            raise
-
-    def _leave(self) -> None:
-        """Give the place to the account that has waited for longest, or keep it free."""
-        while self._waiting:
-            account_id, turns = next(iter(self._waiting.items()))
-            turn = turns.popleft()
-            del self._waiting[account_id]
-            if turns:
-                self._waiting[account_id] = turns
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1
-
-
 class Turns:
     """Schedules operations, and the pauses of large ones."""
 
     def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
-        self._large = Queue(LARGE_RUNNING, patience)
-        self._small = Queue(SMALL_RUNNING, patience)
+        self._large = FairQueue(LARGE_RUNNING, LARGE_SHARE, patience)
+        self._small = FairQueue(SMALL_RUNNING, SMALL_SHARE, patience)
+        self._updates = FairQueue(UPDATES_RUNNING, UPDATES_SHARE, None)
         self._running = 0
         self._paused: deque[asyncio.Future[None]] = deque()
         self._pauses_at = 0.0
@@ -97,16 +53,40 @@ class Turns:
     async def take(self, kind: OperationType | None, units: int, account_id: int) -> AsyncGenerator[Pause | None]:
         """Wait for the turn of an operation and keep it; give what a large one pauses with. Raises `Unavailable`.
 
-        Only queries wait: what changes something may wait for others itself, and must not keep their places.
+        Updates wait without an end: what a stream has not shown yet stays in the database. Mutations do not wait here:
+        one may wait for another service, and would keep a place meanwhile.
         """
         is_large = units >= LARGE_UNITS
-        queue = self._large if is_large else self._small
-        async with queue.place(account_id) if kind is OperationType.QUERY else nullcontext():
+        async with self._place(kind, account_id, is_large=is_large):
             if is_large:
                 yield self.pause
             else:
                 with self._count_running():
                     yield None
+
+    @asynccontextmanager
+    async def _place(self, kind: OperationType | None, account_id: int, *, is_large: bool) -> AsyncGenerator[None]:
+        queue = self._queue(kind, is_large=is_large)
+        if queue is None:
+            yield
+            return
+        try:
+            await queue.take(account_id)
+        except TimeoutError:
+            raise Unavailable() from None
+        try:
+            yield
+        finally:
+            queue.leave(account_id)
+
+    def _queue(self, kind: OperationType | None, *, is_large: bool) -> FairQueue | None:
+        match kind:
+            case OperationType.QUERY:
+                return self._large if is_large else self._small
+            case OperationType.SUBSCRIPTION:
+                return self._updates
+            case _:
+                return None
 
     @contextmanager
     def _count_running(self) -> Generator[None]:

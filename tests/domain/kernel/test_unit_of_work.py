@@ -1,13 +1,16 @@
 """One transaction on behalf of one actor."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.pool import QueuePool
 
+from app.domain.accounts.queries import get_own
 from app.domain.contacts.events import ANN, AT, ContactDndChanged, ContactTagAdded
 from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
@@ -16,7 +19,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.events import EVENTS
 from tests.factories.numbers import PHONE_NUMBERS
-from tests.waiting import within
+from tests.waiting import until, within
 
 DND = ContactDndChanged(**ANN, dnd_sms=True, changed_at=AT)
 
@@ -113,6 +116,28 @@ async def test_a_unit_that_asks_nothing_opens_no_session(services: Services, acc
         pass
 
     assert unit._session is None
+
+
+async def test_changes_of_one_account_that_wait_for_a_lock_leave_a_connection_for_others(
+    services: Services, account: Opened, topics: Topics, new_account: Callable[..., Any]
+) -> None:
+    other, pool, connections = await new_account(), services.database.engine.pool, services.settings.database_pool
+    assert isinstance(pool, QueuePool)
+    async with topics.unit(services, account) as holder:
+        await get_own(holder, lock=True)
+
+        async def change() -> None:
+            async with topics.unit(services, account) as unit:
+                await get_own(unit, lock=True)
+
+        changes = [asyncio.create_task(change()) for _ in range(connections * 2)]
+        await until(lambda: pool.checkedout() >= connections - 1)
+        async with topics.unit(services, other) as unit:
+            found = await within("a connection for the other account", get_own(unit, lock=True))
+
+        assert found.id == other.account_id
+        assert not any(each.done() for each in changes)
+    await within("the changes", asyncio.gather(*changes))
 
 
 async def test_statements_of_one_unit_that_run_side_by_side_take_turns(

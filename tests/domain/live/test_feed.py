@@ -1,10 +1,13 @@
 """The feed: everything that is shown live, once, in one order, whenever its transaction ends."""
 
+import asyncio
 import random
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
+from app.db.engine import Pool
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.events import UpdateKind
 from app.domain.live.feed import MAX_MISSED, PAGE, Feed, UpdatesMissed
@@ -13,6 +16,17 @@ from app.services import Services
 from tests.factories.events import EVENTS, record, record_many
 
 pytestmark = pytest.mark.anyio
+
+
+class CountingPool:
+    """Counts the statements that it passes on."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self.statements = pool, 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.statements += 1
+        return getattr(self._pool, name)
 
 
 async def dispatch(services: Services) -> None:
@@ -132,3 +146,22 @@ async def test_readers_see_everything_once_however_transactions_end(services: Se
     assert len(seen) == len(told)
     assert set(seen) == told
     assert seen != sorted(seen)
+
+
+async def test_streams_that_read_at_the_same_time_share_a_statement_and_each_reads_what_is_its_own(
+    services: Services, account: Opened, new_account: Callable[..., Any]
+):
+    other = await new_account()
+    await record_many(services, account.account_id, 3)
+    await record_many(services, other.account_id, 1)
+    await dispatch(services)
+    counting = CountingPool(services.database.pool)
+    feed = Feed(cast("Pool", counting))
+    whole, theirs = await feed.read(account.account_id, 0), await feed.read(other.account_id, 0)
+    counting.statements = 0
+
+    places = [(account.account_id, 0), (account.account_id, whole[0].id), (other.account_id, 0)]
+    reads = await asyncio.gather(*(feed.read(*place) for place in places * 50))
+
+    assert counting.statements == 1
+    assert reads == [whole, whole[1:], theirs] * 50
