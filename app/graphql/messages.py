@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import strawberry
 
 from app.domain.contacts import queries as contacts
+from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.messages import failures, models, queries, synchronous
@@ -17,6 +18,7 @@ from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.lazy import lazily
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -84,6 +86,15 @@ class Message:
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
         return await info.context.load(contacts.find_many, self.contact_id)
+
+    @strawberry.field(
+        graphql_type=lazily("Conversation", "app.graphql.conversations"),
+        description="The thread it belongs to.",
+        directives=guarded("conversations:read"),
+    )
+    async def conversation(self, info: Info) -> Any:
+        """Return the conversation."""
+        return await info.context.load(conversations.find_by_contacts, self.contact_id)
 
 
 @strawberry.type

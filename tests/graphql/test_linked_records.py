@@ -41,6 +41,7 @@ mutation ($to: String!) {
 """
 DELETE = "mutation ($id: BigInt!) { delete_contact(id: $id) { deleted_id } }"
 THREADS = "{ conversations { nodes { messages(first: 1) { total_count nodes { body } } contact { phone } } } }"
+MESSAGES = "{ messages { nodes { conversation_id conversation { id contact { phone } } } } }"
 LEDGER = "{ transactions(first: 2) { nodes { amount message { to_number } actor { kind key { name } user { id } } } } }"
 VIEWER = "{ viewer { email role scopes session_id user { email created_at } } }"
 
@@ -90,6 +91,7 @@ async def test_contacts_lead_to_conversations_and_their_latest_messages(
     [
         ("{ contacts { nodes { conversation { id } } } }", "conversations"),
         ("{ conversations { nodes { last_message { id } } } }", "messages"),
+        ("{ messages { nodes { conversation { id } } } }", "conversations"),
         ("{ transactions { nodes { message { id } } } }", "messages"),
     ],
 )
@@ -156,6 +158,13 @@ async def test_a_conversation_pages_its_own_messages(api: httpx2.AsyncClient, ph
     assert [node["messages"] for node in nodes] == [{"total_count": 2, "nodes": [{"body": "Second"}]}] * 3
 
 
+async def test_messages_lead_to_their_conversations(api: httpx2.AsyncClient, phones: list[str]) -> None:
+    nodes = (await ask(api, MESSAGES))["messages"]["nodes"]
+
+    assert [node["conversation"]["contact"]["phone"] for node in nodes] == phones[::-1] * 2
+    assert [node["conversation"]["id"] for node in nodes] == [node["conversation_id"] for node in nodes]
+
+
 async def test_a_transaction_leads_to_its_message_and_to_the_key_that_caused_it(
     api: httpx2.AsyncClient, phones: list[str]
 ) -> None:
@@ -174,6 +183,7 @@ async def test_a_transaction_leads_to_its_message_and_to_the_key_that_caused_it(
         ("{ conversations { nodes { last_message { id } } } }", "conversations:read"),
         ("{ conversations { nodes { messages { nodes { id } } } } }", "conversations:read"),
         ("{ conversations { nodes { assignee { id } } } }", "conversations:read"),
+        ("{ messages { nodes { conversation { id } } } }", "messages:read"),
         ("{ transactions { nodes { message { id } } } }", "billing:read"),
         ("{ transactions { nodes { actor { user { id } } } } }", "billing:read"),
         ("{ transactions { nodes { actor { key { id } } } } }", "billing:read"),
