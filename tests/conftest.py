@@ -49,6 +49,7 @@ PROCESSES = (
     "e2e/",
     "embedded/",
     "graphql/test_live_clients",
+    "graphql/test_typescript",
     "jobs/test_webhooks_workers",
     "jobs/test_worker",
     "oauth/test_oauth_reference_clients",

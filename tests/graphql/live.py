@@ -56,6 +56,11 @@ class Served:
         listener: Listener = self.server.lifespan.state[STOP_STREAMS].__self__
         return len(listener._watches)
 
+    def cut(self) -> None:
+        """Cut every connection, as a network that fails does."""
+        for connection in list(self.server.server_state.connections):
+            connection.transport.abort()
+
     async def stop(self) -> None:
         """Stop as SIGTERM does."""
         self.server.should_exit = True
