@@ -42,7 +42,7 @@ SELECT (ARRAY(SELECT unnest($1::bigint[])))[1 + n % cardinality($1::bigint[])], 
 FROM generate_series(1, $3::int) AS n
 """
 COUNT_OPEN = """
-SELECT (SELECT count(*) FROM events WHERE dispatched_at IS NULL)
+SELECT (SELECT count(*) FROM outbox)
   + (SELECT count(*) FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = subscription_id
      WHERE d.status = 'pending' AND target_url NOT LIKE '%/dead')
 """

@@ -22,6 +22,8 @@ from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
 from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
 from app.domain.kernel.retention import Rule
+from app.domain.live.reactions import REACTIONS as LIVE_REACTIONS
+from app.domain.live.retention import RULES as LIVE_RULES
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.retention import RULES as MESSAGE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
@@ -43,10 +45,10 @@ from app.services import Services
 from app.settings import Settings
 from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 
-REACTIONS = (*WEBHOOK_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
+REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
 """Reactions to events, in the order in which they run."""
 
-RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES)
+RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES, *LIVE_RULES)
 """Rules of retention that no setting changes."""
 
 SANDBOX_EVERY = 0.25

@@ -4,6 +4,7 @@ from app.bootstrap import jobs as _jobs  # noqa: F401 - METADATA lacks the table
 from app.db.base import Base
 from app.domain.automations import models as _automation_tables  # noqa: F401
 from app.domain.grants import models as _grant_tables  # noqa: F401
+from app.domain.live import models as _live_tables  # noqa: F401
 from app.domain.numbers import models as _number_tables  # noqa: F401
 from app.domain.sequences import models as _sequence_tables  # noqa: F401
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401

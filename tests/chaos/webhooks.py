@@ -40,7 +40,7 @@ HURRY = {"MESSAGING_WEBHOOK_TIMEOUT_SECONDS": 2, "MESSAGING_WEBHOOK_LEASE_SECOND
 """So that what is not answered is soon tried again, and what a dead worker held is soon taken up."""
 UNSETTLED = """
 SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending')
-  + (SELECT count(*) FROM events WHERE dispatched_at IS NULL)
+  + (SELECT count(*) FROM outbox)
 """
 
 

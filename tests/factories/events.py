@@ -1,4 +1,4 @@
-"""The events that were recorded, as tests read them; and the keys of requests that were answered."""
+"""Recorded events, those that wait to be dispatched and those that are shown live; the keys of answered requests."""
 
 from datetime import datetime
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from tests.factories.tables import Rows, Source, open_pool
 
 EVENTS = Rows("events")
+OUTBOX = Rows("outbox")
+LIVE_UPDATES = Rows("live_updates")
 IDEMPOTENCY_KEYS = Rows("idempotency_keys")
 
 

@@ -12,8 +12,8 @@ from tests.factories.tables import Rows, Source, ago
 OF_THE_SERVICE = frozenset({"erased_texts", "oauth_requests", "oauth_signing_keys", "unmatched_callbacks"})
 """Tables without rows of accounts."""
 
-MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures", "contact_totals"})
-"""The account itself, what its erasure writes, and what a trigger keeps."""
+MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures", "contact_totals", "outbox"})
+"""The account itself, what its erasure writes, and what triggers write."""
 
 POINTERS = {
     "account_id": "accounts",

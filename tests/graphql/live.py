@@ -11,12 +11,12 @@ import httpx2
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 
+from app.bootstrap import open_dispatcher
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
-from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
@@ -100,8 +100,7 @@ class Scene:
 
     async def dispatch(self) -> None:
         """Do what the worker does when the topic of the events rings."""
-        database, clock, notify = self.services.database, self.services.clock, self.services.notify
-        await Dispatcher(database, clock, notify, watchers=[self.announcer.announce]).run()
+        await open_dispatcher(self.services, self.announcer.announce).run()
 
     async def receive(self, body: str) -> None:
         """Have a contact text in."""

@@ -9,7 +9,7 @@ from app.domain.conversations.models import ConversationStatus
 from app.domain.live.feed import MAX_MISSED
 from app.services import Services
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import EVENTS, record, record_many
+from tests.factories.events import EVENTS, LIVE_UPDATES, record, record_many
 from tests.graphql.live import KINDS, PHONE, UPDATES, Scene, Scenes, Served, serving, talking
 from tests.waiting import until
 
@@ -136,7 +136,7 @@ async def test_who_missed_more_than_a_thousand_is_told_to_load_again(served: Ser
     await record_many(services, scene.account.account_id, MAX_MISSED + 1)
     for _ in range(3):
         await scene.dispatch()
-    first = min(await EVENTS.read(services, "position"))
+    first = min(await LIVE_UPDATES.read(services, "position"))
 
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS, after=first)

@@ -26,7 +26,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
     account does not pay for a message that the service can no longer account for. The suppression of the phone,
     the consent record and the ledger stay. What nobody has heard of yet, nobody hears of. Carriers forget the
-    messages after the commit. What takes long is done before dispatching is held, which stops all accounts' events.
+    messages after the commit.
     """
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
@@ -35,8 +35,6 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     for message in await queries.list_waiting(unit, contact_id):
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
     await messages.erase_all(unit, contact_id)
-    await webhooks.empty_dispatched(unit, contact_id)
-    await events.empty_dispatched(unit, contact_id)
     await events.hold_dispatch(unit)
     await webhooks.empty(unit, contact_id)
     await events.empty(unit, contact_id)

@@ -9,6 +9,7 @@ from app.domain.conversations import account_tables as conversations
 from app.domain.events import account_tables as events
 from app.domain.grants import account_tables as grants
 from app.domain.kernel import idempotency
+from app.domain.live import account_tables as live
 from app.domain.messages import account_tables as messages
 from app.domain.numbers import account_tables as numbers
 from app.domain.oauth import account_tables as oauth
@@ -25,6 +26,7 @@ DELETED = (
     *consent.DELETED,
     *automations.DELETED,
     *webhooks.DELETED,
+    *live.DELETED,
     *events.DELETED,
     *idempotency.DELETED,
     *oauth.DELETED,

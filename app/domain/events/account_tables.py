@@ -1,7 +1,7 @@
 """Tables of the area that the deletion of an account empties, and an export of it contains."""
 
-from app.domain.kernel.account_tables import DeletedTable, ExportedTable
+from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 
-DELETED = (DeletedTable("events", ("name", "id")),)
+DELETED = (DeletedTable("outbox", ("event_id",)), DeletedTable("events", BY_ID))
 
-EXPORTED = (ExportedTable("events", order=("name", "id")),)
+EXPORTED = (ExportedTable("events", order=BY_ID),)

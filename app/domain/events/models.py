@@ -1,29 +1,23 @@
-"""Table of recorded events."""
+"""Tables of recorded events, and of those that wait to be dispatched."""
 
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Index, Sequence, text
+from sqlalchemy import JSON, BigInteger, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
 
-POSITIONS = Sequence("event_positions", metadata=Base.metadata)
-
 
 class EventRow(Base):
-    """A recorded event, written in the transaction of the change that it reports; outbox and audit trail in one.
+    """A recorded event, written in the transaction of the change that it reports; no row is changed afterwards.
 
-    The payload is `json`, not `jsonb`, so that its keys keep their order. The dispatcher gives a `position` to an event
-    that is shown live; see `live.feed`.
+    The payload is `json`, not `jsonb`, so that its keys keep their order. A trigger puts each event into the outbox.
     """
 
     __tablename__ = "events"
     __table_args__ = (
-        Index("ix_events_undispatched", "id", postgresql_where=text("dispatched_at IS NULL")),
-        Index("ix_events_account_id_name", "account_id", "name", "id"),
-        Index("ix_events_contact_id", "contact_id"),
-        Index("ix_events_account_id_position", "account_id", "position", postgresql_where=text("position IS NOT NULL")),
+        Index("ix_events_account_id", "account_id", "id"),
+        Index("ix_events_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
     )
 
     id: Mapped[Key]
@@ -33,5 +27,16 @@ class EventRow(Base):
     payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     request_id: Mapped[str | None]
     created_at: Mapped[Created]
-    dispatched_at: Mapped[datetime | None]
-    position: Mapped[int | None]
+
+
+class WaitingEvent(Base):
+    """An event that waits to be dispatched.
+
+    The trigger `queue_events` adds it with each row of `events`, so that no statement can record an event and forget
+    it here; the dispatcher deletes it.
+    """
+
+    __tablename__ = "outbox"
+
+    account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    event_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

@@ -1,39 +1,51 @@
-"""SQL on recorded events, from which the areas compose their statements."""
+"""SQL on recorded events and the outbox, from which the areas compose their statements."""
 
 INSERT = """
 INSERT INTO events (account_id, name, contact_id, payload, request_id)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
 """
+"""Records events; a trigger puts them into the outbox."""
 
-FIND_UNDISPATCHED = """
-SELECT id, account_id, name, contact_id, payload, created_at FROM events
-WHERE dispatched_at IS NULL ORDER BY id LIMIT $1
+HOLDS = 7_236_452
+"""Seed of the keys of advisory locks that this area takes, one for each account."""
+
+KEY = f"hashint8extended({{account_id}}, {HOLDS})"
+
+# Read by index, however short the table was when the statements were planned.
+BEGIN = "SELECT set_config('enable_seqscan', 'off', true)"
+
+# It goes from account to account by the index, past any number of events of one account.
+_WAITING = """
+WITH RECURSIVE waiting AS (
+  (SELECT account_id FROM outbox WHERE account_id > $1 ORDER BY account_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT o.account_id FROM outbox o WHERE o.account_id > w.account_id ORDER BY o.account_id LIMIT 1)
+  FROM waiting w WHERE w.account_id IS NOT NULL
+)
 """
 
-# The subquery keeps the positions in the order of the array; the lock keeps them in the order of the batches.
-MARK_DISPATCHED = """
-UPDATE events SET dispatched_at = $3, position = placed.position
-FROM (
-  SELECT id, CASE WHEN is_live THEN nextval('event_positions') END AS position
-  FROM unnest($1::bigint[], $2::boolean[]) AS event(id, is_live)
-) placed
-WHERE events.id = placed.id
+TAKE_ACCOUNTS = f"""{_WAITING}
+SELECT account_id FROM waiting
+WHERE account_id IS NOT NULL AND pg_try_advisory_xact_lock({KEY.format(account_id="account_id")}) LIMIT $2
+"""
+"""Takes up to `$2` accounts after `$1` whose events wait and that no other transaction holds, in order."""
+
+HOLD_ACCOUNT = f"SELECT pg_advisory_xact_lock({KEY.format(account_id=':account_id')})"
+"""Has no event of an account dispatched until the transaction ends."""
+
+FIND_EVENTS = """
+SELECT o.event_id, o.account_id, e.name, e.contact_id, e.payload, e.created_at
+FROM unnest($1::bigint[]) AS taken(account_id)
+CROSS JOIN LATERAL (
+  SELECT account_id, event_id FROM outbox WHERE account_id = taken.account_id ORDER BY event_id LIMIT $2
+) o
+LEFT JOIN events e ON e.id = o.event_id ORDER BY o.event_id
+"""
+"""Returns the first `$2` events of each account `$1` that wait, in order; of a deleted one only the ids."""
+
+DELETE = """
+DELETE FROM outbox o USING unnest($1::bigint[], $2::bigint[]) AS done(account_id, event_id)
+WHERE o.account_id = done.account_id AND o.event_id = done.event_id
 """
 
-IS_DUE = "SELECT EXISTS (SELECT FROM events WHERE dispatched_at IS NULL)"
-
-NEWEST_POSITION = "SELECT coalesce(max(position), 0) FROM events WHERE account_id = $1"
-
-IS_FAR = "SELECT EXISTS (SELECT FROM events WHERE account_id = $1 AND position > $2 ORDER BY position OFFSET $3)"
-"""Tell whether more than `$3` events of the account `$1` that are shown live follow the position `$2`."""
-
-READ_LIVE = """
-SELECT asked.account_id, asked.position AS after, live.*
-FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
-  SELECT position, name, created_at, contact_id,
-    (CASE name WHEN 'new_message' THEN payload->>'id' ELSE payload->>'message_id' END)::bigint AS message_id
-  FROM events WHERE events.account_id = asked.account_id AND events.position > asked.position
-  ORDER BY position LIMIT $3
-) live ORDER BY live.position
-"""
-"""Read the first `$3` events that are shown live of each account `$1` after its position `$2`."""
+IS_DUE = f"{_WAITING} SELECT EXISTS (SELECT FROM waiting WHERE account_id IS NOT NULL)"

@@ -1,8 +1,8 @@
-"""The feed of an account: which events are shown live, and reading on from the last one seen.
+"""The feed of an account: reading the updates that follow the last one seen.
 
 Ids of events are no place to read on from: they are given before the commit, so that a lower one may become
-visible after a higher one. The dispatcher therefore gives each event that is shown live a `position`, under the
-lock that lets one dispatcher work at a time. Whoever sees a position sees all positions before it.
+visible after a higher one. `live.reactions` therefore counts the events of an account that are shown live when they are
+dispatched, in a transaction that holds the account. Whoever sees a position sees all positions before it.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.db.engine import Pool
-from app.domain.events import sql
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import UpdateKind, live_kind_of
 from app.domain.kernel.micro_batcher import MicroBatcher
@@ -23,9 +22,20 @@ MAX_READS = 200
 Place = tuple[int, int]
 """An account, and a position in its feed."""
 
+FIND_BOUNDS = "SELECT coalesce(min(position), 1), coalesce(max(position), 0) FROM live_updates WHERE account_id = $1"
+
+READ = """
+SELECT asked.account_id, asked.position AS after, live.*
+FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
+  SELECT position, name, happened_at, contact_id, message_id FROM live_updates
+  WHERE account_id = asked.account_id AND position > asked.position ORDER BY position LIMIT $3
+) live ORDER BY live.position
+"""
+"""Reads the first `$3` updates of each account `$1` after its position `$2`."""
+
 
 class UpdatesMissed(DomainError):
-    """More than 1,000 updates followed that one, or it is unknown: load what you show again, and go on from there."""
+    """More than 1,000 updates, or a day, followed that one, or it is unknown: load what you show again."""
 
     code = "updates_missed"
     status = 410
@@ -55,10 +65,10 @@ class Feed:
 
         Raises `UpdatesMissed` where `after` is too far back, or ahead of all there are.
         """
-        newest = await self._pool.fetchval(sql.NEWEST_POSITION, account_id)
+        oldest, newest = await self._pool.fetchrow(FIND_BOUNDS, account_id)
         if after is None:
             return newest
-        if not 0 <= after <= newest or await self._pool.fetchval(sql.IS_FAR, account_id, after, MAX_MISSED):
+        if not max(oldest - 1, newest - MAX_MISSED) <= after <= newest:
             raise UpdatesMissed(after=after)
         return after
 
@@ -69,9 +79,9 @@ class Feed:
     async def _read_all(self, places: Sequence[Place]) -> list[list[Update]]:
         found: dict[Place, list[Update]] = {place: [] for place in places}
         accounts, positions = zip(*found, strict=True)
-        for row in await self._pool.fetch(sql.READ_LIVE, accounts, positions, PAGE):
+        for row in await self._pool.fetch(READ, accounts, positions, PAGE):
             kind, message_id = _kind(row["name"]), row["message_id"]
-            update = Update(row["position"], kind, row["created_at"], row["contact_id"], message_id)
+            update = Update(row["position"], kind, row["happened_at"], row["contact_id"], message_id)
             found[row["account_id"], row["after"]].append(update)
         return [found[place] for place in places]
 

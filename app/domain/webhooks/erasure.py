@@ -12,13 +12,6 @@ UNREAD: dict[str, Any] = {"synchronize_session": False}
 """The unit does not read the rows that these statements change."""
 
 
-async def empty_dispatched(unit: UnitOfWork, contact_id: int) -> None:
-    """Empty the answers to events of a contact that were dispatched before; `empty` then has less to do."""
-    await _empty_answers(
-        unit, select(Delivery.id).where(Delivery.event_id.in_(events.dispatched_ids_of(unit, contact_id)))
-    )
-
-
 async def empty(unit: UnitOfWork, contact_id: int) -> None:
     """Empty the deliveries of a contact's events, and the answers to them.
 

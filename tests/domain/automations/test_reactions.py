@@ -19,7 +19,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.automations import WATCHED_KEYWORDS
-from tests.factories.events import EVENTS, payloads, told
+from tests.factories.events import EVENTS, OUTBOX, payloads, told
 
 PHONE = "+12025550143"
 ANN: ContactFields = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
@@ -161,7 +161,7 @@ async def test_what_is_told_waits_to_be_dispatched_at_once(
     dispatcher = open_dispatcher(services)
 
     assert [await dispatcher.run(), await dispatcher.run()] == [True, False]
-    assert await EVENTS.where(dispatched_at=None).count(pool) == 0
+    assert await OUTBOX.count(pool) == 0
 
 
 @pytest.mark.parametrize("body", ["STOP", "stop!", "Stpo", "no more texts", "Delete"])

@@ -27,7 +27,7 @@ from tests.conftest import unit_of
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import EVENTS
+from tests.factories.events import EVENTS, OUTBOX
 from tests.factories.messages import ERASED_TEXTS, MESSAGES, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import locked, table_locked, until_blocked
@@ -298,7 +298,7 @@ async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after
     await open_dispatcher(services).run()
 
     assert await WEBHOOK_DELIVERIES.count(pool) == 0
-    assert await EVENTS.where(dispatched_at=None).count(pool) == 0
+    assert await OUTBOX.count(pool) == 0
 
 
 async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cancels_what_waits(

@@ -21,7 +21,7 @@ from tests.domain.webhooks.stages import Stage
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
-from tests.factories.events import EVENTS, payloads
+from tests.factories.events import OUTBOX, payloads
 from tests.factories.messages import SANDBOX_MESSAGES, add_handed_over
 from tests.factories.search import find_in_redis, find_places
 from tests.factories.tables import Rows, ago
@@ -139,7 +139,7 @@ class Life:
 
     async def is_quiet(self) -> bool:
         """Tell whether all that was told is dispatched and delivered."""
-        waiting = (EVENTS.where(dispatched_at=None), WEBHOOK_DELIVERIES.where(status="pending"))
+        waiting = (OUTBOX, WEBHOOK_DELIVERIES.where(status="pending"))
         return not any([await rows.count(self.pool) for rows in waiting])
 
 

@@ -17,7 +17,7 @@ from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.numbers.models import PhoneNumber
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.factories.events import EVENTS
+from tests.factories.events import EVENTS, OUTBOX
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.waiting import until, within
 
@@ -188,7 +188,7 @@ async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
     row = await EVENTS.only(services)
     assert (row["account_id"], row["contact_id"], row["request_id"]) == (account.account_id, 4821, "request-7")
     assert (row["name"], row["payload"]) == ("contact_dnd_changed", {**ANN, "dnd_sms": True, "changed_at": AT})
-    assert row["dispatched_at"] is None
+    assert await OUTBOX.only(services) == (account.account_id, row["id"])
 
 
 def _number(account: Opened) -> PhoneNumber:

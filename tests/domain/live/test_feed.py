@@ -9,11 +9,14 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.events.dispatcher import Dispatcher
+from app.domain.kernel import retention
 from app.domain.kernel.events import UpdateKind
 from app.domain.live.feed import MAX_MISSED, PAGE, Feed, UpdatesMissed
+from app.domain.live.reactions import REACTIONS
+from app.domain.live.retention import RULES
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.factories.events import EVENTS, record, record_many
+from tests.factories.events import LIVE_UPDATES, record, record_many
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +33,7 @@ class CountingPool:
 
 
 async def dispatch(services: Services) -> None:
-    dispatcher = Dispatcher(services.database, services.clock, services.notify)
+    dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
     while await dispatcher.run():
         pass
 
@@ -59,7 +62,7 @@ async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services:
     ]
     assert [update.message_id for update in updates][:4] == [1, 2, 3, 4]
     assert {update.contact_id for update in updates} == {7}
-    assert await EVENTS.where(position=None, name="new_contact").count(services) == 1
+    assert [update.id for update in updates] == [1, 2, 3, 4, 5, 6]
 
 
 async def test_what_is_not_dispatched_is_not_shown(services: Services, account: Opened):
@@ -115,6 +118,27 @@ async def test_an_id_ahead_of_all_is_refused(services: Services, account: Opened
 
     with pytest.raises(UpdatesMissed):
         await services.feed.start(account.account_id, min(newest + ahead, 2**63 - 1))
+
+
+async def test_updates_are_kept_for_a_day_and_the_newest_for_ever(services: Services, account: Opened):
+    pool, feed = services.database.pool, services.feed
+    for age in (25, 25, 23):
+        await record_many(services, account.account_id, 1)
+        await dispatch(services)
+        await LIVE_UPDATES.where(position=await feed.start(account.account_id, None)).age(pool, "created_at", hours=age)
+
+    await retention.apply(RULES, pool, services.clock.now())
+    left = [update.id for update in await read_all(feed, account.account_id)]
+    with pytest.raises(UpdatesMissed):
+        await feed.start(account.account_id, 1)
+    known = await feed.start(account.account_id, 2)
+    await LIVE_UPDATES.age(pool, "created_at", hours=24)
+    await retention.apply(RULES, pool, services.clock.now())
+    await record_many(services, account.account_id, 1)
+    await dispatch(services)
+
+    assert (left, known) == ([3], 2)
+    assert [update.id for update in await feed.read(account.account_id, 2)] == [3, 4]
 
 
 @pytest.mark.parametrize("seed", range(5))

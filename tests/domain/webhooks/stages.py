@@ -1,7 +1,7 @@
 """Deliveries as a worker makes them, to a subscriber on this machine."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +11,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.contacts.events import ANN, AT, PipelineStageChanged
 from app.domain.events import outbox
 from app.domain.events.dispatcher import Dispatcher
+from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
@@ -69,6 +70,10 @@ class Stage:
                 whom = ANN | {"contact_id": contact_id or 0}
                 event = PipelineStageChanged(**whom, old_stage="new_lead", new_stage=stage, changed_at=AT)
                 outbox.record(unit, event, contact_id)
+
+    async def dispatch(self, *reactions: Callable[[Batch], Awaitable[None]]) -> None:
+        """Dispatch a batch with other reactions than the areas'."""
+        await replace(self.dispatcher, reactions=[Reaction(each, required=True) for each in reactions]).run()
 
     def pace(self, **schedule: Any) -> None:
         """Have the engine keep another schedule."""

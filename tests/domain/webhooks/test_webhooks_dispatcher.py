@@ -11,6 +11,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.events import dispatcher as dispatching
+from app.domain.events.erasure import hold_dispatch
 from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
@@ -19,10 +20,11 @@ from app.domain.webhooks.reactions import fan_out
 from tests.conftest import unit_of
 from tests.domain.webhooks.stages import EVENT, Stage
 from tests.factories.accounts import ACCOUNTS
-from tests.factories.events import EVENTS
+from tests.factories.events import EVENTS, OUTBOX, record
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.traps import until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.waiting import within
 
 DELIVERIES = """
 SELECT subscription_id, payload ->> 'new_stage', status FROM webhook_deliveries d JOIN events e ON e.id = event_id
@@ -131,7 +133,7 @@ async def test_watchers_hear_of_each_batch_after_the_commit(stage: Stage) -> Non
 
     async def watch(events: Any) -> None:
         for event in events:
-            done = await EVENTS.where(id=event.id).only(stage.pool, "dispatched_at") is not None
+            done = await OUTBOX.where(event_id=event.id).count(stage.pool) == 0
             heard.append((event.payload["new_stage"], done))
 
     await stage.tell("contacted", "won")
@@ -208,10 +210,70 @@ async def test_what_is_dispatched_while_its_subscription_ends_is_canceled_with_i
 async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
     subscription = await stage.subscribe()
     await stage.tell("won")
-    async with stage.pool.acquire() as connection, connection.transaction():
-        await fan_out(Batch(connection, await dispatching.find_events(connection, 1), stage.dispatcher.clock.now()))
-        ending = asyncio.create_task(stage.unsubscribe(subscription.id))
+    ending: list[asyncio.Task[None]] = []
+
+    async def end(_: Batch) -> None:
+        ending.append(asyncio.create_task(stage.unsubscribe(subscription.id)))
         await until_blocked(stage.pool)
-    await ending
+
+    await stage.dispatch(fan_out, end)
+    await within("the subscription to end", *ending)
 
     assert await deliveries(stage.pool) == [(subscription.id, "won", "canceled")]
+
+
+async def test_events_of_one_account_are_dispatched_while_those_of_another_are_held(
+    stage: Stage, new_account: Callable[..., Any]
+) -> None:
+    await stage.subscribe()
+    stranger: Opened = await new_account()
+    async with unit_of(stage.services, Actor(stranger.account_id, ALL)) as unit:
+        theirs = await service.subscribe(unit, stage.services.webhooks, EVENT, stage.receiver.url)
+    await stage.tell("won")
+    await record(stage.pool, stranger.account_id, EVENT, 1, {"new_stage": "lost"})
+
+    async with stage.act() as unit:
+        await hold_dispatch(unit)
+        more = await stage.dispatcher.run()
+
+    assert await deliveries(stage.pool) == [(theirs.id, "lost", "pending")]
+    assert more
+
+
+async def test_a_backlog_of_one_account_delays_the_events_of_another_by_no_batch(
+    stage: Stage, new_account: Callable[..., Any]
+) -> None:
+    stranger: Opened = await new_account()
+    await stage.tell(*["won"] * 2 * dispatching.BATCH)
+    last = await record(stage.pool, stranger.account_id, EVENT, 1)
+
+    await stage.dispatcher.run()
+
+    assert await OUTBOX.where(event_id=last).count(stage.pool) == 0
+    assert await OUTBOX.count(stage.pool) == 3 * dispatching.BATCH // 2
+
+
+async def test_accounts_beyond_a_batch_have_their_turn_in_the_next(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatching, "ACCOUNTS", 2)
+    monkeypatch.setattr(dispatching, "BATCH", 2)
+    for account_id in (1, 2, 3) * 2:
+        await record(stage.pool, account_id, EVENT, 1)
+    left = []
+    for _ in range(3):
+        await stage.dispatcher.run()
+        left.append(await OUTBOX.read(stage.pool, "account_id"))
+
+    assert left == [[1, 2, 3, 3], [1, 2], []]
+
+
+async def test_an_event_that_was_deleted_leaves_the_outbox(stage: Stage) -> None:
+    await stage.tell("won", "lost")
+    await EVENTS.where(id=await EVENTS.last(stage.pool, "id")).delete(stage.pool)
+    subscription = await stage.subscribe()
+    await WEBHOOK_SUBSCRIPTIONS.age(stage.pool, "created_at", hours=1)
+
+    await stage.dispatcher.run()
+
+    assert (await deliveries(stage.pool), await OUTBOX.count(stage.pool)) == ([(subscription.id, "won", "pending")], 0)

@@ -10,7 +10,6 @@ import pytest
 from aiohttp import web
 
 from app.db.engine import UNREACHABLE, Pool
-from app.domain.events.dispatcher import find_events
 from app.domain.events.reactions import Batch
 from app.domain.webhooks import delivery_worker, leases
 from app.domain.webhooks.health import Health
@@ -45,12 +44,15 @@ async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forg
     await WEBHOOK_DELIVERIES.change(stage.pool, status="delivered")
     await stage.tell("won")
 
-    async with stage.pool.acquire() as connection, connection.transaction():
-        await fan_out(Batch(connection, await find_events(connection, 10), stage.dispatcher.clock.now()))
-        working = delivery_worker.DeliveryWorker(stage.engine.shared, taken, stopping=True)
-        releasing = asyncio.create_task(stage.engine.shared.leases.release(taken, working.health))
+    working = delivery_worker.DeliveryWorker(stage.engine.shared, taken, stopping=True)
+    releasing: list[asyncio.Task[None]] = []
+
+    async def release(_: Batch) -> None:
+        releasing.append(asyncio.create_task(stage.engine.shared.leases.release(taken, working.health)))
         await until_blocked(stage.pool)
-    await releasing
+
+    await stage.dispatch(fan_out, release)
+    await within("the release", *releasing)
 
     row = await stage.subscription(subscription.id)
     assert row["leased_until"] is None

@@ -1,0 +1,27 @@
+"""Table of live updates."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, Created
+
+
+class LiveUpdate(Base):
+    """An event that is shown live, under the name of the event.
+
+    `position` counts the updates of an account without gaps, in the order in which they became visible; `happened_at`
+    is the instant of the event. The newest update of an account is kept, so that the count goes on.
+    """
+
+    __tablename__ = "live_updates"
+    __table_args__ = (Index("ix_live_updates_created_at", "created_at"),)
+
+    account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    position: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str]
+    contact_id: Mapped[int]
+    message_id: Mapped[int | None]
+    happened_at: Mapped[datetime]
+    created_at: Mapped[Created]

@@ -1,0 +1,40 @@
+"""Adds the events of a batch that are shown live to the feed of their account."""
+
+from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.kernel.events import UpdateKind, live_kind_of
+
+# The transaction holds the accounts: no other one counts on from the same position.
+ADD_UPDATES = """
+WITH event AS (
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+    WITH ORDINALITY AS e(account_id, name, contact_id, message_id, happened_at, place)
+), newest AS (
+  SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
+  FROM (SELECT DISTINCT account_id FROM event) a
+)
+INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at)
+SELECT account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY account_id ORDER BY place), name, contact_id,
+  message_id, happened_at
+FROM event JOIN newest USING (account_id)
+"""
+
+
+async def add_updates(batch: Batch) -> None:
+    """Add the live updates of a batch of events, in their order."""
+    live = [(event, kind) for event in batch.events if (kind := live_kind_of(event.name))]
+    if live:
+        await batch.connection.execute(
+            ADD_UPDATES,
+            [event.account_id for event, _ in live],
+            [event.name for event, _ in live],
+            [event.contact_id for event, _ in live],
+            [_message_id(event, kind) for event, kind in live],
+            [event.created_at for event, _ in live],
+        )
+
+
+REACTIONS = (Reaction(add_updates, required=True),)
+
+
+def _message_id(event: OutboxEvent, kind: UpdateKind) -> int | None:
+    return event.payload.get("id" if kind is UpdateKind.new_message else "message_id")
