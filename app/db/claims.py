@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy.exc import DBAPIError
 
 from app.db.engine import UNREACHABLE, Connection, Pool
+from app.db.rows import fetch
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -16,18 +17,24 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 
 async def claim(
-    pool: Pool, statement: str, *arguments: Any, give_back: Callable[[Sequence[Any]], Awaitable[object]], seconds: float
-) -> Sequence[Any]:
-    """Return the rows that a statement claims; see `claim_in`."""
+    pool: Pool,
+    shape: Callable[..., T],
+    statement: str,
+    *arguments: Any,
+    give_back: Callable[[Sequence[T]], Awaitable[object]],
+    seconds: float,
+) -> Sequence[T]:
+    """Return the rows that a statement claims, as `fetch` does; see `claim_in`."""
 
     @asynccontextmanager
     async def transaction() -> AsyncGenerator[Connection]:
         async with pool.acquire() as connection, connection.transaction():
             yield connection
 
-    return await claim_in(
-        transaction(), lambda connection: connection.fetch(statement, *arguments), give_back=give_back, seconds=seconds
-    )
+    async def read(connection: Connection) -> Sequence[T]:
+        return await fetch(connection, shape, statement, *arguments)
+
+    return await claim_in(transaction(), read, give_back=give_back, seconds=seconds)
 
 
 async def claim_in(

@@ -4,6 +4,7 @@ Each batch is a transaction that holds the account's row: any worker can take th
 request, a callback or a job wrote at the moment of the closing is found when the account is looked through again.
 """
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -148,7 +149,7 @@ class AccountDeletions:
         self._places.pop(account_id, None)
         return True
 
-    def _unit(self, account_id: int) -> Any:
+    def _unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         return open_unit(self.database.sessions, Actor(account_id, frozenset()), self.clock, self.notify)
 
 

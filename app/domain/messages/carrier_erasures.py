@@ -4,8 +4,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from app.db import claims
 from app.db.engine import Database
@@ -30,6 +30,15 @@ FORGET = "DELETE FROM carrier_erasures WHERE message_id = ANY($1::bigint[])"
 IS_DUE = "SELECT EXISTS (SELECT FROM carrier_erasures WHERE due_at <= $1)"
 
 
+class Erasure(NamedTuple):
+    """A message that a carrier is to delete."""
+
+    message_id: int
+    carrier: str
+    provider_message_id: str | None
+    due_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class CarrierErasures:
     """Asks carriers to forget what was erased here, any number of these at the same time."""
@@ -42,11 +51,18 @@ class CarrierErasures:
         """Have one batch forgotten; return True when more may be due."""
         now = self.clock.now()
         rows = await claims.claim(
-            self.database.pool, CLAIM, now, now + AGAIN, BATCH, give_back=self._give_back, seconds=AGAIN.seconds
+            self.database.pool,
+            Erasure,
+            CLAIM,
+            now,
+            now + AGAIN,
+            BATCH,
+            give_back=self._give_back,
+            seconds=AGAIN.seconds,
         )
         by_carrier: defaultdict[str, list[CarriedMessage]] = defaultdict(list)
         for row in rows:
-            by_carrier[row["carrier"]].append(CarriedMessage(row["message_id"], row["provider_message_id"]))
+            by_carrier[row.carrier].append(CarriedMessage(row.message_id, row.provider_message_id))
         await asyncio.gather(*(self._forget(carrier, messages) for carrier, messages in by_carrier.items()))
         return len(rows) == BATCH
 
@@ -64,7 +80,7 @@ class CarrierErasures:
         ids = [message.reference for message in messages]
         await claims.persist(lambda: self.database.pool.execute(FORGET, ids), AGAIN.seconds)
 
-    async def _give_back(self, rows: Sequence[Any]) -> None:
+    async def _give_back(self, rows: Sequence[Erasure]) -> None:
         """Let what no carrier was asked for be claimed again at once."""
-        ids = [row["message_id"] for row in rows]
-        await self.database.pool.execute(GIVE_BACK, ids, self.clock.now(), rows[0]["due_at"])
+        ids = [row.message_id for row in rows]
+        await self.database.pool.execute(GIVE_BACK, ids, self.clock.now(), rows[0].due_at)

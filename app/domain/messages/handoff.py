@@ -169,7 +169,7 @@ class Handoff:
         now = self.clock.now()
         arguments = (now, now + self._lease, self.pace.batch)
         return await claims.claim(
-            self.database.pool, statement, *arguments, give_back=give_back, seconds=self.pace.lease
+            self.database.pool, dict[str, Any], statement, *arguments, give_back=give_back, seconds=self.pace.lease
         )
 
     async def _give_back(self, rows: Sequence[Any]) -> None:

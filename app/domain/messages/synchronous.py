@@ -2,10 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from app.db.engine import UNREACHABLE
+from app.db.rows import find
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import failures
@@ -19,6 +20,17 @@ LOOK_EVERY = 0.05
 FIND_RESULT = """
 SELECT status, error_code, from_number, to_number, segments, sent_at FROM messages WHERE account_id = $1 AND id = $2
 """
+
+
+class Outcome(NamedTuple):
+    """The state of a message after its hand-off."""
+
+    status: str
+    error_code: str | None
+    from_number: str
+    to_number: str
+    segments: int
+    sent_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +61,19 @@ async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Sen
         row = await _await_result(handoff, actor, id, deadline)
     except UNREACHABLE:  # the carrier may have it
         raise CarrierTimeout(id=id) from None
-    if row["status"] == MessageStatus.failed and not row["sent_at"]:
-        code = row["error_code"]
+    if row.status == MessageStatus.failed and not row.sent_at:
+        code = row.error_code or ""
         raise CarrierRefused(id=id, code=code, reason=failures.describe(code))
-    return Taken(id, row["from_number"], row["to_number"], row["segments"], accepted.replayed)
+    return Taken(id, row.from_number, row.to_number, row.segments, accepted.replayed)
 
 
-async def _await_result(handoff: Handoff, actor: Actor, id: int, deadline: float) -> Any:
+async def _await_result(handoff: Handoff, actor: Actor, id: int, deadline: float) -> Outcome:
     """Return a message that is not pending any more; another process may be at work on it."""
     while True:
-        row = await handoff.database.pool.fetchrow(FIND_RESULT, actor.account_id, id)
+        row = await find(handoff.database.pool, Outcome, FIND_RESULT, actor.account_id, id)
         if row is None:
             raise NotFound(kind="message", id=id)
-        if row["status"] != MessageStatus.pending:
+        if row.status != MessageStatus.pending:
             return row
         if asyncio.get_running_loop().time() >= deadline:
             raise CarrierTimeout(id=id)

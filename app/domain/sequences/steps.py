@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from app.db import claims
 from app.db.engine import Connection, Database
@@ -33,6 +32,7 @@ from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
+from app.domain.sequences.rows import DueStep
 from app.domain.templates import placeholders
 
 LEASE = timedelta(minutes=1)
@@ -57,7 +57,8 @@ WITH due AS (
 ), claimed AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
-SELECT e.*, s.name AS sequence_name, c.phone, {contacts.PERSON}, a.company_name, step.body,
+SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
+  e.claimed_until, c.phone, {contacts.PERSON}, a.company_name, step.body,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS heard_to,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
@@ -126,7 +127,14 @@ class Drip:
         """Send one batch of steps; return True when more may be due."""
         now = self.clock.now()
         rows = await claims.claim(
-            self.database.pool, CLAIM, now, now + LEASE, self.batch, give_back=self._let_go, seconds=LEASE.seconds
+            self.database.pool,
+            DueStep,
+            CLAIM,
+            now,
+            now + LEASE,
+            self.batch,
+            give_back=self._let_go,
+            seconds=LEASE.seconds,
         )
         for row in rows:
             if reason := _ended_by(row):
@@ -145,45 +153,45 @@ class Drip:
         """Tell whether a step waits to be sent."""
         return await self.database.pool.fetchval(IS_DUE, self.clock.now())
 
-    async def _send(self, row: Any, stands: Check) -> DomainError | None:
+    async def _send(self, row: DueStep, stands: Check) -> DomainError | None:
         """Send a step, unless it was sent before; return what stands against it."""
-        if row["was_sent"]:
+        if row.was_sent:
             return None
         send = Send(
-            to=row["phone"],
-            body=placeholders.fill(row["body"], row),
+            to=row.phone,
+            body=placeholders.fill(row.body, row._asdict()),
             consent_attested=True,
-            idempotency_key=step_key(row["id"], row["position"]),
+            idempotency_key=step_key(row.id, row.position),
             purpose=Purpose.promotional,
             attestation=Attestation.enrollment,
-            contact_id=row["contact_id"],
-            condition=Condition(stands, row["id"]),
+            contact_id=row.contact_id,
+            condition=Condition(stands, row.id),
         )
-        actor = Actor(row["account_id"], frozenset(), f"sequence:{row['sequence_id']}")
+        actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}")
         try:
             await self.acceptor.accept(actor, send)
         except DomainError as refusal:
             return refusal
         return None
 
-    async def _go_on(self, rows: Sequence[Any]) -> None:
+    async def _go_on(self, rows: Sequence[DueStep]) -> None:
         """Let enrollments go on to their next step, or complete them and tell it, whichever worker sent the step."""
         now = self.clock.now()
         async with self.database.pool.acquire() as connection, connection.transaction():
             moved = await connection.fetch(
                 GO_ON,
-                [row["id"] for row in rows],
-                [row["position"] for row in rows],
+                [row.id for row in rows],
+                [row.position for row in rows],
                 [_next_send_at(row, now) for row in rows],
                 now,
             )
             ids = {row["id"] for row in moved}
-            completed = [row for row in rows if row["id"] in ids and row["next_delay"] is None]
+            completed = [row for row in rows if row.id in ids and row.next_delay is None]
             await _tell(connection, completed, now)
         if completed:
             self.notify("events")
 
-    async def _heed(self, row: Any, refusal: DomainError) -> None:
+    async def _heed(self, row: DueStep, refusal: DomainError) -> None:
         """Try a step later, or end its enrollment.
 
         What has changed since the claim is looked at again at once, and so is what could not be sent while the database
@@ -192,35 +200,35 @@ class Drip:
         if isinstance(refusal, Unavailable | Conflict):
             await self._let_go([row])
             return
-        attempts: int = row["attempts"]
+        attempts = row.attempts
         if isinstance(refusal, OF_ACCOUNT):
             attempts = 0
         if isinstance(refusal, PASSING) and attempts < len(RETRIES):
             at = self.clock.now() + RETRIES[attempts]
-            await self.database.pool.execute(TRY_LATER, row["id"], row["claimed_until"], at)
+            await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at)
         else:
             await self._exit(row, refusal.code)
 
-    async def _let_go(self, rows: Sequence[Any]) -> None:
+    async def _let_go(self, rows: Sequence[DueStep]) -> None:
         for row in rows:
-            await self.database.pool.execute(LET_GO, row["id"], row["claimed_until"])
+            await self.database.pool.execute(LET_GO, row.id, row.claimed_until)
 
-    async def _exit(self, row: Any, reason: str) -> None:
-        await self.database.pool.execute(EXIT, row["id"], row["claimed_until"], reason, self.clock.now())
+    async def _exit(self, row: DueStep, reason: str) -> None:
+        await self.database.pool.execute(EXIT, row.id, row.claimed_until, reason, self.clock.now())
 
 
-def _ended_by(row: Any) -> str | None:
+def _ended_by(row: DueStep) -> str | None:
     """Return what ends an enrollment before its next step, whether or not its event was heard."""
-    if row["was_sent"]:
+    if row.was_sent:
         return None
-    if row["has_opted_out"]:
+    if row.has_opted_out:
         return OPTED_OUT
-    return REPLIED if any(quoted_replies.is_reply(body) for body in row["heard"]) else None
+    return REPLIED if any(quoted_replies.is_reply(body) for body in row.heard) else None
 
 
-def _standing(rows: Sequence[Any]) -> Check:
+def _standing(rows: Sequence[DueStep]) -> Check:
     """Return what tells which enrollments still stand as they did when they were claimed."""
-    heard_to = {row["id"]: row["heard_to"] for row in rows}
+    heard_to = {row.id: row.heard_to for row in rows}
 
     async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
         rows = await connection.fetch(STANDS, ids, [heard_to[id] for id in ids])
@@ -229,34 +237,34 @@ def _standing(rows: Sequence[Any]) -> Check:
     return check
 
 
-def _next_send_at(row: Any, now: datetime) -> datetime | None:
+def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
     """Return when the step after this one is due; None when there is none."""
-    if row["next_delay"] is None:
+    if row.next_delay is None:
         return None
-    wait = timedelta(minutes=row["next_delay"])
-    is_late = row["attempts"] > 0 or now - row["next_send_at"] > LATE
+    wait = timedelta(minutes=row.next_delay)
+    is_late = row.attempts > 0 or now - row.next_send_at > LATE
     return now + (max(wait, APART) if is_late else wait)
 
 
-async def _tell(connection: Connection, completed: Sequence[Any], now: datetime) -> None:
+async def _tell(connection: Connection, completed: Sequence[DueStep], now: datetime) -> None:
     await connection.execute(
         events.INSERT,
-        [row["account_id"] for row in completed],
+        [row.account_id for row in completed],
         [DripCompleted.name] * len(completed),
-        [row["contact_id"] for row in completed],
+        [row.contact_id for row in completed],
         [_completed(row, now).payload() for row in completed],
         [None] * len(completed),
     )
 
 
-def _completed(row: Any, now: datetime) -> DripCompleted:
+def _completed(row: DueStep, now: datetime) -> DripCompleted:
     return DripCompleted(
-        contact_id=row["contact_id"],
-        first_name=row["first_name"],
-        last_name=row["last_name"],
-        phone=row["phone"],
-        email=row["email"],
-        sequence_id=row["sequence_id"],
-        sequence_name=row["sequence_name"],
+        contact_id=row.contact_id,
+        first_name=row.first_name,
+        last_name=row.last_name,
+        phone=row.phone,
+        email=row.email,
+        sequence_id=row.sequence_id,
+        sequence_name=row.sequence_name,
         completed_at=timestamp(now),
     )

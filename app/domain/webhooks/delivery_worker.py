@@ -5,9 +5,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from app.db.engine import UNREACHABLE, Database
+from app.db.rows import fetch
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -17,6 +17,7 @@ from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Poster, Reply
 from app.domain.webhooks.records import Recorder, Result
+from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
 
 PER_ENDPOINT, TRUST = 8, 16
@@ -60,20 +61,20 @@ class DeliveryWorker:
     `leased_until` either, so that whoever takes over sends at most what was in flight a second time.
     """
 
-    def __init__(self, shared: Shared, subscription: Any, *, stopping: bool) -> None:
-        self.id: int = subscription["id"]
+    def __init__(self, shared: Shared, subscription: Leased, *, stopping: bool) -> None:
+        self.id = subscription.id
         self.subscription = subscription
         self.health = Health.of(subscription)
-        self.leased_until: datetime = subscription["leased_until"]
+        self.leased_until = subscription.leased_until
         self.stopping = stopping
         self._shared = shared
         self._dependencies = shared.dependencies
         self._secrets: Sequence[tuple[str, datetime | None]] = ()
-        self._queues: dict[Hashable, deque[Any]] = defaultdict(deque[Any])
+        self._queues: dict[Hashable, deque[Due]] = defaultdict(deque[Due])
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Timeout] = set()
-        self._trusted = TRUST * PER_ENDPOINT if not subscription["lapsed"] else 2 * TRUST
+        self._trusted = TRUST * PER_ENDPOINT if not subscription.has_lapsed else 2 * TRUST
         self._begun_at = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
@@ -111,19 +112,18 @@ class DeliveryWorker:
     async def _refill(self) -> bool:
         """Fetch what is due when little is left; return False when there is nothing to do or to wait for."""
         if self._may_start() and len(self._held) < LOW:
-            for row in await self._fetch():
-                self._held.add(row["id"])
-                self._queues[_queue(row)].append(row)
+            for delivery in await self._fetch():
+                self._held.add(delivery.id)
+                self._queues[_queue(delivery)].append(delivery)
         return bool(self._active) or (self._may_start() and bool(self._queues))
 
-    async def _fetch(self) -> Sequence[Any]:
+    async def _fetch(self) -> Sequence[Due]:
         if self.health.is_half_open and self._held:
             return ()
         limit = 1 if self.health.is_half_open else REFILL
-        now, ours = self._dependencies.clock.now(), (self.subscription["lease"], self.subscription["revision"])
-        return await self._dependencies.database.pool.fetch(
-            records.FIND_DUE, self.id, now, list(self._held), limit, *ours
-        )
+        now, ours = self._dependencies.clock.now(), (self.subscription.lease, self.subscription.revision)
+        pool = self._dependencies.database.pool
+        return await fetch(pool, Due, records.FIND_DUE, self.id, now, list(self._held), limit, *ours)
 
     def _may_start(self) -> bool:
         now = self._dependencies.clock.now()
@@ -143,18 +143,18 @@ class DeliveryWorker:
             if task.done():
                 del self._active[queue]
                 if not self._queues[queue] or not self._may_start():
-                    self._held.difference_update(row["id"] for row in self._queues.pop(queue))
+                    self._held.difference_update(delivery.id for delivery in self._queues.pop(queue))
                 task.result()
 
-    async def _run_queue(self, waiting: deque[Any]) -> None:
+    async def _run_queue(self, waiting: deque[Due]) -> None:
         """Deliver what stands in a queue, one after the other."""
         while waiting and self._may_start():
             async with self._shared.places:
                 if self._may_start():
                     await self._attempt(waiting[0])
-                    self._held.discard(waiting.popleft()["id"])
+                    self._held.discard(waiting.popleft().id)
 
-    async def _attempt(self, delivery: Any) -> None:
+    async def _attempt(self, delivery: Due) -> None:
         at = self._dependencies.clock.now()
         reply = await self._post(delivery, at)
         if reply is None:
@@ -163,63 +163,63 @@ class DeliveryWorker:
             self.stopping = True
         status, wait = self._judge(delivery, reply)
         later = None if wait is None else self._dependencies.clock.now() + wait
-        lease, revision = self.subscription["lease"], self.subscription["revision"]
-        result = Result(delivery["id"], delivery["attempts"] + 1, reply, at, status, later, lease, revision)
+        lease, revision = self.subscription.lease, self.subscription.revision
+        result = Result(delivery.id, delivery.attempts + 1, reply, at, status, later, lease, revision)
         if not await self._shared.recorder.record(result):
             self.stopping = True
         self._trusted += 1
 
-    async def _post(self, delivery: Any, at: datetime) -> Reply | None:
+    async def _post(self, delivery: Due, at: datetime) -> Reply | None:
         """Return what came of a post, or None where it was abandoned."""
         headers, post = self._headers(delivery, at), asyncio.timeout(None)
         self._posts.add(post)
         self._dependencies.watch(1)
         try:
             async with post:
-                return await self._dependencies.poster.post(self.subscription["target_url"], headers, delivery["body"])
+                return await self._dependencies.poster.post(self.subscription.target_url, headers, delivery.body)
         except TimeoutError:
             return None
         finally:
             self._posts.discard(post)
             self._dependencies.watch(-1)
 
-    def _judge(self, delivery: Any, reply: Reply) -> tuple[DeliveryStatus, timedelta | None]:
+    def _judge(self, delivery: Due, reply: Reply) -> tuple[DeliveryStatus, timedelta | None]:
         now = self._dependencies.clock.now()
         if reply.status is not None and 200 <= reply.status < 300:
             self.health.succeed(now)
             return DeliveryStatus.delivered, None
         self.health.fail(now, self._dependencies.schedule)
         retry_after = reply.retry_after if reply.status in BUSY else None
-        wait = self._dependencies.schedule.wait(delivery["attempts"] + 1, retry_after)
-        if wait is None or delivery["is_test"]:
+        wait = self._dependencies.schedule.wait(delivery.attempts + 1, retry_after)
+        if wait is None or delivery.is_test:
             return DeliveryStatus.failed, None
         return DeliveryStatus.pending, wait
 
-    def _headers(self, delivery: Any, now: datetime) -> Mapping[str, str]:
+    def _headers(self, delivery: Due, now: datetime) -> Mapping[str, str]:
         at = int(now.timestamp())
         live = [secret for secret, until in self._secrets if until is None or until > now]
         headers = {
             "content-type": "application/json",
             "user-agent": self._dependencies.user_agent,
-            "webhook-id": delivery["webhook_id"],
+            "webhook-id": delivery.webhook_id,
             "webhook-timestamp": str(at),
-            "webhook-signature": signing.sign(live, delivery["webhook_id"], at, delivery["body"]),
-            "webhook-event": delivery["event"],
-            "webhook-attempt": str(delivery["attempts"] + 1),
+            "webhook-signature": signing.sign(live, delivery.webhook_id, at, delivery.body),
+            "webhook-event": delivery.event,
+            "webhook-attempt": str(delivery.attempts + 1),
         }
-        return {**headers, "webhook-test": "true"} if delivery["is_test"] else headers
+        return {**headers, "webhook-test": "true"} if delivery.is_test else headers
 
 
-def _queue(delivery: Any) -> Hashable:
+def _queue(delivery: Due) -> Hashable:
     """Return what a delivery must keep its place in: its contact's first attempts; anything else is alone."""
-    if delivery["attempts"] == 0 and delivery["contact_id"] is not None:
-        return delivery["contact_id"]
-    return ("alone", delivery["id"])
+    if delivery.attempts == 0 and delivery.contact_id is not None:
+        return delivery.contact_id
+    return ("alone", delivery.id)
 
 
-def _secrets(seal: Seal, subscription: Any) -> Sequence[tuple[str, datetime | None]]:
+def _secrets(seal: Seal, subscription: Leased) -> Sequence[tuple[str, datetime | None]]:
     """Return the secrets that sign, and until when: the newest, and the one before it while that still counts."""
-    newest = (seal.open(subscription["secret"]), None)
-    if subscription["old_secret"] is None:
+    newest = (seal.open(subscription.secret), None)
+    if subscription.old_secret is None:
         return (newest,)
-    return (newest, (seal.open(subscription["old_secret"]), subscription["old_secret_until"]))
+    return (newest, (seal.open(subscription.old_secret), subscription.old_secret_until))

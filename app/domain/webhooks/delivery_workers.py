@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from app.db.engine import UNREACHABLE
 from app.domain.webhooks import ownership
 from app.domain.webhooks.delivery_worker import DeliveryWorker, Dependencies, Shared
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.records import Recorder
+from app.domain.webhooks.rows import Leased
 
 PER_PROCESS, WORKERS = 200, 500
 TURN_SECONDS = 1.0
@@ -101,22 +101,22 @@ class DeliveryWorkers:
             if late:  # pragma: no cover - what does not end when it is abandoned is left to the end of the process
                 return
 
-    async def _keep_sound(self, taken: Sequence[Any]) -> Sequence[Any]:
+    async def _keep_sound(self, taken: Sequence[Leased]) -> Sequence[Leased]:
         try:
             return await self._without_orphans(taken)
         except UNREACHABLE:
             await self.shared.leases.give_back(taken)
             raise
 
-    async def _without_orphans(self, subscriptions: Sequence[Any]) -> Sequence[Any]:
+    async def _without_orphans(self, subscriptions: Sequence[Leased]) -> Sequence[Leased]:
         """End the subscriptions whose maker has ended; return the others."""
-        if not any(each["maker_id"] for each in subscriptions):
+        if not any(each.maker_id for each in subscriptions):
             return subscriptions
         dependencies = self.shared.dependencies
         async with dependencies.database.pool.acquire() as connection:
             return await ownership.end_orphans(connection, subscriptions, dependencies.clock.now())
 
-    def _start(self, subscription: Any) -> None:
+    def _start(self, subscription: Leased) -> None:
         worker = DeliveryWorker(self.shared, subscription, stopping=self._stopping)
         task = self._workers[worker] = asyncio.create_task(self._work(worker))
         task.add_done_callback(lambda _: self._workers.pop(worker))

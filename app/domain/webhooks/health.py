@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
+from app.domain.webhooks.rows import Leased
 from app.domain.webhooks.schedule import Schedule, spell
 
 
@@ -22,14 +22,14 @@ class Health:
     last_success_at: datetime | None = None
 
     @classmethod
-    def of(cls, subscription: Any) -> "Health":
+    def of(cls, subscription: Leased) -> "Health":
         """Read the state that was stored."""
         return cls(
-            subscription["failures"],
-            subscription["trips"],
-            subscription["open_until"],
-            subscription["failing_since"],
-            subscription["noticed"],
+            subscription.failures,
+            subscription.trips,
+            subscription.open_until,
+            subscription.failing_since,
+            subscription.noticed,
         )
 
     @property

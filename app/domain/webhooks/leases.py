@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from app.db import claims
 from app.db.engine import Connection, Pool
@@ -12,6 +11,7 @@ from app.domain.kernel.unit_of_work import Notify
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 from app.domain.webhooks.notices import FAILING, notify
+from app.domain.webhooks.rows import Leased, Owned
 from app.domain.webhooks.schedule import Schedule, spell
 
 IS_DUE = """
@@ -22,12 +22,13 @@ SELECT EXISTS (SELECT FROM webhook_subscriptions
 # A dispatcher that holds a key of the row is no reason to skip it.
 LEASE = """
 WITH due AS (
-  SELECT id, leased_until IS NOT NULL AS lapsed FROM webhook_subscriptions
+  SELECT id, leased_until IS NOT NULL AS has_lapsed FROM webhook_subscriptions
   WHERE status = 'active' AND wake_at <= $1 AND (leased_until IS NULL OR leased_until <= $1) AND id <> ALL($4::bigint[])
   ORDER BY wake_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id
-RETURNING s.*, due.lapsed
+RETURNING s.id, s.account_id, s.target_url, s.maker_id, s.secret, s.old_secret, s.old_secret_until, s.leased_until,
+  s.lease, s.revision, s.failures, s.trips, s.open_until, s.failing_since, s.noticed, due.has_lapsed
 """
 
 GIVE_BACK = """
@@ -96,34 +97,34 @@ class Leases:
         """Tell whether a subscription has work due that nobody does."""
         return await self.pool.fetchval(IS_DUE, self.clock.now())
 
-    async def take(self, limit: int, held: Sequence[int]) -> Sequence[Any]:
+    async def take(self, limit: int, held: Sequence[int]) -> Sequence[Leased]:
         """Lease subscriptions that have work due, and none of those that are held.
 
-        `lapsed` tells of each whether the one who worked for it before never gave it back: it has died, most likely.
+        `has_lapsed` tells that the process that held one before never gave it back: it has probably died.
         """
         now = self.clock.now()
         arguments = (now, now + self._time, limit, held)
         return await claims.claim(
-            self.pool, LEASE, *arguments, give_back=self._release_unused, seconds=self.schedule.lease
+            self.pool, Leased, LEASE, *arguments, give_back=self._release_unused, seconds=self.schedule.lease
         )
 
-    async def give_back(self, subscriptions: Sequence[Any]) -> None:
+    async def give_back(self, subscriptions: Sequence[Leased]) -> None:
         """Let subscriptions that nothing was delivered for be leased again at once, though connections are lost."""
         await claims.persist(lambda: self._release_unused(subscriptions), self.schedule.lease)
 
-    async def _release_unused(self, subscriptions: Sequence[Any]) -> None:
-        ids, numbers = [each["id"] for each in subscriptions], [each["lease"] for each in subscriptions]
+    async def _release_unused(self, subscriptions: Sequence[Leased]) -> None:
+        ids, numbers = [each.id for each in subscriptions], [each.lease for each in subscriptions]
         await self.pool.execute(GIVE_BACK, ids, numbers)
 
     async def renew(
-        self, subscriptions: Sequence[Any], last_successes: Sequence[datetime | None]
+        self, subscriptions: Sequence[Leased], last_successes: Sequence[datetime | None]
     ) -> dict[int, datetime]:
         """Renew leases, and note successes; return the ids of the subscriptions that are still ours, and until when."""
-        ids, numbers = [each["id"] for each in subscriptions], [each["lease"] for each in subscriptions]
+        ids, numbers = [each.id for each in subscriptions], [each.lease for each in subscriptions]
         until = self.clock.now() + self._time
         return {row["id"]: until for row in await self.pool.fetch(RENEW, ids, numbers, last_successes, until)}
 
-    async def release(self, subscription: Any, health: Health) -> None:
+    async def release(self, subscription: Leased, health: Health) -> None:
         """Give a subscription back, with its health, and say when it must be looked at next.
 
         The row is locked before the next due time is read: a dispatcher that adds deliveries at this moment either
@@ -132,50 +133,50 @@ class Leases:
         """
         await claims.persist(lambda: self._release(subscription, replace(health)), self.schedule.lease)
 
-    async def _release(self, subscription: Any, health: Health) -> None:
-        now, id = self.clock.now(), subscription["id"]
+    async def _release(self, subscription: Leased, health: Health) -> None:
+        now, id = self.clock.now(), subscription.id
         async with self.pool.acquire() as connection, connection.transaction():
-            revision = await connection.fetchval(LOCK, id, subscription["lease"])
+            revision = await connection.fetchval(LOCK, id, subscription.lease)
             if revision is None:
                 return
-            if revision == subscription["revision"]:
+            if revision == subscription.revision:
                 await self._store(connection, subscription, health, now)
             wake_at = await connection.fetchval(FREE, id)
         if wake_at and wake_at <= now:
             self.notify("webhooks")
 
-    async def remove(self, subscription: Any) -> bool:
+    async def remove(self, subscription: Leased) -> bool:
         """End a subscription that answered 410 Gone; return False where it is no longer ours, or was changed since."""
         async with self.pool.acquire() as connection, connection.transaction():
-            revision = await connection.fetchval(LOCK, subscription["id"], subscription["lease"])
-            if revision != subscription["revision"]:
+            revision = await connection.fetchval(LOCK, subscription.id, subscription.lease)
+            if revision != subscription.revision:
                 return False
             await end(connection, subscription, SubscriptionStatus.removed, "answered 410 Gone and was removed")
         return True
 
-    async def _store(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> None:
+    async def _store(self, connection: Connection, subscription: Leased, health: Health, now: datetime) -> None:
         notice = health.due_notice(now, self.schedule)
         state = (health.failures, health.trips, health.open_until, health.failing_since, health.noticed)
-        await connection.execute(STORE, subscription["id"], *state, health.last_success_at)
+        await connection.execute(STORE, subscription.id, *state, health.last_success_at)
         without = f"{spell(self.schedule.disable_after)} without success"
         if await self._is_hopeless(connection, subscription, health, now):
             await end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
         elif notice:
             await notify(connection, subscription, FAILING, f"has been failing for {notice}; {without} disable it")
 
-    async def _is_hopeless(self, connection: Connection, subscription: Any, health: Health, now: datetime) -> bool:
+    async def _is_hopeless(self, connection: Connection, subscription: Leased, health: Health, now: datetime) -> bool:
         if not health.is_failing_for_too_long(now, self.schedule):
             return False
         least = self.schedule.disable_failures
-        return await connection.fetchval(COUNT_FAILED, subscription["id"], health.failing_since, least) >= least
+        return await connection.fetchval(COUNT_FAILED, subscription.id, health.failing_since, least) >= least
 
     @property
     def _time(self) -> timedelta:
         return timedelta(seconds=self.schedule.lease)
 
 
-async def end(connection: Connection, subscription: Any, status: SubscriptionStatus, why: str) -> None:
+async def end(connection: Connection, subscription: Owned, status: SubscriptionStatus, why: str) -> None:
     """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once."""
     left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
-    if await connection.fetchval(END, subscription["id"], status.value, left.value):
+    if await connection.fetchval(END, subscription.id, status.value, left.value):
         await notify(connection, subscription, status.value, why)

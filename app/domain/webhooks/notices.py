@@ -1,10 +1,9 @@
 """Telling an account of a subscription in trouble: in its list of notices, and by mail to its owners."""
 
-from typing import Any
-
 from app.db.engine import Connection
 from app.domain.accounts import mail_outbox
 from app.domain.webhooks.models import SubscriptionStatus
+from app.domain.webhooks.rows import Owned
 from app.urls import split
 
 FAILING = "failing"
@@ -29,9 +28,9 @@ STATES = {
 ADD = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VALUES ($1, $2, $3, $4)"
 
 
-async def notify(connection: Connection, subscription: Any, kind: str, what: str) -> None:
+async def notify(connection: Connection, subscription: Owned, kind: str, what: str) -> None:
     """Note what happened to a subscription, and have its account's owners mailed, in the caller's transaction."""
-    id, account_id, url = subscription["id"], subscription["account_id"], str(subscription["target_url"])
+    id, account_id, url = subscription.id, subscription.account_id, subscription.target_url
     state, advice = STATES[kind]
     text = f"{url} {what}."
     await connection.execute(ADD, account_id, id, kind, text)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 from sqlalchemy import ColumnElement
 
@@ -14,6 +14,9 @@ from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks.leases import end
 from app.domain.webhooks.models import Subscription, SubscriptionStatus
+from app.domain.webhooks.rows import Owned
+
+S = TypeVar("S", bound=Owned)
 
 WHY_ENDED = (
     "was removed, since what it was made with has ended: its key was revoked or ran out, the connection of its "
@@ -50,12 +53,12 @@ async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: d
     return frozenset(row["root"] for row in await connection.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
 
 
-async def end_orphans(connection: Connection, subscriptions: Sequence[Any], now: datetime) -> Sequence[Any]:
+async def end_orphans(connection: Connection, subscriptions: Sequence[S], now: datetime) -> Sequence[S]:
     """End the subscriptions whose maker's credential has ended, and tell the account; return the others."""
-    made = [each["id"] for each in subscriptions if each["maker_id"]]
+    made = [each.id for each in subscriptions if each.maker_id]
     ended = await find_orphans(connection, made, now)
     for each in subscriptions:
-        if each["id"] in ended:
+        if each.id in ended:
             async with connection.transaction():
                 await end(connection, each, SubscriptionStatus.removed, WHY_ENDED)
-    return [each for each in subscriptions if each["id"] not in ended]
+    return [each for each in subscriptions if each.id not in ended]

@@ -1,11 +1,12 @@
 """Adds a delivery for each event and each active subscription that is older than the event."""
 
 from collections import defaultdict
-from typing import Any
 
+from app.db.rows import fetch
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
+from app.domain.webhooks.rows import Subscribed
 
 # The rows are locked, so that no subscription is disabled or ended before its deliveries can be seen.
 FIND_SUBSCRIPTIONS = """
@@ -38,41 +39,41 @@ async def fan_out(batch: Batch) -> None:
     await batch.connection.execute(
         ADD_DELIVERIES,
         [event.account_id for event, _ in pairs],
-        [subscription["id"] for _, subscription in pairs],
+        [subscription.id for _, subscription in pairs],
         [event.id for event, _ in pairs],
-        [payloads.name_for(subscription["kind"], event.name) for event, subscription in pairs],
+        [payloads.name_for(subscription.kind, event.name) for event, subscription in pairs],
         [signing.webhook_id(event.created_at, event.id) for event, _ in pairs],
         [event.contact_id for event, _ in pairs],
         [_body(event, subscription) for event, subscription in pairs],
         [_first_status(subscription) for _, subscription in pairs],
         batch.now,
     )
-    await batch.connection.execute(WAKE, sorted({subscription["id"] for _, subscription in pairs}), batch.now)
+    await batch.connection.execute(WAKE, sorted({subscription.id for _, subscription in pairs}), batch.now)
     batch.notify("webhooks")
 
 
 REACTIONS = (Reaction(fan_out, required=True),)
 
 
-async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Any]]:
+async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Subscribed]]:
     accounts = list({event.account_id for event in batch.events})
-    subscriptions: dict[tuple[int, str], list[Any]] = defaultdict(list)
-    found = await batch.connection.fetch(FIND_SUBSCRIPTIONS, accounts)
+    subscriptions: dict[tuple[int, str], list[Subscribed]] = defaultdict(list)
+    found = await fetch(batch.connection, Subscribed, FIND_SUBSCRIPTIONS, accounts)
     for row in await ownership.end_orphans(batch.connection, found, batch.now):
-        for name in row["events"]:
-            subscriptions[row["account_id"], name].append(row)
+        for name in row.events:
+            subscriptions[row.account_id, name].append(row)
     return [
         (event, subscription)
         for event in batch.events
         for subscription in subscriptions[event.account_id, event.name]
-        if subscription["created_at"] <= event.created_at
+        if subscription.created_at <= event.created_at
     ]
 
 
-def _body(event: OutboxEvent, subscription: Any) -> bytes:
-    return payloads.serialize(subscription["kind"], event.name, event.payload, event.created_at)
+def _body(event: OutboxEvent, subscription: Subscribed) -> bytes:
+    return payloads.serialize(subscription.kind, event.name, event.payload, event.created_at)
 
 
-def _first_status(subscription: Any) -> str:
-    disabled = subscription["status"] == SubscriptionStatus.disabled
+def _first_status(subscription: Subscribed) -> str:
+    disabled = subscription.status == SubscriptionStatus.disabled
     return DeliveryStatus.skipped if disabled else DeliveryStatus.pending

@@ -247,7 +247,7 @@ async def test_subscriptions_whose_lease_was_lost_with_the_connection_are_worked
 
     assert losing.lost == 1
     [taken] = await stage.engine.shared.leases.take(1, [])
-    assert not taken["lapsed"]
+    assert not taken.has_lapsed
 
 
 async def test_a_subscription_whose_release_was_lost_with_the_connection_is_released_once_the_database_is_back(

@@ -5,14 +5,15 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from itertools import chain
+from typing import NamedTuple
 
-import asyncpg
 import httpx2
 
 from app.db.claims import claim, persist
 from app.db.engine import Pool
-from app.providers.carriers.sandbox.callbacks import Callback, post
+from app.providers.carriers.sandbox.callbacks import Callback, Kind, Payload, post
 
 BATCH = 128
 AT_ONCE = 32
@@ -50,7 +51,17 @@ ANY_DUE = f"SELECT EXISTS (SELECT FROM sandbox_callbacks WHERE {DUE})"
 
 log = logging.getLogger(__name__)
 
-Row = asyncpg.Record
+
+class DueCallback(NamedTuple):
+    """A callback that is due; `reference` is the id of the message it is about."""
+
+    id: int
+    reference: int
+    kind: Kind
+    payload: Payload
+    due_at: datetime
+    attempts: int
+    claimed_until: datetime
 
 
 class Playback:
@@ -85,29 +96,29 @@ class Playback:
 
     async def run(self) -> bool:
         """Deliver one batch of what is due; return whether there may be more."""
-        rows = await claim(self._pool, CLAIM, self._lease, give_back=self._give_back, seconds=self._lease)
+        rows = await claim(self._pool, DueCallback, CLAIM, self._lease, give_back=self._give_back, seconds=self._lease)
         if rows:
             delivered = set(chain.from_iterable(await asyncio.gather(*map(self._deliver, _by_message(rows)))))
             await persist(lambda: self._pool.execute(FINISH, list(delivered)), self._lease)
-            left = [row["id"] for row in rows if row["id"] not in delivered]
+            left = [row.id for row in rows if row.id not in delivered]
             await persist(lambda: self._postpone(left), self._lease)
         return len(rows) == BATCH
 
-    async def _give_back(self, rows: Sequence[Row]) -> None:
+    async def _give_back(self, rows: Sequence[DueCallback]) -> None:
         """Let callbacks that were not posted be claimed again at once."""
-        await self._pool.execute(GIVE_BACK, [row["id"] for row in rows], rows[0]["claimed_until"])
+        await self._pool.execute(GIVE_BACK, [row.id for row in rows], rows[0].claimed_until)
 
-    async def _deliver(self, rows: Sequence[Row]) -> list[int]:
+    async def _deliver(self, rows: Sequence[DueCallback]) -> list[int]:
         delivered: list[int] = []
         async with self._places:
             for row in rows:
                 if not await self._post(row):
                     break
-                delivered.append(row["id"])
+                delivered.append(row.id)
         return delivered
 
-    async def _post(self, row: Row) -> bool:
-        callback = Callback(row["kind"], row["payload"], row["due_at"])
+    async def _post(self, row: DueCallback) -> bool:
+        callback = Callback(row.kind, row.payload, row.due_at)
         try:
             response = await post(self._client, self._callback_url, self._secret, callback, self._now())
         except httpx2.HTTPError:
@@ -122,8 +133,8 @@ class Playback:
                 log.warning("Gave up a sandbox %s callback for message %s.", row["kind"], row["reference"])
 
 
-def _by_message(rows: Sequence[Row]) -> list[list[Row]]:
-    found: dict[int, list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: (row["due_at"], row["id"])):
-        found[row["reference"]].append(row)
+def _by_message(rows: Sequence[DueCallback]) -> list[list[DueCallback]]:
+    found: dict[int, list[DueCallback]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: (row.due_at, row.id)):
+        found[row.reference].append(row)
     return list(found.values())

@@ -1,0 +1,74 @@
+"""Rows that the statements of deliveries return."""
+
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+
+class Owned(Protocol):
+    """The columns of a subscription by which it is ended, and its account is told."""
+
+    @property
+    def id(self) -> int:
+        """Return its id."""
+        ...
+
+    @property
+    def account_id(self) -> int:
+        """Return the id of its account."""
+        ...
+
+    @property
+    def target_url(self) -> str:
+        """Return the URL that its events are posted to."""
+        ...
+
+    @property
+    def maker_id(self) -> int | None:
+        """Return the id of its row of `makers`; None for a subscription of the service itself."""
+        ...
+
+
+class Subscribed(NamedTuple):
+    """A subscription that events are fanned out to."""
+
+    id: int
+    account_id: int
+    kind: str
+    target_url: str
+    events: list[str]
+    status: str
+    maker_id: int | None
+    created_at: datetime
+
+
+class Leased(NamedTuple):
+    """A subscription that this process works for. `has_lapsed` tells that the last process never gave it back."""
+
+    id: int
+    account_id: int
+    target_url: str
+    maker_id: int | None
+    secret: bytes
+    old_secret: bytes | None
+    old_secret_until: datetime | None
+    leased_until: datetime
+    lease: int
+    revision: int
+    failures: int
+    trips: int
+    open_until: datetime | None
+    failing_since: datetime | None
+    noticed: int
+    has_lapsed: bool
+
+
+class Due(NamedTuple):
+    """A delivery that is due."""
+
+    id: int
+    event: str
+    webhook_id: str
+    contact_id: int | None
+    body: bytes
+    attempts: int
+    is_test: bool
