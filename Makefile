@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 # What `make check` is made of: independent of one another, so they run side by side.
-CHECKS := check-format check-lint check-types check-imports check-contract check-generated check-house
+CHECKS := check-format check-lint check-types check-imports check-contract check-generated check-architecture
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # One more than there are cores, up to four: while one waits, the others work.
@@ -49,7 +49,7 @@ chaos: .venv/development ## Kill workers, servers and connections under load, an
 generate: .venv/development ## Write schema.graphql and every other file that is read off the code
 	@$(BIN)/messaging generate
 
-format: .venv/development ## Rewrite the code in the house format
+format: .venv/development ## Format the code
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format
 
@@ -81,7 +81,7 @@ check-contract:
 check-generated:
 	@$(BIN)/messaging generate --check
 
-check-house:
+check-architecture:
 	@$(BIN)/pytest --numprocesses 0 --verbosity 2 tests/architecture
 
 # A stamp for each kind of environment: while locks and pyproject.toml stand still, nothing is done.

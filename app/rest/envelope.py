@@ -7,7 +7,6 @@ from uuid import uuid4
 import orjson
 import structlog
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -89,7 +88,7 @@ def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Pag
         return Response(orjson.dumps(body), status, headers, "application/json")
 
     app.router.redirect_slashes = False  # a redirect would answer in no envelope
-    for kind in (DomainError, HTTPException, RequestValidationError, Exception):
+    for kind in (DomainError, HTTPException, Exception):
         app.add_exception_handler(kind, refuse)
     app.add_middleware(LastResort, refuse=refuse)
 
@@ -155,8 +154,6 @@ def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, 
             default = DomainError.code if cause.status_code >= 500 else InvalidInput.code
             code = _CODES.get(cause.status_code, default)
             return cause.status_code, code, cause.detail or code, dict(cause.headers or {})
-        case RequestValidationError():
-            return _read_error(_invalid(cause))
         case DomainError():
             return _read_error(cause)
         case _:
@@ -172,11 +169,3 @@ def _method_not_allowed(request: Request) -> MethodNotAllowed:
     found = [route for route in routes if route.matches(request.scope)[0] is Match.PARTIAL]
     methods = sorted({method for route in found for method in route.methods or ()})
     return MethodNotAllowed(path=request.scope["path"], method=request.method, allowed=", ".join(methods))
-
-
-def _invalid(cause: RequestValidationError) -> DomainError:
-    fault = cause.errors()[0]
-    if fault["type"] == "json_invalid":
-        return InvalidJson(reason=fault["msg"])
-    field = ".".join(str(step) for step in fault["loc"][1:])
-    return InvalidInput(reason=f"{field}: {fault['msg']}.", field=field)

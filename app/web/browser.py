@@ -60,7 +60,7 @@ class FormRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, in which account and session. `csrf` is what forms of the session must send.
+    """Who is signed in, in which account and session.
 
     `browser` is the cookie by which the browser is known from now on, where the user has just signed in.
     """
@@ -68,7 +68,6 @@ class SignedIn:
     user: User
     account: Account
     session: Session
-    csrf: str
     token: str = field(repr=False)
     browser: str = field(default="", repr=False)
 
@@ -189,7 +188,7 @@ class Browser:
         return response
 
     def _signed_in(self, entry: Entry, token: str) -> SignedIn:
-        return SignedIn(entry.user, entry.account, entry.session, self._door.tokens.of_form(token), token)
+        return SignedIn(entry.user, entry.account, entry.session, token)
 
     def _cookie(self, request: Request, name: str) -> str | None:
         return cookie_in(request.headers, self._origin.cookie(name))

@@ -150,18 +150,6 @@ class Broken:
         raise RuntimeError("outermost")
 
 
-async def test_a_parameter_of_a_route_written_by_hand_is_refused_in_the_envelope(app: FastAPI) -> None:
-    def by_hand(limit: int) -> None: ...
-
-    app.add_api_route("/by-hand", by_hand)
-
-    answer = await client(app).get("/by-hand?limit=x")
-
-    assert answer.status_code == 422
-    assert answer.json()["error_code"] == "invalid_input"
-    assert answer.json()["error"] == ("limit: Input should be a valid integer, unable to parse string as an integer.")
-
-
 @pytest.mark.parametrize(
     ("status", "code"),
     [(400, "invalid_json"), (406, "invalid_input"), (413, "body_too_large"), (502, "internal_error")],

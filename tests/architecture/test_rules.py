@@ -1,4 +1,4 @@
-"""The rules of the house that no linter holds: sizes, prose, names, the error catalogue, the locks."""
+"""Rules that no linter checks: sizes, prose, names, the error catalogue, the locks."""
 
 import ast
 import importlib
