@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from app.embedded.servers import Servers
-from benchmarks import contacts, documents, handoff, send, webhooks
+from benchmarks import contacts, documents, handoff, receipts, send, webhooks
 from benchmarks.figures import Comparison, table
 from benchmarks.harness import Stage
 
@@ -21,6 +21,7 @@ PROGRAMS: dict[str, Program] = {
     "send": send.measure,
     "contacts": contacts.measure,
     "handoff": handoff.measure,
+    "receipts": receipts.measure,
     "webhooks": webhooks.measure,
     "documents": documents.measure,
 }

@@ -64,6 +64,13 @@ class Stage:
         finally:
             await self._administer(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def database_cpu_seconds(self) -> float:
+        """Return the processor time that PostgreSQL has used so far, in all its processes."""
+        server = psutil.Process(int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0]))
+        own = server.cpu_times()
+        ended = own.children_user + own.children_system
+        return _cpu_seconds(server) + ended + sum(map(_cpu_seconds, server.children()))
+
     async def _administer(self, statement: str) -> None:
         connection = await asyncpg.connect(self._address("postgres"))
         await connection.execute(statement)
@@ -82,8 +89,15 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """Return the processor time it has used so far."""
-        times = psutil.Process(self.pid).cpu_times()
-        return times.user + times.system
+        return _cpu_seconds(psutil.Process(self.pid))
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return times.user + times.system
 
 
 @contextmanager

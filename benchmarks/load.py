@@ -22,7 +22,7 @@ _content_length = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE).searc
 
 
 class Refused(Exception):
-    """Not every request was answered with 200, so that what was measured does not count."""
+    """Not every request was answered with 200 or 204, so that what was measured does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Run:
         """Count an answer."""
         status = answer[9:12]
         self.statuses[status.decode()] += 1
-        if status != b"200":
+        if status not in (b"200", b"204"):
             self.refusal = answer.decode()
         if self.begin <= now < self.end:
             self.times.append(now - sent)
@@ -138,6 +138,8 @@ class Connection(asyncio.Protocol):
 
 def _is_whole(answer: bytes) -> bool:
     end = answer.find(b"\r\n\r\n")
+    if answer[9:12] == b"204":
+        return end >= 0
     length = _content_length(answer, 0, max(end, 0))
     return length is not None and len(answer) >= end + 4 + int(length[1])
 

@@ -62,7 +62,7 @@ class Rounds:
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
     """Measure with many accounts, and with one whose balance every send wants."""
     async with on.database("send") as settings:
-        crowds = {count: await _open(settings, count) for count in BARS}
+        crowds = {count: await open_crowd(settings, count) for count in BARS}
         taken = {count: (Rounds("product"), Rounds("floor")) for count in BARS}
         with harness.product(settings) as product, harness.floor("benchmarks.floor_send", settings) as floor:
             for _ in range(rounds):
@@ -82,7 +82,7 @@ def _compare(count: int, product: Rounds, floor: Rounds) -> list[Comparison]:
     ]
 
 
-async def _open(settings: Settings, count: int) -> list[bytes]:
+async def open_crowd(settings: Settings, count: int) -> list[bytes]:
     """Open accounts and return a send to every phone; which account knows a phone is settled here."""
     opened = await accounts.open_accounts(settings, count)
     connection = await asyncpg.connect(settings.database_url)

@@ -54,6 +54,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         lines = _open_lines(settings.redis_url, stack)
         services = _join(settings, database, poster, lines)
         stack.push_async_callback(services.acceptor.close)
+        stack.push_async_callback(services.receipts.close)
         stack.push_async_callback(services.authentication.close)
         yield services
 
@@ -90,7 +91,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         notify=notify,
         acceptor=SendAcceptor(pool, clock, notify, carrier.capabilities.max_segments, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, notify, carriers),
-        receipts=Receipts(sessions, pool, clock, notify),
+        receipts=Receipts(database, clock, notify, settings.database_pool // 2),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writer=TemplateWriter(),
         carriers=carriers,

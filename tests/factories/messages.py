@@ -5,12 +5,14 @@ from typing import Any
 
 from tests.factories.tables import Rows, Source, ago
 
+CARRIER_IDS = Rows("carrier_ids")
 ERASED_TEXTS = Rows("erased_texts")
 MESSAGES = Rows("messages")
 RECEIPTS = Rows("receipts")
 SANDBOX_CALLBACKS = Rows("sandbox_callbacks")
 SANDBOX_MESSAGES = Rows("sandbox_messages")
 UNMATCHED_CALLBACKS = Rows("unmatched_callbacks")
+UNMATCHED_RECEIPTS = Rows("unmatched_receipts")
 
 INBOUND = MESSAGES.where(direction="inbound")
 OUTBOUND = MESSAGES.where(direction="outbound")
@@ -37,10 +39,10 @@ async def calls(source: Source) -> list[tuple[str, int]]:
     return [(body, times) for _, body, times in sorted(handed_over)]
 
 
-async def add_receipt(source: Source, provider_message_id: str, **values: Any) -> int:
+async def add_unmatched_receipt(source: Source, provider_message_id: str, **values: Any) -> int:
     """Enter a report that a text was sent, of which no message is known; return its id."""
     defaults = {"carrier": "sandbox", "status": "sent", "raw_status": "sent", "carrier_error": "", "part": 1}
-    return await RECEIPTS.insert(source, provider_message_id=provider_message_id, **(defaults | values))
+    return await UNMATCHED_RECEIPTS.insert(source, provider_message_id=provider_message_id, **(defaults | values))
 
 
 async def add_handed_over(source: Source, reference: int, at: datetime | None) -> None:

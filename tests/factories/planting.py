@@ -27,6 +27,7 @@ POINTERS = {
 
 PLAIN: Mapping[str, dict[str, Any]] = {
     "api_keys": {"revoked_at": None},
+    "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},
     "makers": {"maker_key_id": None, "maker_user_id": None},
@@ -70,9 +71,15 @@ async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
         waiting.remove(table)
         for more in MAKERS if table.name == "makers" else ({},):
             named = {name: ids.get(value, value) if value else None for name, value in more.items()}
-            row = _row(table, ids, word) | PLAIN.get(table.name, {}) | named
+            row = _row(table, ids, word) | PLAIN.get(table.name, {}) | _given(table, ids, word) | named
             ids[table.name] = await Rows(table.name).insert(source, **row)
     return ids
+
+
+def _given(table: Table, ids: Mapping[str, Any], word: str) -> dict[str, Any]:
+    """Return the carrier's id of the message, which two tables hold."""
+    given = {"provider_message_id": f"{word} {ids.get('contacts')}"}
+    return given if table.name in ("carrier_ids", "messages") else {}
 
 
 def _named(table: Table) -> set[str]:

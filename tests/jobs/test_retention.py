@@ -15,12 +15,13 @@ from app.services import Services
 from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_MAILS, add_link, add_session, id_of_user
 from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
 from tests.factories.messages import (
+    CARRIER_IDS,
     ERASED_TEXTS,
-    RECEIPTS,
     SANDBOX_CALLBACKS,
     SANDBOX_MESSAGES,
+    UNMATCHED_RECEIPTS,
     add_handed_over,
-    add_receipt,
+    add_unmatched_receipt,
 )
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, add_delivery, add_subscription
 
@@ -49,10 +50,16 @@ async def test_answers_are_forgotten_after_24_hours(services: Services, account:
 async def test_erased_texts_are_forgotten_when_no_carrier_brings_them_again(services: Services) -> None:
     for id, at in {"old": NOON - REPEATED_FOR - MOMENT, "kept": NOON - REPEATED_FOR, "new": NOON}.items():
         await ERASED_TEXTS.insert(services, carrier="sandbox", provider_message_id=id, erased_at=at)
+        for direction in ("inbound", "outbound"):
+            await CARRIER_IDS.insert(
+                services, carrier="sandbox", provider_message_id=id, direction=direction, message_id=1
+            )
 
     await _job(services).run()
 
     assert {*await ERASED_TEXTS.read(services, "provider_message_id")} == {"kept", "new"}
+    assert {*await CARRIER_IDS.where(direction="inbound").read(services, "provider_message_id")} == {"kept", "new"}
+    assert await CARRIER_IDS.where(direction="outbound").count(services) == 3
 
 
 async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(services: Services, account: Opened) -> None:
@@ -92,11 +99,11 @@ async def test_answers_to_keys_of_the_services_own_are_forgotten_after_30_days(
 async def test_receipts_are_forgotten_when_no_message_was_found_for_them_in_time(services: Services) -> None:
     old = NOON - UNMATCHED_FOR - MOMENT
     for name, message_id, at in [("lost", None, old), ("matched", 7, old), ("waiting", None, NOON - UNMATCHED_FOR)]:
-        await add_receipt(services, name, message_id=message_id, received_at=at)
+        await add_unmatched_receipt(services, name, message_id=message_id, received_at=at)
 
     await _job(services).run()
 
-    assert await RECEIPTS.read(services, "provider_message_id") == ["matched", "waiting"]
+    assert await UNMATCHED_RECEIPTS.read(services, "provider_message_id") == ["matched", "waiting"]
 
 
 async def test_what_the_sandbox_took_is_forgotten_after_30_days(services: Services) -> None:

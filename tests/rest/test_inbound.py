@@ -17,7 +17,7 @@ from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
 from app.services import Services
 from tests.factories.billing import audit, balance_of
 from tests.factories.events import told
-from tests.factories.messages import MESSAGES, RECEIPTS
+from tests.factories.messages import MESSAGES, UNMATCHED_RECEIPTS
 from tests.rest.answers import data, refusal
 from tests.rest.callbacks import INBOUND, exchange, kept
 from tests.rest.carriers import AT, call
@@ -134,7 +134,7 @@ async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
     answer = await call(http, secret, STATUS, report(4711, "delivered"))
 
     assert answer.status_code == 204
-    assert await RECEIPTS.where(message_id=None).only(pool, "provider_message_id") == "sbx_4711"
+    assert await UNMATCHED_RECEIPTS.only(pool, "provider_message_id") == "sbx_4711"
 
 
 @pytest.mark.parametrize("path", [INBOUND, STATUS])

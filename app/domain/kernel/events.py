@@ -1,7 +1,7 @@
 """Base class and register of events."""
 
 import enum
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -20,7 +20,7 @@ class Event:
 
     `name` is the name for single subscriptions, `topic` the dotted name for dashboard webhooks. `scope` is the scope
     that a subscription to the event needs, `live_kind` the kind of its live update; an event without one is not shown
-    live. `example` has a value for each field.
+    live. `example` has a value for each field, and `keys` names the fields.
     """
 
     name: ClassVar[str]
@@ -29,10 +29,11 @@ class Event:
     scope: ClassVar[str]
     live_kind: ClassVar[UpdateKind | None]
     example: ClassVar[dict[str, Any]]
+    keys: ClassVar[tuple[str, ...]]
 
     def payload(self) -> dict[str, Any]:
         """Return the flat JSON object that subscribers receive."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.keys}
 
 
 E = TypeVar("E", bound=type[Event])
@@ -47,6 +48,7 @@ def event(cls: E) -> E:
     `LookupError` for a name that is taken.
     """
     cls(**cls.example)
+    cls.keys = tuple(field.name for field in fields(cls))
     if missing := [name for name in ("scope", "live_kind") if not hasattr(cls, name)]:
         raise TypeError(f"{cls.__name__} declares no {missing[0]}")
     if EVENTS.setdefault(cls.name, cls) is not cls:

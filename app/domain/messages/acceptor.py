@@ -9,15 +9,17 @@ account's, where they wait, and hold up those of no other.
 """
 
 import asyncio
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
 from app.domain.kernel import idempotency, phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.lanes import Lanes, serve_parts
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
@@ -55,9 +57,6 @@ class Send:
     condition: Condition | None = None
 
 
-Lane = MicroBatcher[SendRequest, Verdict]
-
-
 class SendAcceptor:
     """Accepts sends, in batches, one batch at a time in a process, and one in each lane.
 
@@ -71,8 +70,7 @@ class SendAcceptor:
         self._max_segments = max_segments
         self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
         self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key)
-        self._lanes: dict[int, Lane] = {}
-        self._waiting = asyncio.Semaphore(waiting)
+        self._lanes = Lanes(self._serve_patiently, MAX_BATCH, waiting, _key)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
         """Debit the send and keep its message, or raise the `DomainError` that says why not.
@@ -88,12 +86,11 @@ class SendAcceptor:
     async def close(self) -> None:
         """Wait until every send that was taken has its verdict."""
         await self._line.close()
-        for lane in list(self._lanes.values()):
-            await lane.close()
+        await self._lanes.close()
 
     async def _decide_on(self, request: SendRequest) -> Verdict:
-        if lane := self._lanes.get(request.account_id):
-            return await self._wait_in(lane, request)
+        if request.account_id in self._lanes:
+            return await self._lanes(request.account_id, request)
         verdict = await self._line(request)
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
@@ -135,20 +132,10 @@ class SendAcceptor:
         return [verdict or self._take_aside(request) for request, verdict in zip(requests, verdicts, strict=True)]
 
     def _take_aside(self, request: SendRequest) -> asyncio.Task[Verdict]:
-        lane = self._lanes.setdefault(request.account_id, MicroBatcher(self._serve_patiently, MAX_BATCH, _key))
-        return asyncio.create_task(self._wait_in(lane, request))
-
-    async def _wait_in(self, lane: Lane, request: SendRequest) -> Verdict:
-        """Return the verdict of a lane; the last to leave closes it."""
-        try:
-            return await lane(request)
-        finally:
-            if not lane.load and self._lanes.get(request.account_id) is lane:
-                self._lanes.pop(request.account_id, None)
+        return asyncio.create_task(self._lanes(request.account_id, request))
 
     async def _serve_patiently(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
-        async with self._waiting:
-            return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
+        return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
 
     async def _serve(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
         """Decide on sends; where others are in the way, none but those of the same account go without a verdict.
@@ -167,21 +154,7 @@ class SendAcceptor:
                 return [None] * len(requests)
         except UNREACHABLE:
             return [Unavailable()] * len(requests)
-        return await self._serve_parts(requests, parts, waits=waits)
-
-    async def _serve_parts(
-        self, requests: Sequence[SendRequest], parts: Iterable[int], *, waits: bool
-    ) -> Sequence[Verdict | None]:
-        """Serve the sends of each part alone; `parts` says of each send in which it is."""
-        places: dict[int, list[int]] = {}
-        for place, part in enumerate(parts):
-            places.setdefault(part, []).append(place)
-        verdicts: list[Verdict | None] = [None] * len(requests)
-        for chosen in places.values():
-            served = await self._serve([requests[place] for place in chosen], waits=waits)
-            for place, verdict in zip(chosen, served, strict=True):
-                verdicts[place] = verdict
-        return verdicts
+        return await serve_parts(partial(self._serve, waits=waits), requests, parts)
 
     async def _decide(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
         batch = Batch(requests, self._clock.now(), waits)

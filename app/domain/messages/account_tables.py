@@ -10,7 +10,18 @@ WHERE ctid = ANY($1::tid[]) ON CONFLICT DO NOTHING
 DELETE_RECEIPTS = """
 DELETE FROM receipts WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE ctid = ANY($1::tid[])))
 """
+DELETE_UNMATCHED = """
+DELETE FROM unmatched_receipts WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE ctid = ANY($1::tid[])))
+"""
+DELETE_CARRIER_IDS = """
+DELETE FROM carrier_ids n USING messages m WHERE m.ctid = ANY($1::tid[])
+  AND n.carrier = m.carrier AND n.provider_message_id = m.provider_message_id AND n.direction = m.direction
+"""
 
-DELETED = (DeletedTable("messages", BY_ID, statements=(NOTE_CARRIED, DELETE_RECEIPTS, DELETE)),)
+DELETED = (
+    DeletedTable(
+        "messages", BY_ID, statements=(NOTE_CARRIED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE)
+    ),
+)
 
 EXPORTED = (ExportedTable("messages", order=BY_ID),)

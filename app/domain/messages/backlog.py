@@ -5,5 +5,5 @@ OLDEST = {
     " WHERE status = 'pending' AND claimed_until IS NULL",
     "reconcile": "SELECT extract(epoch FROM $1 - min(claimed_until)) FROM messages"
     " WHERE status = 'pending' AND claimed_until IS NOT NULL",
-    "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM receipts WHERE message_id IS NULL",
+    "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM unmatched_receipts",
 }

@@ -1,14 +1,38 @@
 """Erases the messages of a contact, and notes what carriers must delete and must not deliver again."""
 
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, literal, select
 
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.models import CarrierErasure, Direction, ErasedText, Message, ReceiptRow
+from app.domain.messages.models import (
+    CarrierErasure,
+    CarrierId,
+    Direction,
+    ErasedText,
+    Message,
+    ReceiptRow,
+    UnmatchedReceipt,
+)
 
 REPEATED_FOR = timedelta(days=7)
 """How long after an inbound message, at most, a carrier may deliver it again."""
+
+UNREAD: dict[str, Any] = {"synchronize_session": False}
+"""What is deleted here is not read in the same unit."""
+
+GIVEN = (
+    Message.carrier == CarrierId.carrier,
+    Message.provider_message_id == CarrierId.provider_message_id,
+    Message.direction == CarrierId.direction,
+)
+NOTED = exists().where(
+    CarrierId.direction == Direction.inbound,
+    ErasedText.carrier == CarrierId.carrier,
+    ErasedText.provider_message_id == CarrierId.provider_message_id,
+)
+"""The id of an inbound message that is not to be taken in again: it stays as long as the note."""
 
 
 async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
@@ -22,9 +46,11 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     await _note_texts(unit, contact_id)
     await _note_carried(unit, contact_id)
     own = _is_of(unit, contact_id)
-    reports = delete(ReceiptRow).where(ReceiptRow.message_id.in_(select(Message.id).where(own)))
-    await unit.execute(reports.execution_options(synchronize_session=False))
-    await unit.execute(delete(Message).where(own).execution_options(synchronize_session=False))
+    ids = select(Message.id).where(own)
+    for reports in (ReceiptRow, UnmatchedReceipt):
+        await unit.execute(delete(reports).where(reports.message_id.in_(ids)).execution_options(**UNREAD))
+    await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
+    await unit.execute(delete(Message).where(own).execution_options(**UNREAD))
 
 
 async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:

@@ -1,5 +1,6 @@
 """What happens to messages."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,4 +184,21 @@ def outbound(message: Message, contact: Contact) -> dict[str, Any]:
         "contact_id": contact.id,
         "contact_first_name": contact.first_name,
         "contact_last_name": contact.last_name,
+    }
+
+
+def outbound_keys(row: Mapping[str, Any], provider_message_id: str | None, status: str, cost: float) -> dict[str, Any]:
+    """Return the same keys, from a row of the message with its contact's names and what has changed since."""
+    return {
+        "message_id": row["id"],
+        "provider_message_id": provider_message_id or "",
+        "from_number": row["from_number"],
+        "to_number": row["to_number"],
+        "body": row["body"],
+        "status": status,
+        "segments": row["segments"],
+        "cost": cost,
+        "contact_id": row["contact_id"],
+        "contact_first_name": row["first_name"],
+        "contact_last_name": row["last_name"],
     }

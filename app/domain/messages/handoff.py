@@ -24,11 +24,10 @@ from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import outcome
+from app.domain.messages import carrier_ids, outcome
 from app.domain.messages.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
-from app.domain.messages.events import MessageSent
+from app.domain.messages.events import MessageSent, outbound_keys
 from app.domain.messages.failures import OwnCode
-from app.domain.messages.outcome import Report
 
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
@@ -69,17 +68,28 @@ WITH lapsed AS (
 SELECT m.*, c.first_name, c.last_name FROM claimed m {contacts.join("m.contact_id")}
 """
 
-RECORD_SENT = """
-WITH taken AS (
-  SELECT m.id, m.status FROM messages m WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
-)
-UPDATE messages m SET provider_message_id = a.provider_message_id, claimed_until = NULL,
+RECORD_SENT = f"""
+WITH answered AS (
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
+), taken AS (
+  SELECT m.id, m.status, m.carrier, m.provider_message_id FROM messages m
+  WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
+), named AS ({
+    carrier_ids.give(
+        "SELECT carrier, a.provider_message_id, id AS message_id FROM taken JOIN answered a USING (id)"
+        " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
+    )
+})
+UPDATE messages m SET claimed_until = NULL,
+  provider_message_id = coalesce(taken.provider_message_id, named.provider_message_id),
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
   carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
   unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
   sent_at = coalesce(m.sent_at, $4)
-FROM taken, unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
-WHERE m.id = taken.id AND m.id = a.id RETURNING m.id, taken.status = 'pending' AS was_pending
+FROM taken JOIN answered a USING (id) LEFT JOIN named ON named.message_id = id
+WHERE m.id = taken.id
+RETURNING m.id, m.carrier, m.provider_message_id, named.message_id IS NOT NULL AS is_named,
+  taken.status = 'pending' AS was_pending
 """
 
 GIVE_BACK = """
@@ -146,7 +156,7 @@ class Handoff:
         open = [row for row in rows if not _blocked(row)]
         for row, code in blocked:
             self.tally("blocked")
-            await self._persist(partial(self._fail, row, code, Report()))
+            await self._persist(partial(self._fail, row, code))
         answers = await asyncio.gather(*(self._call(row) for row in open))
         await self._record(list(zip(open, answers, strict=True)))
 
@@ -242,16 +252,19 @@ class Handoff:
         await claims.persist(record, self.pace.lease)
 
     async def _record_accepted(self, accepted: Sequence[tuple[Any, Accepted]]) -> None:
-        """Record what was sent; of an answer that cannot be kept, such as an id that was given before, that it was."""
+        """Record what was sent; of an answer that cannot be stored, that it was."""
         try:
             async with self.database.pool.acquire() as connection, connection.transaction():
-                await _record_sent(connection, accepted, self.clock.now())
+                has_matched = await _record_sent(connection, accepted, self.clock.now())
         except UNSTORABLE:
             if accepted == (bare := [(row, NAMELESS) for row, _ in accepted]):
                 raise
             for each in accepted if len(accepted) > 1 else bare:
                 await self._record_accepted([each])
+            return
         self.notify("events")
+        if has_matched:
+            self.notify("receipts")
 
     async def _record_other(self, row: Any, answer: Answer | Unconfirmed | None) -> None:
         late = self.clock.now() >= row["created_at"] + GIVE_UP
@@ -264,9 +277,9 @@ class Handoff:
                 async with self._unit(row) as unit:
                     await outcome.presume_sent(unit, row["id"], row["claimed_until"])
             case Rejected(retryable=False):
-                await self._fail(row, answer.code, Report(carrier_error=answer.carrier_error))
+                await self._fail(row, answer.code, answer.carrier_error)
             case _ if late:
-                await self._fail(row, FailureCode.expired, Report())
+                await self._fail(row, FailureCode.expired)
             case _:
                 due_at = self.clock.now() + _backoff(row["attempts"])
                 answered = answer is not None  # a refusal for now ends the silence that came before it
@@ -279,9 +292,9 @@ class Handoff:
         wait = min(max(first, now - since), ASK_MOST, max(first, since + self._unconfirmed_after - now))
         await self.database.pool.execute(ASK_LATER, row["id"], row["claimed_until"], now + wait, now)
 
-    async def _fail(self, row: Any, code: str, report: Report) -> None:
+    async def _fail(self, row: Any, code: str, carrier_error: str | None = None) -> None:
         async with self._unit(row) as unit:
-            await outcome.fail(unit, row["id"], code, report, row["claimed_until"])
+            await outcome.fail(unit, row["id"], code, carrier_error, row["claimed_until"])
 
     def _unit(self, row: Any) -> AbstractAsyncContextManager[UnitOfWork]:
         actor = Actor(row["account_id"], frozenset(), f"carrier:{row['carrier']}", row["request_id"])
@@ -318,7 +331,8 @@ def _backoff(attempts: int) -> timedelta:
     return min(RETRY_MOST, RETRY_FIRST * 2 ** min(attempts - 1, 10))
 
 
-async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Accepted]], now: datetime) -> None:
+async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Accepted]], now: datetime) -> bool:
+    """Record what was sent, with the ids that are not taken; return True where reports have waited for an id."""
     recorded = await connection.fetch(
         RECORD_SENT,
         [row["id"] for row, _ in accepted],
@@ -326,30 +340,20 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[Any, Acc
         [answer.carrier_status for _, answer in accepted],
         now,
     )
+    named = {row["id"]: row["provider_message_id"] for row in recorded}
     new = {row["id"] for row in recorded if row["was_pending"]}
-    sent = [(row, answer) for row, answer in accepted if row["id"] in new]
+    sent = [row for row, _ in accepted if row["id"] in new]
     await connection.execute(
         events.INSERT,
-        [row["account_id"] for row, _ in sent],
+        [row["account_id"] for row in sent],
         [MessageSent.name] * len(sent),
-        [row["contact_id"] for row, _ in sent],
-        [_sent(row, answer, now).payload() for row, answer in sent],
-        [row["request_id"] for row, _ in sent],
+        [row["contact_id"] for row in sent],
+        [_sent(row, named[row["id"]], now).payload() for row in sent],
+        [row["request_id"] for row in sent],
     )
+    given = [(row["carrier"], row["provider_message_id"], row["id"]) for row in recorded if row["is_named"]]
+    return await carrier_ids.match(connection, given)
 
 
-def _sent(row: Any, answer: Accepted, now: datetime) -> MessageSent:
-    return MessageSent(
-        message_id=row["id"],
-        provider_message_id=answer.provider_message_id,
-        from_number=row["from_number"],
-        to_number=row["to_number"],
-        body=row["body"],
-        status="sent",
-        segments=row["segments"],
-        cost=float(row["cost"]),
-        contact_id=row["contact_id"],
-        contact_first_name=row["first_name"],
-        contact_last_name=row["last_name"],
-        sent_at=timestamp(now),
-    )
+def _sent(row: Any, provider_message_id: str | None, now: datetime) -> MessageSent:
+    return MessageSent(**outbound_keys(row, provider_message_id, "sent", float(row["cost"])), sent_at=timestamp(now))

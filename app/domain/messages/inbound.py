@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool, Sessions
 from app.domain.accounts import queries as accounts
@@ -26,8 +27,7 @@ from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import failures, outcome, queries
 from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import NewMessage
-from app.domain.messages.models import Direction, ErasedText, Message, MessageStatus, Purpose
-from app.domain.messages.outcome import Report
+from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
 from app.domain.numbers import sql as numbers
 
 SOURCE = "inbound_sms"
@@ -85,13 +85,14 @@ class Arrival:
 
 
 async def _take_in(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> None:
-    if await _is_known(unit, carrier, inbound):
+    id = await _take_id(unit, carrier, inbound)
+    if id is None:
         return
     if recognition.classify(inbound.body).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
     intent = recognition.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
-    arrival = await _keep(unit, carrier, contact, inbound)
+    arrival = await _keep(unit, id, carrier, contact, inbound)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
@@ -102,20 +103,17 @@ async def _take_in(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) 
     await unit.save(contact, arrival.conversation)
 
 
-async def _is_known(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> bool:
-    """Tell whether the text was kept before, even if it has been erased since; hold up its duplicates meanwhile."""
-    id = inbound.provider_message_id
-    await unit.execute(select(func.pg_advisory_xact_lock(func.hashtext(carrier.name), func.hashtext(id))))
-    kept = exists().where(
-        Message.carrier == carrier.name,
-        Message.provider_message_id == id,
-        Message.direction == Direction.inbound,
-    )
-    erased = exists().where(ErasedText.carrier == carrier.name, ErasedText.provider_message_id == id)
-    return bool(await unit.one(select(or_(kept, erased))))
+async def _take_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int | None:
+    """Return an id for the text; None where the text was kept before, even if it has been erased since.
+
+    The duplicates of a text that is being kept wait here until it is.
+    """
+    names = {"carrier": carrier.name, "provider_message_id": inbound.provider_message_id, "direction": "inbound"}
+    taken = insert(CarrierId).values(**names, message_id=func.nextval("messages_id_seq")).on_conflict_do_nothing()
+    return (await unit.execute(taken.returning(CarrierId.message_id))).scalar_one_or_none()
 
 
-async def _keep(unit: UnitOfWork, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
+async def _keep(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
     conversation = await conversations.find_or_open(
         unit,
         contact,
@@ -123,6 +121,7 @@ async def _keep(unit: UnitOfWork, carrier: Carrier, contact: Contact, inbound: I
     )
     counted = sms_parts.count(inbound.body)
     message = Message(
+        id=id,
         account_id=unit.actor.account_id,
         contact_id=contact.id,
         conversation_id=conversation.id,
@@ -172,7 +171,7 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
     for waiting in await queries.list_waiting(unit, arrival.contact.id):
         if waiting.claimed_until is None and waiting.purpose != Purpose.compliance:
-            await outcome.fail(unit, waiting.id, failures.OwnCode.contact_opted_out, Report())
+            await outcome.fail(unit, waiting.id, failures.OwnCode.contact_opted_out)
     if changed and not arrival.carrier.capabilities.handles_opt_out:
         await _reply(unit, arrival, STOPPED)
 

@@ -66,14 +66,6 @@ class Message(Base):
         Index("ix_messages_log", "account_id", text("id DESC")),
         Index("ix_messages_conversation_id", "conversation_id", "id"),
         Index("ix_messages_contact_id", "contact_id"),
-        Index(
-            "uq_messages_provider_message_id",
-            "carrier",
-            "provider_message_id",
-            "direction",
-            unique=True,
-            postgresql_where=text("provider_message_id IS NOT NULL"),
-        ),
     )
 
     id: Mapped[Key]
@@ -107,8 +99,19 @@ class Message(Base):
     delivered_at: Mapped[datetime | None]
 
 
+class CarrierId(Base):
+    """The id that a carrier gave a message; no two messages of one direction share one."""
+
+    __tablename__ = "carrier_ids"
+
+    carrier: Mapped[str] = mapped_column(primary_key=True)
+    provider_message_id: Mapped[str] = mapped_column(primary_key=True)
+    direction: Mapped[str] = mapped_column(primary_key=True)
+    message_id: Mapped[int]
+
+
 class ErasedText(Base):
-    """What a carrier called a text to us that was erased with its contact: brought again, it is not kept again."""
+    """The id that a carrier gave a text to us that was erased with its contact: it is not kept again."""
 
     __tablename__ = "erased_texts"
 
@@ -130,25 +133,46 @@ class CarrierErasure(Base):
 
 
 class ReceiptRow(Base):
-    """A carrier's report, journaled before it is applied. `message_id` is null until the message is known."""
+    """A carrier's report on a message, kept once however often it comes.
+
+    `contradicts` is true for a final status that came after the other final status, and so changed nothing.
+    """
 
     __tablename__ = "receipts"
+
+    message_id: Mapped[int] = mapped_column(primary_key=True)
+    provider_message_id: Mapped[str] = mapped_column(primary_key=True)
+    raw_status: Mapped[str] = mapped_column(primary_key=True)
+    carrier_error: Mapped[str] = mapped_column(primary_key=True)
+    part: Mapped[int] = mapped_column(primary_key=True)
+    status: Mapped[str]
+    error_code: Mapped[str | None]
+    contradicts: Mapped[bool] = mapped_column(server_default=text("false"))
+    received_at: Mapped[Created]
+
+
+class UnmatchedReceipt(Base):
+    """A carrier's report that came before the carrier's answer to the hand-off: its message is not known yet.
+
+    `message_id` is set when the hand-off is recorded; the report is then applied, and the row deleted.
+    """
+
+    __tablename__ = "unmatched_receipts"
     __table_args__ = (
         UniqueConstraint("carrier", "provider_message_id", "raw_status", "carrier_error", "part"),
-        Index("ix_receipts_message_id", "message_id"),
-        Index("ix_receipts_parked", "received_at", postgresql_where=text("message_id IS NULL")),
+        Index("ix_unmatched_receipts_received_at", "received_at"),
+        Index("ix_unmatched_receipts_matched", "message_id", postgresql_where=text("message_id IS NOT NULL")),
     )
 
     id: Mapped[Key]
     carrier: Mapped[str]
     provider_message_id: Mapped[str]
-    message_id: Mapped[int | None]
     status: Mapped[str]
     raw_status: Mapped[str]
     error_code: Mapped[str | None]
     carrier_error: Mapped[str]
     part: Mapped[int]
-    contradicts: Mapped[bool] = mapped_column(server_default=text("false"))
+    message_id: Mapped[int | None]
     received_at: Mapped[Created]
 
 

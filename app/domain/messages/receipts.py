@@ -1,105 +1,145 @@
-"""Carriers' reports: journaled first, then applied, in any order and any number of times."""
+"""Carriers' reports: journaled and applied in batches, in any order and any number of times.
 
-from dataclasses import dataclass
+While one batch is applied, the reports that arrive gather for the next. A batch waits for nobody's locks: a report on
+what another transaction has locked waits in a lane of its account, and holds up those of no other.
+"""
+
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
-from sqlalchemy import select, update
-from sqlalchemy.dialects.postgresql import insert
-
-from app.db.engine import Pool, Sessions
-from app.domain.billing import service as billing
+from app.db.engine import CONTENDED, UNREACHABLE, Database
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import outcome
+from app.domain.kernel.lanes import Lanes, serve_parts
+from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
+from app.domain.messages import carrier_ids, outcome
+from app.domain.messages.application import FIND, Application, Fate, Held, Said
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
-from app.domain.messages.models import Message, ReceiptRow
-from app.domain.messages.outcome import Report
 
 UNMATCHED_FOR = timedelta(hours=24)
 """How long a report waits for its message."""
 
-FIND_MESSAGE = """
-SELECT id, account_id FROM messages
-WHERE direction = 'outbound' AND carrier = $1
-  AND (provider_message_id = $2 OR (id = $3 AND provider_message_id IS NULL))
-ORDER BY provider_message_id LIMIT 1
-"""
+MAX_BATCH = 128
+MATCHED = 100
+"""How many reports that were matched are applied at once."""
 
-PARK = """
-INSERT INTO receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part)
+WAITING = 4
+"""How many lanes wait in the database at once, if nothing else is said; each takes a connection."""
+
+KEEP_UNMATCHED = """
+INSERT INTO unmatched_receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part)
 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
 """
 
-FIND_PARKED = """
-SELECT r.id, r.carrier, r.provider_message_id, r.status, r.raw_status, r.error_code, r.carrier_error, r.part,
-  m.id AS message_id, m.account_id
-FROM receipts r JOIN messages m ON m.carrier = r.carrier AND m.provider_message_id = r.provider_message_id
-  AND m.direction = 'outbound'
-WHERE r.message_id IS NULL ORDER BY r.id LIMIT 100
+FIND_MATCHED = f"""
+SELECT id, carrier, provider_message_id, status, raw_status, error_code, carrier_error, part
+FROM unmatched_receipts WHERE message_id IS NOT NULL ORDER BY id LIMIT {MATCHED}
 """
+IS_MATCHED = "SELECT EXISTS (SELECT FROM unmatched_receipts WHERE message_id IS NOT NULL)"
+
+Verdict = Fate | Held | Exception
 
 
-@dataclass(frozen=True, slots=True)
 class Receipts:
-    """The reports of all carriers, on their way to the messages they are about."""
+    """The reports of all carriers, on their way to the messages they are about.
 
-    sessions: Sessions
-    pool: Pool
-    clock: Clock
-    notify: Notify
+    A process applies one batch at a time, and one in each lane; lanes take no more than `waiting` connections of the
+    pool, which must have others.
+    """
+
+    def __init__(self, database: Database, clock: Clock, notify: Notify, waiting: int = WAITING) -> None:
+        self._database = database
+        self._clock = clock
+        self._notify = notify
+        self._line: MicroBatcher[Said, Verdict] = MicroBatcher(partial(self._serve, waits=False), MAX_BATCH)
+        self._lanes: Lanes[Said, Verdict] = Lanes(partial(self._serve, waits=True), MAX_BATCH, waiting)
 
     async def receive(self, carrier: str, receipt: Receipt) -> None:
-        """Journal a report and apply it; park it where its message is not known yet. Again changes nothing.
+        """Journal a report and apply it; keep it apart while its message is not known. Again changes nothing.
 
-        A report on a message that is erased at this moment is dropped.
+        Returns after the commit. A report on a message that is erased at this moment is dropped.
         """
-        found = await self.pool.fetchrow(FIND_MESSAGE, carrier, receipt.provider_message_id, receipt.reference)
-        if found is None:
-            await self.pool.execute(PARK, *_row(carrier, receipt).values())
-            self.notify("receipts")
-            return
-        async with self._unit(carrier, found["account_id"]) as unit:
-            if not await _hold(unit, found["id"], receipt):
-                return
-            row = {**_row(carrier, receipt), "message_id": found["id"]}
-            journaled = insert(ReceiptRow).values(row).on_conflict_do_nothing().returning(ReceiptRow.id)
-            id = (await unit.execute(journaled)).scalar_one_or_none()
-            if id is not None:
-                await _apply(unit, id, found["id"], receipt)
+        said = Said(carrier, receipt)
+        while await self._apply(said) is Fate.unmatched and not await self._keep_unmatched(said):
+            pass
 
     async def match(self) -> bool:
-        """Apply parked reports whose messages are known by now; return True when there were any."""
-        parked = await self.pool.fetch(FIND_PARKED)
-        for row in parked:
-            async with self._unit(row["carrier"], row["account_id"]) as unit:
-                if not await _hold(unit, row["message_id"], _receipt(row)):
-                    continue
-                taken = update(ReceiptRow).where(ReceiptRow.id == row["id"], ReceiptRow.message_id.is_(None))
-                result = await unit.execute(taken.values(message_id=row["message_id"]).returning(ReceiptRow.id))
-                if result.scalar_one_or_none() is not None:
-                    await _apply(unit, row["id"], row["message_id"], _receipt(row))
-        return bool(parked)
+        """Apply reports that came before their messages were known, and were matched since; return True for any."""
+        rows = await self._database.pool.fetch(FIND_MATCHED)
+        await asyncio.gather(*(self._apply(Said(row["carrier"], _receipt(row), row["id"])) for row in rows))
+        return bool(rows)
 
     async def due(self) -> bool:
-        """Tell whether a parked report has found its message."""
-        return bool(await self.pool.fetch(FIND_PARKED))
+        """Tell whether a report was matched that is not applied."""
+        return await self._database.pool.fetchval(IS_MATCHED)
 
-    def _unit(self, carrier: str, account_id: int) -> Any:
-        actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
-        return open_unit(self.sessions, actor, self.clock, self.notify)
+    async def close(self) -> None:
+        """Wait until every report that was taken is applied."""
+        await self._line.close()
+        await self._lanes.close()
+
+    async def _apply(self, said: Said) -> Fate:
+        if said.receipt.code is FailureCode.opted_out:
+            await self._keep_opt_out(said)
+        verdict = await self._line(said)
+        if isinstance(verdict, Held):
+            verdict = await self._lanes(verdict.account_id, said)
+        assert not isinstance(verdict, Held), "whoever waits gets what it waited for, or an error"
+        if isinstance(verdict, Exception):
+            raise verdict
+        return verdict
+
+    async def _serve(self, reports: Sequence[Said], *, waits: bool) -> Sequence[Verdict]:
+        """Apply reports; what breaks a batch is found by applying each alone."""
+        application = Application(reports, self._clock.now(), waits)
+        try:
+            async with self._database.pool.acquire() as connection, connection.transaction():
+                fates = await application.run(connection)
+        except Exception as cause:
+            is_away = isinstance(cause, UNREACHABLE) and not isinstance(cause, CONTENDED)
+            if len(reports) == 1 or is_away:
+                return [cause] * len(reports)
+            return await serve_parts(partial(self._serve, waits=waits), reports, range(len(reports)))
+        if application.has_events:
+            self._notify("events")
+        if application.has_matched:
+            self._notify("receipts")
+        return fates
+
+    async def _keep_unmatched(self, said: Said) -> bool:
+        """Keep a report until its message is known; return False where a message has got its id by now."""
+        ids = [said.carrier], [said.receipt.provider_message_id]
+        async with self._database.pool.acquire() as connection, connection.transaction():
+            if not await connection.fetch(carrier_ids.HOLD, *ids):
+                return False
+            await connection.execute(KEEP_UNMATCHED, said.carrier, *_columns(said.receipt))
+            await connection.execute(carrier_ids.RELEASE, *ids)
+        return True
+
+    async def _keep_opt_out(self, said: Said) -> None:
+        """Keep an opt-out that only the carrier knew of, before its report is applied: then none is ever lost."""
+        receipt = said.receipt
+        [found] = await self._database.pool.fetch(
+            FIND, [said.carrier], [receipt.provider_message_id], [receipt.reference]
+        )
+        if found["account_id"]:
+            actor = Actor(found["account_id"], frozenset(), f"carrier:{said.carrier}")
+            async with open_unit(self._database.sessions, actor, self._clock, self._notify) as unit:
+                await outcome.opt_out(unit, found["message_id"])
 
 
-def _row(carrier: str, receipt: Receipt) -> dict[str, Any]:
-    return {
-        "carrier": carrier,
-        "provider_message_id": receipt.provider_message_id,
-        "status": receipt.status.value,
-        "raw_status": receipt.raw_status,
-        "error_code": receipt.code,
-        "carrier_error": receipt.carrier_error,
-        "part": receipt.part,
-    }
+def _columns(receipt: Receipt) -> tuple[str, str, str, str | None, str, int]:
+    return (
+        receipt.provider_message_id,
+        receipt.status.value,
+        receipt.raw_status,
+        receipt.code,
+        receipt.carrier_error,
+        receipt.part,
+    )
 
 
 def _receipt(row: Any) -> Receipt:
@@ -111,35 +151,3 @@ def _receipt(row: Any) -> Receipt:
         carrier_error=row["carrier_error"],
         part=row["part"],
     )
-
-
-async def _hold(unit: UnitOfWork, message_id: int, receipt: Receipt) -> bool:
-    """Lock the message of a report until the unit ends, so that it is not erased meanwhile; False where it was.
-
-    A failure changes the balance, which is locked first, as in an erasure.
-    """
-    if receipt.status is ReceiptStatus.failed:
-        await billing.lock(unit)
-    own = select(Message.id).where(Message.account_id == unit.actor.account_id, Message.id == message_id)
-    return await unit.one(own.with_for_update(key_share=True)) is not None
-
-
-async def _apply(unit: UnitOfWork, id: int, message_id: int, receipt: Receipt) -> None:
-    """Apply a report by the table of legal changes; one that contradicts the final state is marked so."""
-    report = Report(receipt.provider_message_id, receipt.raw_status, receipt.carrier_error or None)
-    match receipt.status:
-        case ReceiptStatus.delivered:
-            changed = await outcome.deliver(unit, message_id, report)
-        case ReceiptStatus.failed:
-            changed = await outcome.fail(unit, message_id, receipt.code or FailureCode.carrier_error, report)
-        case ReceiptStatus.sent:
-            await outcome.mark_sent(unit, message_id, report)
-            return
-        case ReceiptStatus.pending | ReceiptStatus.unconfirmed:  # pragma: no branch - no status is left
-            unconfirmed = receipt.status is ReceiptStatus.unconfirmed
-            await outcome.note(unit, message_id, report, unconfirmed=unconfirmed)
-            return
-    if not changed:
-        final = select(Message.status).where(Message.id == message_id).scalar_subquery()
-        contradiction = update(ReceiptRow).where(ReceiptRow.id == id, ReceiptRow.status != final)
-        await unit.execute(contradiction.values(contradicts=True))

@@ -9,8 +9,14 @@ from app.domain.messages.receipts import UNMATCHED_FOR
 UNUSABLE_FOR = timedelta(days=30)
 """How long a callback is kept that could not be used."""
 
+FORGET_TEXTS = """
+WITH old AS (DELETE FROM erased_texts WHERE erased_at < $1 RETURNING carrier, provider_message_id)
+DELETE FROM carrier_ids n USING old
+WHERE n.carrier = old.carrier AND n.provider_message_id = old.provider_message_id AND n.direction = 'inbound'
+"""
+
 RULES = (
-    Rule("DELETE FROM receipts WHERE message_id IS NULL AND received_at < $1", UNMATCHED_FOR),
-    Rule("DELETE FROM erased_texts WHERE erased_at < $1", REPEATED_FOR),
+    Rule("DELETE FROM unmatched_receipts WHERE message_id IS NULL AND received_at < $1", UNMATCHED_FOR),
+    Rule(FORGET_TEXTS, REPEATED_FOR),
     Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
 )

@@ -13,7 +13,7 @@ from app.domain.messages.handoff import Handoff
 from app.services import Services
 from tests.factories.billing import audit
 from tests.factories.contacts import id_of_contact
-from tests.factories.messages import MESSAGES, RECEIPTS, add_receipt
+from tests.factories.messages import CARRIER_IDS, MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS, add_unmatched_receipt
 from tests.factories.traps import until_blocked
 from tests.waiting import within
 
@@ -46,12 +46,12 @@ async def test_a_report_that_comes_while_its_text_is_erased_is_dropped(
     await audit(pool)
 
 
-async def test_a_parked_report_that_is_matched_while_its_text_is_erased_stays_parked(
+async def test_a_report_that_was_matched_is_gone_when_its_text_is_erased_before_it_is_applied(
     services: Services, pool: Pool, send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff
 ) -> None:
     sent = await send()
     await handoff.run()
-    await add_receipt(pool, f"sbx_{sent.message_id}")
+    await add_unmatched_receipt(pool, f"sbx_{sent.message_id}", message_id=sent.message_id)
 
     async with act() as unit:
         await erasure.erase(unit, await id_of_contact(pool))
@@ -59,4 +59,5 @@ async def test_a_parked_report_that_is_matched_while_its_text_is_erased_stays_pa
         await until_blocked(pool)
     await within("the matching", matching)
 
-    assert await RECEIPTS.read(pool, "message_id") == [None]
+    left = [await rows.count(pool) for rows in (MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS, CARRIER_IDS)]
+    assert left == [0, 0, 0, 0]

@@ -8,10 +8,18 @@ from typing import Any, ClassVar
 import pytest
 
 from app.db.engine import Pool
-from app.domain.messages import outcome
-from app.domain.messages.carrier import Accepted, Answer, Capabilities, FailureCode, OutboundMessage, Rejected
+from app.domain.messages.application import Application, Said
+from app.domain.messages.carrier import (
+    Accepted,
+    Answer,
+    Capabilities,
+    FailureCode,
+    OutboundMessage,
+    Receipt,
+    ReceiptStatus,
+    Rejected,
+)
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.outcome import Report
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, through
 from tests.factories.billing import audit, entries
@@ -272,16 +280,17 @@ async def test_a_full_batch_says_that_there_may_be_more(send: Callable[..., Any]
 
 
 async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone(
-    send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff, pool: Pool
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
     carrier = Absorbed(pool)
     calling = asyncio.create_task(through(handoff, carrier).run())
     await within("the carrier to be asked", carrier.asked.wait())
 
-    async with act() as unit:
-        await outcome.deliver(unit, id, Report("sbx_receipt", "delivered"))
-        carrier.answer.set_result(Accepted("sbx_answer"))
+    said = Said("sandbox", Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id))
+    async with pool.acquire() as connection, connection.transaction():
+        await Application([said], handoff.clock.now()).run(connection)
+        carrier.answer.set_result(Accepted(f"sbx_{id}"))
         await until_blocked(pool)
     await calling
 

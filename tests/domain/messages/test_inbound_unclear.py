@@ -13,7 +13,6 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.outcome import Report
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
@@ -118,7 +117,7 @@ async def test_an_opt_out_that_the_carrier_knew_of_settles_an_unclear_one(
     await text(UNCLEAR)
 
     async with act() as unit:
-        await outcome.fail(unit, id, FailureCode.opted_out, Report())
+        await outcome.fail(unit, id, FailureCode.opted_out)
 
     assert ((await contact(pool))["held_until"], (await contact(pool))["status"]) == (None, "opted_out")
     assert not (await conversation(pool))["possible_opt_out"]

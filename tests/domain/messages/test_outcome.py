@@ -1,7 +1,7 @@
-"""What becomes of a message."""
+"""Messages that fail, or are presumed sent, without a carrier's report."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,9 +10,9 @@ from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
-from app.domain.messages.carrier import FailureCode
-from app.domain.messages.outcome import Report
+from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES, audit, balance_of, entries
 from tests.factories.contacts import CONTACTS, SUPPRESSIONS, id_of_contact
@@ -23,39 +23,9 @@ from tests.factories.traps import locked, until_blocked
 TO, OTHER = "+12025550143", "+12025550144"
 FINAL = "message_delivered", "message_failed"
 
-Change = Callable[[UnitOfWork, int], Awaitable[bool]]
-
-
-async def deliver(unit: UnitOfWork, id: int) -> bool:
-    return await outcome.deliver(unit, id, Report("sbx_1", "delivered"))
-
 
 async def fail(unit: UnitOfWork, id: int) -> bool:
-    return await outcome.fail(unit, id, FailureCode.filtered, Report("sbx_1", "failed", "30007"))
-
-
-async def mark_sent(unit: UnitOfWork, id: int) -> bool:
-    return await outcome.mark_sent(unit, id, Report("sbx_1", "sent"))
-
-
-async def note(unit: UnitOfWork, id: int) -> bool:
-    return await outcome.note(unit, id, Report("sbx_1", "unknown"), unconfirmed=True)
-
-
-async def test_a_delivered_text_keeps_its_cost_and_is_told_as_sent_and_as_delivered(
-    send: Callable[..., Any], act: Callable[..., Any], pool: Pool
-) -> None:
-    id = (await send()).message_id
-
-    async with act() as unit:
-        assert await deliver(unit, id)
-
-    [message] = await MESSAGES.read(pool, "status", "provider_message_id", "carrier_status", "sent_at", "delivered_at")
-    assert tuple(message)[:3] == ("delivered", "sbx_1", "delivered")
-    assert message["sent_at"] == message["delivered_at"]
-    assert await told(pool, "message_sent", *FINAL) == ["message_sent", "message_delivered"]
-    assert await entries(pool) == [("debit", -1, 999)]
-    await audit(pool)
+    return await outcome.fail(unit, id, FailureCode.filtered, "30007")
 
 
 async def test_a_failed_text_costs_nothing_and_says_why(
@@ -76,49 +46,21 @@ async def test_a_failed_text_costs_nothing_and_says_why(
     await audit(pool)
 
 
-@pytest.mark.parametrize("late", [deliver, fail, mark_sent, note])
-@pytest.mark.parametrize("final", [deliver, fail])
-async def test_a_final_state_absorbs_whatever_comes_later(
-    send: Callable[..., Any], act: Callable[..., Any], pool: Pool, final: Change, late: Change
-) -> None:
-    id = (await send()).message_id
-    async with act() as unit:
-        await final(unit, id)
-    before = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *FINAL)
-
-    async with act() as unit:
-        assert not await late(unit, id)
-
-    assert before == (
-        await MESSAGES.read(pool),
-        await entries(pool),
-        await told(pool, "message_sent", *FINAL),
-    )
-
-
-async def test_a_text_is_sent_once(send: Callable[..., Any], act: Callable[..., Any], pool: Pool) -> None:
-    id = (await send()).message_id
-
-    async with act() as unit:
-        first, second = await mark_sent(unit, id), await mark_sent(unit, id)
-
-    assert (first, second) == (True, False)
-    assert await told(pool, "message_sent") == ["message_sent"]
-
-
 async def test_a_failure_in_many_processes_at_once_is_refunded_and_told_once(
-    send: Callable[..., Any], act: Callable[..., Any], pool: Pool
+    services: Services, send: Callable[..., Any], act: Callable[..., Any], pool: Pool
 ) -> None:
     id = (await send()).message_id
+    delivered = Receipt("sbx_1", ReceiptStatus.delivered, "delivered", reference=id)
 
-    async def one(change: Change) -> bool:
+    async def fail_it() -> bool:
         async with act() as unit:
-            return await change(unit, id)
+            return await fail(unit, id)
 
-    changed = await asyncio.gather(*(one(change) for change in (fail, deliver, fail, deliver, fail, fail)))
+    report = services.receipts.receive("sandbox", delivered)
+    changed = await asyncio.gather(fail_it(), fail_it(), report, fail_it(), fail_it())
 
     [status] = {status for status, _ in await states(pool)}
-    assert changed.count(True) == 1
+    assert changed.count(True) == (status == "failed")
     assert await told(pool, *FINAL) == [f"message_{status}"]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)][: 1 + (status == "failed")]
     await audit(pool)
@@ -181,7 +123,7 @@ async def test_an_opt_out_known_to_the_carrier_belongs_to_the_phone_that_was_tex
         await contacts.update(unit, await id_of_contact(pool), {"phone": OTHER})
 
     async with act() as unit:
-        await outcome.fail(unit, id, FailureCode.opted_out, Report())
+        await outcome.fail(unit, id, FailureCode.opted_out)
 
     assert await SUPPRESSIONS.read(pool, "phone") == [TO]
     assert dict(await CONTACTS.read(pool, "phone", "status")) == {OTHER: "active", TO: "opted_out"}

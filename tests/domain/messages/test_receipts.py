@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.contacts import opt_outs
 from app.domain.messages.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
@@ -17,14 +18,16 @@ from app.domain.messages.retention import RULES
 from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.factories.billing import audit, entries
+from tests.factories.billing import LEDGER_ENTRIES, audit, entries
 from tests.factories.clocks import Later
-from tests.factories.events import EVENTS, told
-from tests.factories.messages import MESSAGES, RECEIPTS, states
+from tests.factories.contacts import SUPPRESSIONS, id_of_contact
+from tests.factories.events import EVENTS, payloads, told
+from tests.factories.messages import MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS, states
 
 ANSWER = "answer"
 REPORTS = ("sent", "delivered", "failed", "unconfirmed")
 FINAL = ("delivered", "failed")
+TOLD = ("message_delivered", "message_failed")
 
 
 def report(id: str, status: str, reference: int | None = None, **words: Any) -> Receipt:
@@ -136,6 +139,72 @@ async def test_a_failure_after_the_delivery_is_kept_as_a_contradiction_and_chang
     assert await entries(pool) == [("debit", -1, 999)]
 
 
+async def test_a_delivered_text_keeps_its_cost_and_is_told_as_sent_and_as_delivered(
+    services: Services, send: Callable[..., Any], pool: Pool
+) -> None:
+    id = (await send()).message_id
+
+    await services.receipts.receive("sandbox", report("sbx_1", "delivered", id))
+
+    [message] = await MESSAGES.read(pool, "status", "provider_message_id", "carrier_status", "sent_at", "delivered_at")
+    assert tuple(message)[:3] == ("delivered", "sbx_1", "delivered")
+    assert message["sent_at"] == message["delivered_at"]
+    assert await told(pool, "message_sent", *TOLD) == ["message_sent", "message_delivered"]
+    assert await entries(pool) == [("debit", -1, 999)]
+    await audit(pool)
+
+
+async def test_a_failure_costs_nothing_and_says_why(
+    services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    id = (await send(body="A" * 161)).message_id
+    await handoff.run()
+    filtered = Receipt(f"sbx_{id}", ReceiptStatus.failed, "undelivered", FailureCode.filtered, "30007")
+
+    await services.receipts.receive("sandbox", filtered)
+
+    [message] = await MESSAGES.read(pool, "status", "error_code", "carrier_status", "carrier_error", "cost")
+    assert tuple(message) == ("failed", "filtered", "undelivered", "30007", 0)
+    [failed] = await payloads(pool, "message_failed")
+    assert (failed["cost"], failed["segments"], failed["delivered_at"]) == (0.0, 2, None)
+    assert failed["status_description"].startswith("The carrier filtered the text as unwanted.")
+    assert await entries(pool) == [("debit", -2, 998), ("refund", 2, 1000)]
+    refund = await LEDGER_ENTRIES.where(type="refund").only(pool, "description", "actor")
+    assert refund == ("Message failed: filtered", "carrier:sandbox")
+
+
+@pytest.mark.parametrize("late", ["sent", "delivered", "failed", "unconfirmed", "pending"])
+@pytest.mark.parametrize("final", FINAL)
+async def test_a_final_state_absorbs_whatever_comes_later(
+    services: Services, reference: int, pool: Pool, final: str, late: str
+) -> None:
+    await services.receipts.receive("sandbox", report(f"sbx_{reference}", final))
+    before = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *TOLD)
+
+    await services.receipts.receive("sandbox", report(f"sbx_{reference}", late, raw="late"))
+
+    after = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *TOLD)
+    assert after == before
+    contradicts = late in FINAL and late != final
+    assert await RECEIPTS.where(raw_status="late").only(pool, "contradicts") == contradicts
+
+
+async def test_an_opt_out_known_to_the_carrier_is_kept_once(
+    services: Services, reference: int, act: Callable[..., Any], pool: Pool
+) -> None:
+    said = Receipt(f"sbx_{reference}", ReceiptStatus.failed, "failed", FailureCode.opted_out)
+    await services.receipts.receive("sandbox", said)
+    async with act() as unit:
+        await opt_outs.record_opt_in(unit, await id_of_contact(pool), "paper", "I agree")
+
+    await services.receipts.receive("sandbox", said)
+
+    assert await states(pool) == [("failed", "opted_out")]
+    assert await told(pool, "new_opt_out", *TOLD) == ["new_opt_out", "message_failed"]
+    assert await SUPPRESSIONS.count(pool) == 0
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
 async def test_a_text_that_the_network_cannot_confirm_stays_sent_and_may_still_be_delivered(
     services: Services, reference: int, pool: Pool
 ) -> None:
@@ -149,29 +218,32 @@ async def test_a_text_that_the_network_cannot_confirm_stays_sent_and_may_still_b
     assert not await MESSAGES.only(pool, "unconfirmed")
 
 
-async def test_a_report_on_a_text_without_an_answer_is_parked_and_matched_once_the_answer_is_there(
+async def test_a_report_on_a_text_without_an_answer_is_matched_when_the_answer_is_recorded(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
     delivered = report(f"sbx_{id}", "delivered")
     for _ in range(2):
         await services.receipts.receive("sandbox", delivered)
-    parked = await states(pool), await services.receipts.due(), await services.receipts.match()
+    early = await states(pool), await services.receipts.due(), await services.receipts.match()
+    kept = await UNMATCHED_RECEIPTS.read(pool, "provider_message_id", "message_id")
 
     await handoff.run()
     due = await services.receipts.due()
     matched = await asyncio.gather(services.receipts.match(), services.receipts.match())  # one may find it done
     await services.receipts.receive("sandbox", delivered)
 
-    assert parked == ([("pending", None)], False, False)
+    assert early == ([("pending", None)], False, False)
+    assert kept == [(f"sbx_{id}", None)]
     assert (due, True in matched) == (True, True)
     assert not await services.receipts.due()
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
     assert await RECEIPTS.read(pool, "message_id", "contradicts") == [(id, False)]
+    assert await UNMATCHED_RECEIPTS.count(pool) == 0
 
 
-async def test_a_parked_failure_is_refunded_once_when_it_is_matched(
+async def test_a_failure_that_came_early_is_refunded_once_when_it_is_matched(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
@@ -182,19 +254,20 @@ async def test_a_parked_failure_is_refunded_once_when_it_is_matched(
     await asyncio.gather(*(services.receipts.match() for _ in range(4)))
 
     assert await states(pool) == [("failed", "carrier_error")]
-    assert await journal(pool) == [("failed", False), ("delivered", True)]
+    assert await journal(pool) == [("delivered", True), ("failed", False)]
+    assert await UNMATCHED_RECEIPTS.count(pool) == 0
     await audit(pool)
 
 
 async def test_a_report_that_no_text_was_found_for_is_forgotten_after_a_day(services: Services, pool: Pool) -> None:
     await services.receipts.receive("sandbox", report("sbx_unknown", "delivered", 2**62))
     await purge("retention", RULES, services.database, Later(timedelta(hours=23))).run()
-    kept = await journal(pool)
+    kept = await UNMATCHED_RECEIPTS.read(pool, "provider_message_id")
 
     await purge("retention", RULES, services.database, Later(timedelta(hours=25))).run()
 
-    assert kept == [("delivered", False)]
-    assert await journal(pool) == []
+    assert kept == ["sbx_unknown"]
+    assert await UNMATCHED_RECEIPTS.count(pool) == 0
 
 
 async def test_a_report_of_another_carrier_is_not_about_our_text(

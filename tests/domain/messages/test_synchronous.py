@@ -18,7 +18,6 @@ from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.outcome import Report
 from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -232,7 +231,7 @@ async def test_the_same_key_answers_the_same_when_the_network_has_lost_the_text_
 ) -> None:
     first = await send(idempotency_key="key 1")
     async with act() as unit:
-        await outcome.fail(unit, first.message_id, FailureCode.unreachable, Report())
+        await outcome.fail(unit, first.message_id, FailureCode.unreachable)
 
     again = await send(idempotency_key="key 1")
 

@@ -63,6 +63,13 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('message_id', name=op.f('pk_carrier_erasures'))
     )
     op.create_index('ix_carrier_erasures_due_at', 'carrier_erasures', ['due_at'], unique=False)
+    op.create_table('carrier_ids',
+    sa.Column('carrier', sa.Text(), nullable=False),
+    sa.Column('provider_message_id', sa.Text(), nullable=False),
+    sa.Column('direction', sa.Text(), nullable=False),
+    sa.Column('message_id', sa.BigInteger(), nullable=False),
+    sa.PrimaryKeyConstraint('carrier', 'provider_message_id', 'direction', name=op.f('pk_carrier_ids'))
+    )
     op.create_table('erased_texts',
     sa.Column('carrier', sa.Text(), nullable=False),
     sa.Column('provider_message_id', sa.Text(), nullable=False),
@@ -108,22 +115,17 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_oauth_signing_keys'))
     )
     op.create_table('receipts',
-    sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
-    sa.Column('carrier', sa.Text(), nullable=False),
+    sa.Column('message_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('provider_message_id', sa.Text(), nullable=False),
-    sa.Column('message_id', sa.BigInteger(), nullable=True),
-    sa.Column('status', sa.Text(), nullable=False),
     sa.Column('raw_status', sa.Text(), nullable=False),
-    sa.Column('error_code', sa.Text(), nullable=True),
     sa.Column('carrier_error', sa.Text(), nullable=False),
-    sa.Column('part', sa.BigInteger(), nullable=False),
+    sa.Column('part', sa.BigInteger(), autoincrement=False, nullable=False),
+    sa.Column('status', sa.Text(), nullable=False),
+    sa.Column('error_code', sa.Text(), nullable=True),
     sa.Column('contradicts', sa.Boolean(), server_default=sa.text('false'), nullable=False),
     sa.Column('received_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
-    sa.PrimaryKeyConstraint('id', name=op.f('pk_receipts')),
-    sa.UniqueConstraint('carrier', 'provider_message_id', 'raw_status', 'carrier_error', 'part', name=op.f('uq_receipts_carrier_provider_message_id_raw_status_carrier_error_part'))
+    sa.PrimaryKeyConstraint('message_id', 'provider_message_id', 'raw_status', 'carrier_error', 'part', name=op.f('pk_receipts'))
     )
-    op.create_index('ix_receipts_message_id', 'receipts', ['message_id'], unique=False)
-    op.create_index('ix_receipts_parked', 'receipts', ['received_at'], unique=False, postgresql_where=sa.text('message_id IS NULL'))
     op.create_table('outbox',
     sa.Column('account_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('event_id', sa.BigInteger(), autoincrement=False, nullable=False),
@@ -165,6 +167,22 @@ def upgrade() -> None:
     sa.Column('received_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_unmatched_callbacks'))
     )
+    op.create_table('unmatched_receipts',
+    sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
+    sa.Column('carrier', sa.Text(), nullable=False),
+    sa.Column('provider_message_id', sa.Text(), nullable=False),
+    sa.Column('status', sa.Text(), nullable=False),
+    sa.Column('raw_status', sa.Text(), nullable=False),
+    sa.Column('error_code', sa.Text(), nullable=True),
+    sa.Column('carrier_error', sa.Text(), nullable=False),
+    sa.Column('part', sa.BigInteger(), nullable=False),
+    sa.Column('message_id', sa.BigInteger(), nullable=True),
+    sa.Column('received_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_unmatched_receipts')),
+    sa.UniqueConstraint('carrier', 'provider_message_id', 'raw_status', 'carrier_error', 'part', name=op.f('uq_unmatched_receipts_carrier_provider_message_id_raw_status_carrier_error_part'))
+    )
+    op.create_index('ix_unmatched_receipts_matched', 'unmatched_receipts', ['message_id'], unique=False, postgresql_where=sa.text('message_id IS NOT NULL'))
+    op.create_index('ix_unmatched_receipts_received_at', 'unmatched_receipts', ['received_at'], unique=False)
     op.create_table('api_keys',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
     sa.Column('account_id', sa.BigInteger(), nullable=False),
@@ -534,7 +552,6 @@ def upgrade() -> None:
     op.create_index('ix_messages_conversation_id', 'messages', ['conversation_id', 'id'], unique=False)
     op.create_index('ix_messages_due', 'messages', ['due_at', 'id'], unique=False, postgresql_where=sa.text("status = 'pending' AND claimed_until IS NULL"))
     op.create_index('ix_messages_log', 'messages', ['account_id', sa.literal_column('id DESC')], unique=False)
-    op.create_index('uq_messages_provider_message_id', 'messages', ['carrier', 'provider_message_id', 'direction'], unique=True, postgresql_where=sa.text('provider_message_id IS NOT NULL'))
     op.create_table('oauth_clients',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
     sa.Column('account_id', sa.BigInteger(), nullable=True),
@@ -750,7 +767,6 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_oauth_clients_maker_id'), table_name='oauth_clients')
     op.drop_index(op.f('ix_oauth_clients_account_id'), table_name='oauth_clients')
     op.drop_table('oauth_clients')
-    op.drop_index('uq_messages_provider_message_id', table_name='messages', postgresql_where=sa.text('provider_message_id IS NOT NULL'))
     op.drop_index('ix_messages_log', table_name='messages')
     op.drop_index('ix_messages_due', table_name='messages', postgresql_where=sa.text("status = 'pending' AND claimed_until IS NULL"))
     op.drop_index('ix_messages_conversation_id', table_name='messages')
@@ -819,13 +835,14 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_api_keys_successor_id'), table_name='api_keys')
     op.drop_index(op.f('ix_api_keys_account_id'), table_name='api_keys')
     op.drop_table('api_keys')
+    op.drop_index('ix_unmatched_receipts_received_at', table_name='unmatched_receipts')
+    op.drop_index('ix_unmatched_receipts_matched', table_name='unmatched_receipts', postgresql_where=sa.text('message_id IS NOT NULL'))
+    op.drop_table('unmatched_receipts')
     op.drop_table('unmatched_callbacks')
     op.drop_table('sandbox_messages')
     op.drop_index('ix_sandbox_callbacks_reference', table_name='sandbox_callbacks')
     op.drop_index('ix_sandbox_callbacks_due', table_name='sandbox_callbacks', postgresql_where='done_at IS NULL')
     op.drop_table('sandbox_callbacks')
-    op.drop_index('ix_receipts_parked', table_name='receipts', postgresql_where=sa.text('message_id IS NULL'))
-    op.drop_index('ix_receipts_message_id', table_name='receipts')
     op.drop_table('receipts')
     op.drop_table('oauth_signing_keys')
     op.drop_index(op.f('ix_oauth_requests_expires_at'), table_name='oauth_requests')
@@ -837,6 +854,7 @@ def downgrade() -> None:
     op.drop_index('ix_events_account_id', table_name='events')
     op.drop_table('events')
     op.drop_table('erased_texts')
+    op.drop_table('carrier_ids')
     op.drop_index('ix_carrier_erasures_due_at', table_name='carrier_erasures')
     op.drop_table('carrier_erasures')
     op.drop_index('ix_accounts_deletion_notice_at', table_name='accounts', postgresql_where=sa.text('deletion_notice_at IS NOT NULL'))

@@ -1,0 +1,105 @@
+"""What carriers' reports make of a message: the table of legal changes. Final states absorb whatever comes later.
+
+Nothing is read or written here: `application` locks the messages, and writes what has changed.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from app.domain.kernel.events import Event, timestamp
+from app.domain.messages import failures
+from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
+from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, outbound_keys
+from app.domain.messages.models import MessageStatus
+
+UNSETTLED = (MessageStatus.pending, MessageStatus.sent)
+FINAL = (ReceiptStatus.delivered, ReceiptStatus.failed)
+
+
+class ReportedMessage:
+    """A message, as it was and as reports leave it; `events` are those that the changes cause, in their order."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.row = row
+        self.status: str = row["status"]
+        self.provider_message_id: str | None = row["provider_message_id"]
+        self.carrier_status: str | None = row["carrier_status"]
+        self.carrier_error: str | None = row["carrier_error"]
+        self.error_code: str | None = row["error_code"]
+        self.unconfirmed: bool = row["unconfirmed"]
+        self.sent_at: datetime | None = row["sent_at"]
+        self.delivered_at: datetime | None = row["delivered_at"]
+        self.events: list[Event] = []
+        self.has_changed = False
+
+    @property
+    def refund(self) -> int:
+        """Return the credits to give back: what the message cost, if the reports made it fail."""
+        has_failed = self.status == MessageStatus.failed and self.row["status"] != MessageStatus.failed
+        return self.row["credits"] if has_failed else 0
+
+    @property
+    def is_newly_named(self) -> bool:
+        """Tell whether a report was the first to say the carrier's id."""
+        return self.provider_message_id is not None and self.row["provider_message_id"] is None
+
+    @property
+    def given_id(self) -> tuple[str, str, int]:
+        """Return the carrier, its id of the message, and ours."""
+        assert self.provider_message_id is not None
+        return self.row["carrier"], self.provider_message_id, self.row["id"]
+
+    def apply(self, receipt: Receipt, now: datetime) -> bool:
+        """Change what a report changes; return False where it contradicts the final state."""
+        if self.status not in UNSETTLED:
+            return receipt.status not in FINAL or receipt.status.value == self.status
+        if receipt.status is ReceiptStatus.sent and self.status == MessageStatus.sent:
+            self._confirm(receipt)
+            return True
+        self._keep_words(receipt)
+        match receipt.status:
+            case ReceiptStatus.sent:
+                self.status = MessageStatus.sent
+                self._tell_sent(now)
+            case ReceiptStatus.delivered:
+                self._deliver(now)
+            case ReceiptStatus.failed:
+                self._fail(receipt.code or FailureCode.carrier_error)
+            case ReceiptStatus.pending | ReceiptStatus.unconfirmed:  # pragma: no branch - no status is left
+                self.unconfirmed = self.unconfirmed or receipt.status is ReceiptStatus.unconfirmed
+        return True
+
+    def _confirm(self, receipt: Receipt) -> None:
+        """Confirm a message that was presumed sent, and that no carrier has named yet."""
+        if self.provider_message_id is None:
+            self._keep_words(receipt)
+            self.unconfirmed = False
+
+    def _keep_words(self, receipt: Receipt) -> None:
+        self.has_changed = True
+        self.provider_message_id = self.provider_message_id or receipt.provider_message_id
+        self.carrier_status = receipt.raw_status
+        self.carrier_error = receipt.carrier_error or self.carrier_error
+
+    def _deliver(self, now: datetime) -> None:
+        self.status, self.delivered_at, self.unconfirmed = MessageStatus.delivered, now, False
+        if self.sent_at is None:
+            self._tell_sent(now)
+        self.events.append(MessageDelivered(**self._keys(), delivered_at=timestamp(now)))
+
+    def _fail(self, code: FailureCode) -> None:
+        self.status, self.error_code, self.unconfirmed = MessageStatus.failed, code, False
+        description = failures.describe(code)
+        self.events.append(MessageFailed(**self._keys(), delivered_at=None, status_description=description))
+
+    def _tell_sent(self, now: datetime) -> None:
+        """Tell that the carrier took the message; a report that overtook the carrier's answer tells it too."""
+        self.sent_at = now
+        keys = self._keys()
+        keys["status"] = MessageStatus.sent.value
+        self.events.append(MessageSent(**keys, sent_at=timestamp(now)))
+
+    def _keys(self) -> dict[str, Any]:
+        cost = 0.0 if self.status == MessageStatus.failed else float(self.row["cost"])
+        return outbound_keys(self.row, self.provider_message_id, str(self.status), cost)
