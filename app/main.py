@@ -39,7 +39,7 @@ from app.rest import envelope, exports, health, inbound, openapi, pages, routes
 from app.server import sockets as listening
 from app.server import tls
 from app.server.connection_limits import BoundedConfig, Limits
-from app.server.protocol import BoundedHttp
+from app.server.tls_handshake import protocol_for
 from app.server.websocket import BoundedWebSocket
 from app.services import Services
 from app.settings import Settings, environment
@@ -190,7 +190,7 @@ def configure(settings: Settings) -> BoundedConfig:
         ssl_certfile=settings.tls_cert,
         ssl_keyfile=settings.tls_key,
         loop="uvloop",
-        http=BoundedHttp,
+        http=protocol_for(settings.tls_cert),
         ws=BoundedWebSocket,
         timeout_keep_alive=settings.keep_alive_seconds,
         ws_max_size=MAX_BODY,

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from ssl import SSLContext
 from typing import Any, Protocol
 
 import uvicorn
@@ -51,8 +52,8 @@ class BoundedConfig(uvicorn.Config):
     """The configuration of a server with `limits`; `render` makes an error the status and the JSON of its answer.
 
     `idle` holds the connections without a request, the oldest first, and `unfinished` those whose request has a body
-    that did not come whole yet. Each network (an address, or 64 bits of IPv6) may have `address_connections`; trusted
-    proxies, which bring the clients of many, any number.
+    that did not come whole yet. `tls` is there where HTTPS is served. Each network (an address, or 64 bits of IPv6) may
+    have `address_connections`; trusted proxies, which bring the clients of many, any number.
     """
 
     def __init__(
@@ -61,11 +62,17 @@ class BoundedConfig(uvicorn.Config):
         super().__init__(app, **options)
         self.limits = limits
         self.render = render
+        self.tls: SSLContext | None = None
         self.idle: dict[Evictable, None] = {}
         self.unfinished: dict[Evictable, None] = {}
         self._networks: dict[Any, str] = {}
         self._held: Counter[str] = Counter()
         self._proxies = ProxyHeadersMiddleware(app, self.forwarded_allow_ips).trusted_hosts
+
+    def load(self) -> None:
+        """Load the configuration; the handshake is left to the protocol, so that it counts as a connection."""
+        super().load()
+        self.tls, self.ssl = self.ssl, None
 
     def admit(self, transport: Any, connections: int) -> bool:
         """Give a new connection a place beside so many others; return False where it gets none.

@@ -12,7 +12,7 @@ import uvicorn
 
 from app.domain.kernel.errors import DomainError
 from app.server.connection_limits import BoundedConfig, Limits
-from app.server.protocol import BoundedHttp
+from app.server.tls_handshake import protocol_for
 from app.server.websocket import BoundedWebSocket
 from tests.waiting import never, until
 
@@ -103,7 +103,7 @@ async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
         app,
         limits,
         lambda error: (error.status, render(error)),
-        http=BoundedHttp,
+        http=protocol_for(options.get("ssl_certfile")),
         ws=BoundedWebSocket,
         ws_per_message_deflate=False,
         port=0,

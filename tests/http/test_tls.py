@@ -2,6 +2,9 @@
 
 import asyncio
 import ssl
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,9 +22,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
+from app.server.connection_limits import Limits
 from app.server.tls import InvalidCertificate, check
-from tests.http.conftest import PATIENCE, QUICK, running
+from tests.http.conftest import PATIENCE, QUICK, Running, running
+from tests.waiting import until, within
 
+GREEDY, OTHER = "127.0.0.2", "127.0.0.3"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
@@ -100,10 +106,10 @@ def test_a_key_of_another_certificate_is_refused(pair: tuple[Path, Path], tmp_pa
     assert refusal(pair[0], other) == f"The key {other} does not belong to the certificate {pair[0]}."
 
 
-async def ask(port: int, certificate: Path, data: bytes) -> bytes:
+async def ask(port: int, certificate: Path, data: bytes, address: str = "127.0.0.1") -> bytes:
     """Send bytes over TLS, and return all that comes until the server closes the connection."""
     context = ssl.create_default_context(cafile=certificate)
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context, local_addr=(address, 0))
     writer.write(data)
     async with asyncio.timeout(PATIENCE):
         answer = await reader.read()
@@ -131,3 +137,74 @@ async def test_a_refused_request_over_tls_is_answered_and_the_connection_closed(
 
     assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert requests == []
+
+
+@pytest.fixture
+async def small(pair: tuple[Path, Path]) -> AsyncGenerator[Running]:
+    """Give a server of HTTPS with ten places, of which an address has four."""
+    limits = replace(Limits(), connections=10, address_connections=4)
+    async with running(limits, ssl_certfile=pair[0], ssl_keyfile=pair[1]) as found:
+        yield found
+
+
+async def test_connections_without_a_handshake_take_no_more_than_the_share_of_their_address(
+    small: Running, pair: tuple[Path, Path]
+) -> None:
+    silent = [await small.connect(GREEDY) for _ in range(12)]
+    await until(lambda: all(raw.reader.at_eof() for raw in silent[:8]))
+
+    answers = [await ask(small.port, pair[0], GET, address) for address in (OTHER, GREEDY)]
+
+    assert [answer[:15] for answer in answers] == [b"HTTP/1.1 200 OK"] * 2
+    assert [raw.reader.at_eof() for raw in silent] == [True] * 9 + [False] * 3
+    await until(lambda: small.connections() == 3)
+
+
+async def test_a_handshake_that_does_not_come_to_its_end_closes_the_connection(pair: tuple[Path, Path]) -> None:
+    async with running(QUICK, ssl_certfile=pair[0], ssl_keyfile=pair[1]) as server:
+        silent, broken = await server.connect(), await server.connect()
+        broken.send(GET)
+
+        assert await within("the end of a silent connection", silent.rest()) == b""
+        await within("the end of one that speaks no TLS", broken.rest())
+        assert server.connections() == 0
+
+
+async def test_a_server_that_stops_waits_for_no_handshake(pair: tuple[Path, Path]) -> None:
+    async with running(Limits(), ssl_certfile=pair[0], ssl_keyfile=pair[1]) as server:
+        silent = await server.connect()
+        await until(lambda: server.connections() == 1)
+
+        server.server.should_exit = True
+
+        assert await within("the end of the connection", silent.rest()) == b""
+
+
+async def test_what_comes_with_the_end_of_the_handshake_is_answered(pair: tuple[Path, Path]) -> None:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = ssl.create_default_context(cafile=pair[0]).wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    async with running(QUICK, ssl_certfile=pair[0], ssl_keyfile=pair[1]) as server:
+        raw = await server.connect()
+        with pytest.raises(ssl.SSLWantReadError):
+            client.do_handshake()
+        raw.send(outgoing.read())
+        while not _is_done(client):
+            incoming.write(await within("the server's part", raw.reader.read(65536)))
+        client.write(GET)
+
+        raw.send(outgoing.read())
+
+        answer = b""
+        while not answer:
+            incoming.write(await within("the answer", raw.reader.read(65536)))
+            with suppress(ssl.SSLWantReadError):
+                answer = client.read(15)
+    assert answer == b"HTTP/1.1 200 OK"
+
+
+def _is_done(client: ssl.SSLObject) -> bool:
+    try:
+        client.do_handshake()
+    except ssl.SSLWantReadError:
+        return False
+    return True
