@@ -31,10 +31,13 @@ WITH debited AS (
   ORDER BY is_primary DESC, id LIMIT 1
 ), sent AS (
   INSERT INTO messages (account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
-    purpose, segments, encoding, credits, cost, carrier, actor, due_at)
+    purpose, segments, encoding, credits, cost, carrier, actor)
   SELECT debited.id, contact_id, conversation.id, 'outbound', phone_number, $2, $3, 'pending',
-    'transactional', 1, 'GSM-7', 1, rate, carrier, 'floor', now()
-  FROM debited, conversation, number RETURNING id
+    'transactional', 1, 'GSM-7', 1, rate, carrier, 'floor'
+  FROM debited, conversation, number RETURNING id, account_id, from_number, carrier
+), queued AS (
+  INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at)
+  SELECT id, account_id, 2, from_number, carrier, now() FROM sent
 ), entered AS (
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor)
   SELECT debited.id, 'debit', -1, balance, sent.id, 'Message ' || sent.id, 'floor' FROM debited, sent

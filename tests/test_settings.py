@@ -113,7 +113,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one(
         ("MESSAGING_RATE", "a lot"),
         ("MESSAGING_STARTER_CREDITS", "-1"),
         ("MESSAGING_DATABASE_POOL", "1"),
-        ("MESSAGING_HANDOFF_BATCH", "0"),
+        ("MESSAGING_HANDOFF_WINDOW", "0"),
         ("MESSAGING_LOG_FORMAT", "xml"),
         ("MESSAGING_LOG_LEVEL", "loud"),
     ],

@@ -66,6 +66,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     async with open_services(settings) as services, open_client(settings.tls_cert) as client, announcing as announcer:
         secret = derive(settings, "sandbox")
         playback = Playback(services.database.pool, client, settings.public_url, secret)
+        handoff = services.handoff
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.carriers, services.clock)
@@ -75,8 +76,14 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         of = services.database, services.clock, services.notify
         await workers.warm()
         yield [
-            Job("messages", services.handoff.run, services.handoff.due),
-            Job("reconcile", services.handoff.reconcile, services.handoff.lapsed),
+            Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=handoff.sends.watch),
+            Job(
+                "reconcile",
+                handoff.reconcile,
+                handoff.lapsed,
+                finish=handoff.finish_questions,
+                watch=handoff.questions.watch,
+            ),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),

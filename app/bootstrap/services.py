@@ -136,7 +136,7 @@ def _open_handoff(
     settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, notify: Notify
 ) -> Handoff:
     pace = Pace(
-        batch=settings.handoff_batch,
+        window=settings.handoff_window,
         timeout=settings.handoff_timeout_seconds,
         lease=settings.handoff_lease_seconds,
         ambiguous_wait=settings.ambiguous_wait_seconds,

@@ -21,6 +21,7 @@ class Job:
     The poller calls `due` each `every` seconds. Both may be called at any time, in several slots and processes at
     once, and when nothing is due: `run` claims its rows. A batch that raises is logged, and its work is tried again
     when the poller next finds it due. `finish` ends what batches have left running, when the worker stops.
+    `watch` is given a function that starts the job again, for work that this process could not take before.
     """
 
     topic: str
@@ -28,6 +29,7 @@ class Job:
     due: Callable[[], Awaitable[bool]]
     every: float = 1.0
     finish: Callable[[], Awaitable[None]] | None = None
+    watch: Callable[[Callable[[], None]], None] | None = None
 
 
 class Runner:
@@ -38,6 +40,8 @@ class Runner:
         self._slots: set[asyncio.Task[None] | None] = set()
         self._asked_again = False
         self._stopping = False
+        if job.watch:
+            job.watch(self.start)
 
     def start(self) -> None:
         """Run batches until none is due; while all slots are busy, one of them runs once more. Never waits."""

@@ -8,6 +8,7 @@ from tests.factories.tables import Rows, Source, ago
 CARRIER_IDS = Rows("carrier_ids")
 ERASED_TEXTS = Rows("erased_texts")
 MESSAGES = Rows("messages")
+OUTGOING = Rows("outgoing")
 RECEIPTS = Rows("receipts")
 SANDBOX_CALLBACKS = Rows("sandbox_callbacks")
 SANDBOX_MESSAGES = Rows("sandbox_messages")

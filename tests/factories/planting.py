@@ -31,7 +31,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},
     "makers": {"maker_key_id": None, "maker_user_id": None},
-    "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox", "claimed_until": None},
+    "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox"},
     "phone_numbers": {"is_primary": False, "status": "active"},
     "sequence_enrollments": {"status": "exited"},
     "suppressions": {"scope_type": "account"},

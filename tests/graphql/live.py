@@ -27,6 +27,7 @@ from app.main import STOP_STREAMS, Server, configure
 from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
+from tests.domain.messages.handing import hand_over
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
 
@@ -113,7 +114,7 @@ class Scene:
         """Send a text, and have the carrier take it."""
         actor = Actor(self.account.account_id, frozenset(), "test")
         sent = await self.services.acceptor.accept(actor, Send(PHONE, body, consent_attested=True))
-        await self.services.handoff.run()
+        await hand_over(self.services.handoff)
         await self.dispatch()
         return sent.message_id
 

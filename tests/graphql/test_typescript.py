@@ -11,6 +11,7 @@ from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.live.feed import MAX_MISSED
 from app.domain.messages.carrier import InboundMessage
+from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import USERS
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
@@ -153,7 +154,7 @@ async def test_a_text_is_shown_at_once_and_becomes_the_message_of_the_service(sc
     sent = await screen.do(f"send {PHONE} Hello there")
     message = await MESSAGES.where(body="Hello there").only(scene.services, "id")
     threads = screen.states("thread")
-    await scene.services.handoff.run()
+    await hand_over(scene.services.handoff)
     await scene.dispatch()
     await screen.until("thread", lambda thread: thread[0]["status"] == "sent")
     await scene.deliver(message)

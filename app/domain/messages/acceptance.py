@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
 
 from app.db.engine import Connection
 from app.domain.accounts import sql as accounts
@@ -31,8 +30,10 @@ from app.domain.kernel import idempotency, phone
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError, NotFound
 from app.domain.kernel.events import Event, timestamp
+from app.domain.messages import outgoing
 from app.domain.messages.errors import NoSender
 from app.domain.messages.events import SendBlocked
+from app.domain.messages.facts import AddedContact, Facts, Sender
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, SendRequest
 from app.domain.numbers import sql as numbers
@@ -63,62 +64,25 @@ ATTESTATIONS = """
   FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::text[])
     AS c(id, account_id, phone, actor, method) WHERE method IS NOT NULL
 """
+QUEUED = """
+  SELECT message_id, account_id, lane, number, carrier, $19::timestamptz AS due_at, claimed_until
+  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $21::timestamptz[])
+    AS q(message_id, account_id, lane, number, carrier, claimed_until)
+"""
 WRITE = f"""
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, due_at, created_at, claimed_until, attempts)
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, created_at)
   SELECT id, account_id, contact_id, conversation_id, 'outbound', from_number, to_number, body, 'pending',
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, $19, $19, claimed_until,
-    CASE WHEN claimed_until IS NULL THEN 0 ELSE 1 END
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, $19
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[], $21::timestamptz[])
+    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
-      credits, cost, carrier, actor, request_id, claimed_until)
-), debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
+      credits, cost, carrier, actor, request_id)
+), queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
+debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
 {accounts.SET_BALANCES.format(rows="unnest($17::bigint[], $18::bigint[])")}
 """
-
-
-class Sender(NamedTuple):
-    """The facts of an account that decide about all its sends; the row is locked."""
-
-    id: int
-    balance: int
-    rate: Decimal
-    region: str | None
-    status: str
-    deletion_at: datetime | None
-
-
-class Facts(NamedTuple):
-    """The facts that decide about one send: contact, gates, sending number, and any answer to its key."""
-
-    message_id: int
-    contact_id: int | None
-    first_name: str | None
-    last_name: str | None
-    email: str | None
-    contact_status: str | None
-    dnd_sms: bool | None
-    held_until: datetime | None
-    suppressed: bool
-    phone_number: str | None
-    carrier: str | None
-    fingerprint: str | None
-    answer: dict[str, Any] | None
-
-
-class AddedContact(NamedTuple):
-    """A contact that a send needs; `is_new` unless another transaction added it first."""
-
-    id: int
-    account_id: int
-    phone: str
-    pipeline_stage: str
-    source: str
-    status: str
-    created_at: datetime
-    is_new: bool
 
 
 @dataclass(slots=True)
@@ -281,6 +245,7 @@ class Batch:
             self.now,
             [request.attestation for request in requests],
             [draft.claimed_until for draft in drafts],
+            [outgoing.lane_of(request.purpose) for request in requests],
         )
 
     async def _add_contacts(self, connection: Connection) -> None:
@@ -377,16 +342,12 @@ def _new_contact(row: AddedContact) -> NewContact:
     )
 
 
+ANSWER = ("message_id", "segments", "status", "credits_remaining")
+"""The fields of an acceptance that are answered again."""
+
+
 async def _keep_answers(connection: Connection, drafts: Sequence[Draft]) -> None:
-    answers = [
-        {
-            "message_id": draft.acceptance.message_id,
-            "segments": draft.acceptance.segments,
-            "status": draft.acceptance.status,
-            "credits_remaining": draft.acceptance.credits_remaining,
-        }
-        for draft in drafts
-    ]
+    answers = [{name: getattr(draft.acceptance, name) for name in ANSWER} for draft in drafts]
     kept = await connection.execute(
         kernel.INSERT_ANSWERS,
         [draft.request.account_id for draft in drafts],

@@ -4,8 +4,12 @@ from app.domain.kernel.account_tables import BY_ID, DELETE, DeletedTable, Export
 
 NOTE_CARRIED = """
 INSERT INTO carrier_erasures (message_id, carrier, provider_message_id, due_at)
-SELECT id, carrier, provider_message_id, greatest($2::timestamptz, claimed_until) FROM messages
+SELECT id, carrier, provider_message_id,
+  greatest($2::timestamptz, (SELECT claimed_until FROM outgoing WHERE message_id = m.id)) FROM messages m
 WHERE ctid = ANY($1::tid[]) ON CONFLICT DO NOTHING
+"""
+DELETE_QUEUED = """
+DELETE FROM outgoing WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE ctid = ANY($1::tid[])))
 """
 DELETE_RECEIPTS = """
 DELETE FROM receipts WHERE message_id = ANY(ARRAY(SELECT id FROM messages WHERE ctid = ANY($1::tid[])))
@@ -20,8 +24,11 @@ DELETE FROM carrier_ids n USING messages m WHERE m.ctid = ANY($1::tid[])
 
 DELETED = (
     DeletedTable(
-        "messages", BY_ID, statements=(NOTE_CARRIED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE)
+        "messages",
+        BY_ID,
+        statements=(NOTE_CARRIED, DELETE_QUEUED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE),
     ),
+    DeletedTable("outgoing"),
 )
 
 EXPORTED = (ExportedTable("messages", order=BY_ID),)

@@ -65,7 +65,7 @@ WITH reported AS (
 UPDATE messages m SET status = r.status, provider_message_id = r.provider_message_id,
   carrier_status = r.carrier_status, carrier_error = r.carrier_error, error_code = r.error_code,
   cost = CASE r.status WHEN 'failed' THEN 0 ELSE m.cost END, unconfirmed = r.unconfirmed,
-  claimed_until = CASE r.status WHEN r.was THEN m.claimed_until END, sent_at = r.sent_at, delivered_at = r.delivered_at
+  sent_at = r.sent_at, delivered_at = r.delivered_at
 FROM reported r WHERE m.id = r.id AND m.status = r.was
 """
 

@@ -12,6 +12,7 @@ from app.domain.messages.models import (
     Direction,
     ErasedText,
     Message,
+    Outgoing,
     ReceiptRow,
     UnmatchedReceipt,
 )
@@ -42,13 +43,13 @@ async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
 
 
 async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
-    """Delete every message of a contact, with the reports on it. Carriers delete theirs after the commit."""
+    """Delete every message of a contact, queued ones too, with their reports. Carriers do so after the commit."""
     await _note_texts(unit, contact_id)
     await _note_carried(unit, contact_id)
     own = _is_of(unit, contact_id)
     ids = select(Message.id).where(own)
-    for reports in (ReceiptRow, UnmatchedReceipt):
-        await unit.execute(delete(reports).where(reports.message_id.in_(ids)).execution_options(**UNREAD))
+    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing):
+        await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
     await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
     await unit.execute(delete(Message).where(own).execution_options(**UNREAD))
 
@@ -65,8 +66,12 @@ async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
 
 async def _note_carried(unit: UnitOfWork, contact_id: int) -> None:
     """Note the messages that carriers must delete; one that is being handed over at this moment, after its claim."""
-    due_at = func.greatest(unit.clock.now(), Message.claimed_until)
-    carried = select(Message.id, Message.carrier, Message.provider_message_id, due_at).where(_is_of(unit, contact_id))
+    due_at = func.greatest(unit.clock.now(), Outgoing.claimed_until)
+    carried = (
+        select(Message.id, Message.carrier, Message.provider_message_id, due_at)
+        .outerjoin(Outgoing, Outgoing.message_id == Message.id)
+        .where(_is_of(unit, contact_id))
+    )
     names = [
         CarrierErasure.message_id,
         CarrierErasure.carrier,

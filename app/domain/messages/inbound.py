@@ -24,7 +24,7 @@ from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import failures, outcome, queries
+from app.domain.messages import failures, outcome, outgoing
 from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
@@ -169,9 +169,8 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
-    for waiting in await queries.list_waiting(unit, arrival.contact.id):
-        if waiting.claimed_until is None and waiting.purpose != Purpose.compliance:
-            await outcome.fail(unit, waiting.id, failures.OwnCode.contact_opted_out)
+    for message_id in await outgoing.cancel(unit, arrival.contact.id):
+        await outcome.fail(unit, message_id, failures.OwnCode.contact_opted_out)
     if changed and not arrival.carrier.capabilities.handles_opt_out:
         await _reply(unit, arrival, STOPPED)
 
@@ -216,11 +215,10 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
         encoding=counted.encoding,
         carrier=arrival.carrier.name,
         actor="system",
-        due_at=now,
         created_at=now,
     )
     await unit.save(reply)
-    unit.notify("messages")
+    await outgoing.add(unit, reply)
 
 
 async def _compliance_text(unit: UnitOfWork, template: str) -> str:

@@ -48,21 +48,12 @@ class Attestation(enum.StrEnum):
 class Message(Base):
     """One text. `segments` are its SMS parts, `credits` what was debited, `cost` that times the rate; 0 once failed.
 
-    What a worker must still do stands in the row: a `pending` message with `due_at` and no claim is to be handed
-    over; one whose `claimed_until` has passed was in the hands of a worker that died, or got no answer, and the
-    carrier is asked before anything else. `unanswered_since` is when its carrier first did not answer; `unconfirmed`
-    is true once it was given up to find out what became of it.
+    A `pending` one has a row in `outgoing`. `unconfirmed` is true once its carrier is no longer asked.
     """
 
     __tablename__ = "messages"
     __table_args__ = (
         CheckConstraint("status IN ('pending','sent','delivered','failed','received')", "status"),
-        Index("ix_messages_due", "due_at", "id", postgresql_where=text("status = 'pending' AND claimed_until IS NULL")),
-        Index(
-            "ix_messages_claimed",
-            "claimed_until",
-            postgresql_where=text("status = 'pending' AND claimed_until IS NOT NULL"),
-        ),
         Index("ix_messages_log", "account_id", text("id DESC")),
         Index("ix_messages_conversation_id", "conversation_id", "id"),
         Index("ix_messages_contact_id", "contact_id"),
@@ -88,10 +79,6 @@ class Message(Base):
     error_code: Mapped[str | None]
     carrier_error: Mapped[str | None]
     unconfirmed: Mapped[bool] = mapped_column(server_default=text("false"))
-    due_at: Mapped[datetime | None]
-    claimed_until: Mapped[datetime | None]
-    unanswered_since: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(server_default="0")
     actor: Mapped[str]
     request_id: Mapped[str | None]
     created_at: Mapped[Created]
@@ -108,6 +95,40 @@ class CarrierId(Base):
     provider_message_id: Mapped[str] = mapped_column(primary_key=True)
     direction: Mapped[str] = mapped_column(primary_key=True)
     message_id: Mapped[int]
+
+
+class Outgoing(Base):
+    """A text that waits for its carrier, until the carrier's answer is recorded; `number` is the sending one.
+
+    Without a claim it is to be handed over at `due_at`. When `claimed_until` has passed, a worker has died or the
+    carrier gave no answer, so the carrier is asked before anything else; `unanswered_since` is when it first gave none.
+    A row whose message is settled or erased is deleted by the next claim. It has no foreign key, which would cost more
+    than the row itself.
+    """
+
+    __tablename__ = "outgoing"
+    __table_args__ = (
+        Index(
+            "ix_outgoing_waiting",
+            "lane",
+            "number",
+            "due_at",
+            "message_id",
+            postgresql_where=text("claimed_until IS NULL"),
+        ),
+        Index("ix_outgoing_due_at", "due_at", postgresql_where=text("claimed_until IS NULL")),
+        Index("ix_outgoing_claimed_until", "claimed_until", postgresql_where=text("claimed_until IS NOT NULL")),
+    )
+
+    message_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    account_id: Mapped[int]
+    lane: Mapped[int]
+    number: Mapped[str]
+    carrier: Mapped[str]
+    due_at: Mapped[datetime]
+    claimed_until: Mapped[datetime | None]
+    unanswered_since: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
 
 
 class ErasedText(Base):

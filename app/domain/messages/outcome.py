@@ -4,10 +4,9 @@ Each change is one guarded update; its event, and for a failure its refund, are 
 found the message in a state that allows it, in the same transaction.
 """
 
-from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import func, select, update
 
 from app.domain.billing import service as billing
 from app.domain.consent.service import Evidence
@@ -25,19 +24,9 @@ from app.domain.messages.models import Message, MessageStatus
 from app.domain.messages.reports import UNSETTLED
 
 
-async def fail(
-    unit: UnitOfWork,
-    message_id: int,
-    code: str,
-    carrier_error: str | None = None,
-    claimed_until: datetime | None = None,
-) -> bool:
-    """Mark a message failed and give back what it cost; return False where that is not possible any more.
-
-    With `claimed_until`, that includes a pending message whose claim is another's by now.
-    """
+async def fail(unit: UnitOfWork, message_id: int, code: str, carrier_error: str | None = None) -> bool:
+    """Mark a message failed and give back what it cost; return False where that is not possible any more."""
     await billing.lock(unit)
-    own = [or_(Message.claimed_until == claimed_until, Message.status != "pending")] if claimed_until else []
     values = {
         "status": "failed",
         "error_code": code,
@@ -45,7 +34,7 @@ async def fail(
         "unconfirmed": False,
         "carrier_error": func.coalesce(carrier_error or None, Message.carrier_error),
     }
-    message = await _change(unit, message_id, UNSETTLED, values, *own)
+    message = await _change(unit, message_id, UNSETTLED, values)
     if message is None:
         return False
     contact = await contacts.get(unit, message.contact_id)
@@ -57,19 +46,17 @@ async def fail(
     return True
 
 
-async def presume_sent(unit: UnitOfWork, message_id: int, claimed_until: datetime) -> bool:
-    """Mark a claimed message, whose carrier answers no question about it, sent and unconfirmed.
+async def presume_sent(unit: UnitOfWork, message_id: int) -> None:
+    """Mark a pending message, whose carrier answers no question about it, sent and unconfirmed.
 
-    Nothing is given back: it may have left, and a later report still counts. Returns False where the claim is
-    another's by now.
+    Nothing is given back: it may have left, and a later report still counts.
     """
     now = unit.clock.now()
     values = {"status": "sent", "unconfirmed": True, "sent_at": now}
-    message = await _change(unit, message_id, (MessageStatus.pending,), values, Message.claimed_until == claimed_until)
+    message = await _change(unit, message_id, (MessageStatus.pending,), values)
     if message is not None:
         contact = await contacts.get(unit, message.contact_id)
         outbox.record(unit, MessageSent(**outbound(message, contact), sent_at=timestamp(now)), contact.id)
-    return message is not None
 
 
 async def opt_out(unit: UnitOfWork, message_id: int) -> None:
@@ -82,11 +69,7 @@ async def opt_out(unit: UnitOfWork, message_id: int) -> None:
 
 
 async def _change(
-    unit: UnitOfWork,
-    message_id: int,
-    froms: tuple[MessageStatus, ...],
-    values: dict[str, Any],
-    *conditions: ColumnElement[bool],
+    unit: UnitOfWork, message_id: int, froms: tuple[MessageStatus, ...], values: dict[str, Any]
 ) -> Message | None:
     statement = (
         update(Message)
@@ -94,9 +77,8 @@ async def _change(
             Message.account_id == unit.actor.account_id,
             Message.id == message_id,
             Message.status.in_([str(status) for status in froms]),
-            *conditions,
         )
-        .values(claimed_until=None, **values)
+        .values(**values)
         .returning(Message)
         .execution_options(populate_existing=True)
     )

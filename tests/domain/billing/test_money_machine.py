@@ -25,6 +25,7 @@ from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from app.settings import Settings
+from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
@@ -58,7 +59,7 @@ class Clients:
         self.acceptors = (services.acceptor, SendAcceptor(self.pool, services.clock, services.notify, 10))
         handoff = services.handoff
         carriers = {"sandbox": SandboxCarrier(self.pool, b"secret", delay=0, timeout=30)}
-        self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, batch=3, timeout=30, lease=90))
+        self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, window=4, timeout=30, lease=90))
         self.accounts: list[Opened] = []
         self.ids = count()
 
@@ -77,7 +78,7 @@ class Clients:
         for hours in (1, 2, 3):
             later = self._after(timedelta(hours=hours))
             while await later.due() or await later.lapsed():
-                await asyncio.gather(later.run(), later.reconcile())
+                await asyncio.gather(hand_over(later), reconcile(later))
 
     def _do(self, kind: str, *details: Any) -> Awaitable[Any]:
         return getattr(self, f"_{kind}")(*details)
@@ -92,7 +93,7 @@ class Clients:
 
     async def _hand_over(self, seconds: int) -> None:
         later = self._after(timedelta(seconds=seconds))
-        await asyncio.gather(later.run(), later.reconcile())
+        await asyncio.gather(hand_over(later), reconcile(later))
 
     async def _report(self, place: int, status: str) -> None:
         references = sorted(await SANDBOX_MESSAGES.read(self.pool, "reference"), reverse=True)

@@ -22,6 +22,7 @@ from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
+from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import ACCOUNTS, WAITING_MAILS
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.clocks import Later
@@ -53,7 +54,7 @@ async def test_a_text_in_flight_at_the_carrier_is_forgotten_there_once_its_claim
     carrier.services, carrier.account_id = services, account.account_id
     await send(body="A wombat")
 
-    await replace(handoff, carriers={"sandbox": carrier}).run()
+    await hand_over(replace(handoff, carriers={"sandbox": carrier}))
     await forget_at_carriers(services)
     between = await find_places(pool, ["wombat"])
     await forget_at_carriers(services, minutes=5)
@@ -67,7 +68,7 @@ async def test_a_late_report_is_dropped_quietly(
     services: Services, pool: Pool, account: Opened, send: Callable[..., Any], handoff: Handoff
 ) -> None:
     sent = await send()
-    await handoff.run()
+    await hand_over(handoff)
     await ask(services, account.account_id)
     await run_out(deletions(services))
 
@@ -100,7 +101,7 @@ async def test_credits_that_come_back_meanwhile_are_forfeited_too(
     job = deletions(services)
     await job.run()
 
-    await handoff.run()
+    await hand_over(handoff)
     await run_out(job)
 
     assert await LEDGER_ENTRIES.read(pool, "type", "amount", "balance_after") == [

@@ -24,6 +24,7 @@ from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.conftest import unit_of
+from tests.domain.messages.handing import hand_over
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
@@ -82,7 +83,7 @@ async def test_an_erasure_refunds_what_has_not_left_and_nothing_else(
 ) -> None:
     await send(body="Gone")
     await send("+15005550001", "Failed")
-    await handoff.run()
+    await hand_over(handoff)
     await send(body="A" * 161)
 
     await erase()
@@ -104,7 +105,7 @@ async def test_what_was_erased_is_not_handed_over(
     await send()
     await erase()
 
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await calls(pool) == []
     assert await balance_of(pool) == 1000
@@ -176,7 +177,7 @@ async def test_a_text_that_a_carrier_holds_is_refunded_and_its_late_answer_and_r
 ) -> None:
     id = (await send("+15005550001")).message_id
     async with table_locked(pool, "sandbox_messages"):
-        calling = asyncio.create_task(handoff.run())
+        calling = asyncio.create_task(hand_over(handoff))
         await until_blocked(pool)
         await erase("+15005550001")
     await calling
@@ -208,7 +209,7 @@ async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_o
 ) -> None:
     first, second = (await send()).message_id, (await send()).message_id
     gate = Gate(pool)
-    calling = asyncio.create_task(replace(handoff, carriers={"sandbox": gate}).run())
+    calling = asyncio.create_task(hand_over(replace(handoff, carriers={"sandbox": gate})))
     await until(lambda: is_claimed(handoff))
     await services.receipts.receive("sandbox", Receipt(f"sbx_{first}", ReceiptStatus.sent, "sent", reference=first))
 
@@ -219,7 +220,7 @@ async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_o
         await until_blocked(pool, 2)
 
     assert (await erasing).deleted_messages == 2
-    assert await calling is False
+    await calling
     assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
 
 
@@ -227,19 +228,19 @@ async def test_sends_and_hand_over_and_a_stop_at_once_with_an_erasure_lose_no_cr
     send: Callable[..., Any], text: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await asyncio.gather(*(send() for _ in range(4)))
-    small = replace(handoff, pace=replace(handoff.pace, batch=2))
+    small = replace(handoff, pace=replace(handoff.pace, window=8))
 
     answers = await asyncio.gather(
         *(send() for _ in range(3)),
-        small.run(),
+        hand_over(small),
         erase(),
         text("STOP"),
-        small.run(),
+        hand_over(small),
         *(send() for _ in range(3)),
         return_exceptions=True,
     )
     while await small.due():
-        await small.run()
+        await hand_over(small)
 
     known = Acceptance | ContactOptedOut | Erased | NotFound | bool | None
     assert [answer for answer in answers if not isinstance(answer, known)] == []

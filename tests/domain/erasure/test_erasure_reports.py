@@ -11,6 +11,7 @@ from app.domain.erasure import service as erasure
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.services import Services
+from tests.domain.messages.handing import hand_over
 from tests.factories.billing import audit
 from tests.factories.contacts import id_of_contact
 from tests.factories.messages import CARRIER_IDS, MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS, add_unmatched_receipt
@@ -32,7 +33,7 @@ async def test_a_report_that_comes_while_its_text_is_erased_is_dropped(
     outcome: Outcome,
 ) -> None:
     sent = await send()
-    await handoff.run()
+    await hand_over(handoff)
     status, code = outcome
     said = Receipt(f"sbx_{sent.message_id}", status, status.value, code, "", 1, sent.message_id)
 
@@ -50,7 +51,7 @@ async def test_a_report_that_was_matched_is_gone_when_its_text_is_erased_before_
     services: Services, pool: Pool, send: Callable[..., Any], act: Callable[..., Any], handoff: Handoff
 ) -> None:
     sent = await send()
-    await handoff.run()
+    await hand_over(handoff)
     await add_unmatched_receipt(pool, f"sbx_{sent.message_id}", message_id=sent.message_id)
 
     async with act() as unit:

@@ -27,6 +27,20 @@ class Absorbed(SandboxCarrier):
         return await self.answer
 
 
+async def hand_over(handoff: Handoff) -> None:
+    """Hand over every text that is due, and wait for what becomes of them."""
+    while await handoff.run():
+        pass
+    await handoff.finish()
+
+
+async def reconcile(handoff: Handoff) -> None:
+    """Ask for every text whose state is unknown, and wait for what becomes of them."""
+    while await handoff.reconcile():
+        pass
+    await handoff.finish_questions()
+
+
 def after(handoff: Handoff, **ahead: float) -> Handoff:
     """Return what hands over as it does some time from now."""
     return replace(handoff, clock=Later(timedelta(**ahead)))

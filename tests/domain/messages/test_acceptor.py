@@ -25,7 +25,7 @@ from tests.domain.messages.sends import OTHER, TO, hello, nothing_was_kept, verd
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import payloads, told
-from tests.factories.messages import MESSAGES, bodies, states
+from tests.factories.messages import MESSAGES, OUTGOING, bodies, states
 from tests.factories.numbers import add_number
 from tests.factories.traps import until_blocked
 
@@ -86,7 +86,7 @@ async def test_a_text_that_its_sender_hands_over_is_claimed_from_its_first_momen
     accepted = await send(claim=timedelta(seconds=30))
     plain = await send()
 
-    rows = await MESSAGES.read(pool, "claimed_until", "attempts", "due_at")
+    rows = await OUTGOING.read(pool, "claimed_until", "attempts", "due_at")
     assert [row["claimed_until"] for row in rows] == [accepted.claimed_until, None]
     assert [row["attempts"] for row in rows] == [1, 0]
     assert accepted.claimed_until == rows[0]["due_at"] + timedelta(seconds=30)

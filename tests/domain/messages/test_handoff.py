@@ -21,10 +21,10 @@ from app.domain.messages.carrier import (
 )
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, through
+from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
 from tests.factories.events import payloads, told
-from tests.factories.messages import MESSAGES, calls, states
+from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked
 from tests.waiting import until, within
@@ -45,8 +45,8 @@ class Unreachable(SandboxCarrier):
 async def test_an_accepted_text_is_sent_and_told_once(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
     id = (await send()).message_id
 
-    await handoff.run()
-    await handoff.run()
+    await hand_over(handoff)
+    await hand_over(handoff)
 
     [sent] = await payloads(pool, "message_sent")
     assert (sent["message_id"], sent["provider_message_id"], sent["status"], sent["cost"]) == (
@@ -65,7 +65,7 @@ async def test_an_accepted_text_is_sent_and_told_once(send: Callable[..., Any], 
 async def test_a_rejected_text_fails_and_is_refunded(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
     await send(INVALID, "A" * 161)
 
-    await handoff.run()
+    await hand_over(handoff)
 
     [failed] = await payloads(pool, "message_failed")
     assert (failed["status"], failed["cost"], failed["delivered_at"]) == ("failed", 0.0, None)
@@ -81,7 +81,7 @@ async def test_a_carrier_that_is_not_set_up_fails_its_texts(
 ) -> None:
     await send()
 
-    await replace(handoff, carriers={}).run()
+    await hand_over(replace(handoff, carriers={}))
 
     assert await states(pool) == [("failed", "account_problem")]
     await audit(pool)
@@ -92,11 +92,11 @@ async def test_a_text_that_the_carrier_takes_later_waits_longer_each_time_and_is
 ) -> None:
     await send(RATE_LIMITED)
 
-    await handoff.run()
+    await hand_over(handoff)
     early = await after(handoff, seconds=1.9).due()
-    await after(handoff, seconds=2).run()
+    await hand_over(after(handoff, seconds=2))
     still_early = await after(handoff, seconds=5.9).due()
-    await after(handoff, seconds=6.5).run()
+    await hand_over(after(handoff, seconds=6.5))
 
     assert (early, still_early) == (False, False)
     assert await states(pool) == [("sent", None)]
@@ -110,7 +110,7 @@ async def test_a_text_that_the_carrier_puts_off_for_a_day_expires_and_is_refunde
 ) -> None:
     await send(RATE_LIMITED)
 
-    await after(handoff, hours=24).run()
+    await hand_over(after(handoff, hours=24))
 
     assert await states(pool) == [("failed", "expired")]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
@@ -120,7 +120,7 @@ async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_n
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(UNANSWERED)
-    dying = asyncio.create_task(handoff.run())
+    dying = asyncio.create_task(hand_over(handoff))
     await until(lambda: calls(pool))
     dying.cancel()
     await within("dying to end", asyncio.wait([dying]))
@@ -128,7 +128,7 @@ async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_n
     assert not await handoff.due()
     assert not await handoff.lapsed()
     assert await after(handoff, seconds=31).lapsed()
-    await after(handoff, seconds=31).reconcile()
+    await reconcile(after(handoff, seconds=31))
 
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
@@ -140,12 +140,12 @@ async def test_a_text_whose_worker_died_before_the_call_is_sent_exactly_once(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send()
-    await MESSAGES.change(pool, claimed_until=ago(seconds=1), attempts=1)
+    await OUTGOING.change(pool, claimed_until=ago(seconds=1), attempts=1)
     again = after(handoff, seconds=3)
 
-    await asyncio.gather(handoff.reconcile(), handoff.reconcile())
+    await asyncio.gather(reconcile(handoff), reconcile(handoff))
     states_between = await states(pool), await entries(pool)
-    await asyncio.gather(again.run(), again.run())
+    await asyncio.gather(hand_over(again), hand_over(again))
 
     assert states_between == ([("pending", None)], [("debit", -1, 999)])
     assert await states(pool) == [("sent", None)]
@@ -159,9 +159,9 @@ async def test_a_text_that_the_carrier_refused_before_its_worker_died_fails_and_
     accepted = await send(INVALID)
     carrier = handoff.carriers["sandbox"]
     await carrier.send(OutboundMessage(accepted.message_id, "+15002000001", INVALID, "Hello", 1))
-    await MESSAGES.change(pool, claimed_until=ago(seconds=1))
+    await OUTGOING.change(pool, claimed_until=ago(seconds=1))
 
-    await handoff.reconcile()
+    await reconcile(handoff)
 
     assert await states(pool) == [("failed", "invalid_number")]
     await audit(pool)
@@ -173,7 +173,7 @@ async def test_a_text_that_was_not_answered_stays_paid_and_pending_until_the_car
     await send(UNHEARD)
     impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=5))
 
-    await impatient.run()
+    await hand_over(impatient)
 
     assert await states(pool) == [("pending", None)]
     assert await entries(pool) == [("debit", -1, 999)]
@@ -188,11 +188,11 @@ async def test_a_text_that_never_reaches_the_carrier_expires_after_a_day_and_is_
     await send(UNHEARD)
     impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=0))
 
-    await impatient.run()
-    await after(handoff, seconds=1).reconcile()
+    await hand_over(impatient)
+    await reconcile(after(handoff, seconds=1))
     between = await states(pool), await handoff.due(), await after(handoff, seconds=4).due()
-    await after(impatient, hours=23).run()
-    await after(handoff, hours=25).reconcile()
+    await hand_over(after(impatient, hours=23))
+    await reconcile(after(handoff, hours=25))
 
     assert between == ([("pending", None)], False, True)
     assert await states(pool) == [("failed", "expired")]
@@ -204,11 +204,11 @@ async def test_a_carrier_that_cannot_be_asked_is_asked_later(
     send: Callable[..., Any], handoff: Handoff, pool: Pool, gone: bool
 ) -> None:
     await send()
-    await MESSAGES.change(pool, claimed_until=ago(seconds=1))
+    await OUTGOING.change(pool, claimed_until=ago(seconds=1))
     carriers = {} if gone else {"sandbox": Unreachable(pool, b"", 0, 10)}
     deaf = replace(handoff, carriers=carriers, pace=replace(handoff.pace, ambiguous_wait=5))
 
-    await deaf.reconcile()
+    await reconcile(deaf)
 
     assert await states(pool) == [("pending", None)]
     assert not await handoff.due()
@@ -227,10 +227,10 @@ async def test_a_worker_that_slept_past_its_lease_does_not_free_the_claim_of_the
     slow, second = Absorbed(pool), Absorbed(pool)
     patience = 10 if answer else 0.2
     sleeper = through(replace(handoff, pace=replace(handoff.pace, timeout=patience, ambiguous_wait=0)), slow)
-    sleeping = asyncio.create_task(sleeper.run())
+    sleeping = asyncio.create_task(hand_over(sleeper))
     await within("the first worker to ask the carrier", slow.asked.wait())
-    await after(handoff, seconds=31).reconcile()
-    next_one = asyncio.create_task(through(after(handoff, seconds=34), second).run())
+    await reconcile(after(handoff, seconds=31))
+    next_one = asyncio.create_task(hand_over(through(after(handoff, seconds=34), second)))
     await within("the second worker to ask the carrier", second.asked.wait())
 
     if answer:
@@ -251,7 +251,7 @@ async def test_a_lease_that_is_too_short_for_the_call_is_given_back_unsent(
     await send()
     hasty = replace(handoff, pace=replace(handoff.pace, timeout=10, lease=5))
 
-    await hasty.run()
+    await hand_over(hasty)
 
     assert await calls(pool) == []
     assert await states(pool) == [("pending", None)]
@@ -261,10 +261,10 @@ async def test_a_lease_that_is_too_short_for_the_call_is_given_back_unsent(
 async def test_many_workers_hand_each_text_over_once(send: Callable[..., Any], handoff: Handoff, pool: Pool) -> None:
     bodies = [f"Text {number:02}" for number in range(40)]
     await asyncio.gather(*(send(body=body) for body in bodies))
-    small = replace(handoff, pace=replace(handoff.pace, batch=7))
+    small = replace(handoff, pace=replace(handoff.pace, window=7))
 
     while await small.due():
-        await asyncio.gather(*(small.run() for _ in range(4)))
+        await asyncio.gather(*(hand_over(small) for _ in range(4)))
 
     assert await calls(pool) == [(body, 1) for body in bodies]
     assert await states(pool) == [("sent", None)] * 40
@@ -272,19 +272,12 @@ async def test_many_workers_hand_each_text_over_once(send: Callable[..., Any], h
     await audit(pool)
 
 
-async def test_a_full_batch_says_that_there_may_be_more(send: Callable[..., Any], handoff: Handoff) -> None:
-    await asyncio.gather(send(), send(), send())
-    pairs = replace(handoff, pace=replace(handoff.pace, batch=2))
-
-    assert [await pairs.run(), await pairs.run(), await pairs.run()] == [True, False, False]
-
-
 async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
     carrier = Absorbed(pool)
-    calling = asyncio.create_task(through(handoff, carrier).run())
+    calling = asyncio.create_task(hand_over(through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
     said = Said("sandbox", Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id))
@@ -296,7 +289,8 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
 
     assert await states(pool) == [("delivered", None)]
     assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
-    assert await MESSAGES.where(claimed_until=None).only(pool, "carrier_status") == "delivered"
+    assert await MESSAGES.only(pool, "carrier_status") == "delivered"
+    assert await OUTGOING.count(pool) == 0
 
 
 class Broken(SandboxCarrier):
@@ -317,9 +311,9 @@ async def test_a_defect_of_a_carriers_adapter_leaves_its_message_in_doubt_and_re
     await send()
     await send(to="+12025550144")
 
-    await through(handoff, Broken(pool, b"secret", 0, 10)).run()
+    await hand_over(through(handoff, Broken(pool, b"secret", 0, 10)))
     first = await states(pool)
-    await after(handoff, seconds=31).reconcile()
+    await reconcile(after(handoff, seconds=31))
 
     assert first == [("pending", None), ("sent", None)]
     assert await states(pool) == [("sent", None), ("sent", None)]
@@ -340,7 +334,7 @@ async def test_a_message_whose_id_the_carrier_gave_before_is_recorded_without_it
 ) -> None:
     await asyncio.gather(*(send(body=body) for body in ("One", "Two")))
 
-    await through(handoff, Repeating(pool, b"secret", 0, 10)).run()
+    await hand_over(through(handoff, Repeating(pool, b"secret", 0, 10)))
 
     assert await states(pool) == [("sent", None), ("sent", None)]
     ids = await MESSAGES.read(pool, "provider_message_id")

@@ -13,7 +13,7 @@ from app.domain.contacts import service as contacts
 from app.domain.messages.carrier import FailureCode, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
-from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, through
+from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, hand_over, through
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import told
@@ -53,7 +53,7 @@ async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_nev
     await send("+12025550144", "To another")
     await stop(act, await id_of_contact(pool, TO))
 
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await states(pool) == [("failed", code), ("sent", None)]
     assert await calls(pool) == [("To another", 1)]
@@ -68,7 +68,7 @@ async def test_a_hold_lets_the_answer_of_a_person_through(
     await send(purpose=Purpose.conversational)
     await hold(act, 0)
 
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await states(pool) == [("sent", None)]
 
@@ -81,7 +81,7 @@ async def test_a_text_to_a_phone_that_its_contact_no_longer_has_is_stopped_by_th
         await contacts.update(unit, await id_of_contact(pool), {"phone": "+12025550144"})
     await text("STOP", sender=TO)
 
-    await handoff.run()
+    await hand_over(handoff)
 
     assert ("failed", "contact_opted_out") in await states(pool)
     assert [body for body, _ in await calls(pool) if body == "Hello"] == []
@@ -93,14 +93,14 @@ async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
 ) -> None:
     await send()
     carrier = Absorbed(pool)
-    calling = asyncio.create_task(through(handoff, carrier).run())
+    calling = asyncio.create_task(hand_over(through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
     await text("STOP")
     before = (await states(pool))[0]
 
     carrier.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True))
     await calling
-    await after(handoff, seconds=3).run()
+    await hand_over(after(handoff, seconds=3))
 
     assert before == ("pending", None)
     assert (await states(pool))[0] == ("failed", "contact_opted_out")
@@ -113,10 +113,10 @@ async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(
 ) -> None:
     await send(OPTED_OUT)
     await send(OPTED_OUT, "Again")
-    one_by_one = replace(handoff, pace=replace(handoff.pace, batch=1))
+    one_by_one = replace(handoff, pace=replace(handoff.pace, window=1))
 
-    await one_by_one.run()
-    await one_by_one.run()
+    await hand_over(one_by_one)
+    await hand_over(one_by_one)
 
     assert await states(pool) == [("failed", "opted_out"), ("failed", "contact_opted_out")]
     assert await calls(pool) == [("Hello", 1)]

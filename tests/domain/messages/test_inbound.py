@@ -21,6 +21,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import SetClock
+from tests.domain.messages.handing import hand_over
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
@@ -143,7 +144,7 @@ async def test_stop_opts_out_and_is_confirmed_once(
 ) -> None:
     await text("Stop.")
     await text("STOP")
-    await handoff.run()
+    await hand_over(handoff)
 
     [suppression] = await SUPPRESSIONS.read(pool, "phone", "scope_type", "reason", "keyword")
     [opted_out] = await payloads(pool, "new_opt_out")
@@ -162,7 +163,7 @@ async def test_a_confirmation_is_free_even_for_an_account_without_credits(
     poor = await new_account(credits=0)
 
     await services.inbox.receive("sandbox", InboundMessage("in-1", TO, poor.phone_number, "STOP"))
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await calls(pool) == [(STOPPED, 1)]
     assert await entries(pool) == []
@@ -173,12 +174,12 @@ async def test_stop_fails_and_refunds_what_has_not_left(
     text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(body="Gone")
-    await handoff.run()
+    await hand_over(handoff)
     await send(body="A" * 161)
     await send("+12025550144", "To another")
 
     await text("STOP")
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await states(pool) == [
         ("sent", None),
@@ -266,7 +267,7 @@ async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
     await text("STOP")
 
     await text("HELP")
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await calls(pool) == [(STOPPED, 1), (HELP.replace("contact Blue Door", "contact help@bluedoor.example"), 1)]
     assert (await contact(pool))["status"] == "opted_out"

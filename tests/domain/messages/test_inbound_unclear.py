@@ -13,6 +13,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
 from app.domain.messages.carrier import FailureCode
 from app.domain.messages.handoff import Handoff
+from tests.domain.messages.handing import hand_over
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
@@ -130,7 +131,7 @@ async def test_a_wrong_number_is_disturbed_no_more(
     await send()
 
     await text("You have the wrong number")
-    await handoff.run()
+    await hand_over(handoff)
 
     [changed] = await payloads(pool, "contact_dnd_changed")
     assert changed["dnd_sms"] is True

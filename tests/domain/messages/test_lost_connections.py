@@ -11,7 +11,7 @@ from app.db.engine import UNREACHABLE, Pool
 from app.domain.messages.carrier import Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.messages.handing import INVALID, TO, through
+from tests.domain.messages.handing import INVALID, TO, hand_over, through
 from tests.factories.billing import audit
 from tests.factories.messages import calls, states
 from tests.factories.traps import lose_connections, lost_at_commit
@@ -40,7 +40,7 @@ async def test_what_a_carrier_answered_is_recorded_though_the_connection_was_los
     await send(to, "Hello")
     carrier = Cutting(pool, database_url)
 
-    await through(handoff, carrier).run()
+    await hand_over(through(handoff, carrier))
 
     assert carrier.lost > 0
     assert await states(pool) == [state]
@@ -53,11 +53,11 @@ async def test_texts_whose_claim_was_lost_with_the_connection_can_be_claimed_aga
 ) -> None:
     await send(TO, "Hello")
 
-    async with lost_at_commit(pool, "messages"):
+    async with lost_at_commit(pool, "outgoing"):
         with pytest.raises(UNREACHABLE):
-            await handoff.run()
+            await hand_over(handoff)
     assert await calls(pool) == []
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]

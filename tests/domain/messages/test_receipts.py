@@ -18,11 +18,12 @@ from app.domain.messages.retention import RULES
 from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
+from tests.domain.messages.handing import hand_over
 from tests.factories.billing import LEDGER_ENTRIES, audit, entries
 from tests.factories.clocks import Later
 from tests.factories.contacts import SUPPRESSIONS, id_of_contact
 from tests.factories.events import EVENTS, payloads, told
-from tests.factories.messages import MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS, states
+from tests.factories.messages import MESSAGES, OUTGOING, RECEIPTS, UNMATCHED_RECEIPTS, states
 
 ANSWER = "answer"
 REPORTS = ("sent", "delivered", "failed", "unconfirmed")
@@ -66,9 +67,9 @@ async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_one
     sent = await asyncio.gather(*(send(body=body) for body in plans))
     references = {accepted.message_id: body for accepted, body in zip(sent, plans, strict=True)}
     carrier = Hurried(services.receipts, pool, plans)
-    pace = replace(handoff.pace, batch=len(plans), timeout=60, lease=120)
+    pace = replace(handoff.pace, window=4 * len(plans), timeout=60, lease=120)
 
-    await replace(handoff, carriers={"sandbox": carrier}, pace=pace).run()
+    await hand_over(replace(handoff, carriers={"sandbox": carrier}, pace=pace))
     await asyncio.gather(*(carrier.finish(reference, body) for reference, body in references.items()))
 
     events = await EVENTS.read(pool, "name", "payload")
@@ -80,7 +81,8 @@ async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_one
         told_of_it = [name for name, payload in events if payload.get("message_id") == reference]
         left = [name for name in ("answer", "sent", "delivered") if order.index(name) <= order.index(first)]
         assert (message["status"], message["carrier_status"], message["unconfirmed"]) == (first, first, False)
-        assert (message["provider_message_id"], message["claimed_until"]) == (f"sbx_{reference}", None)
+        assert message["provider_message_id"] == f"sbx_{reference}"
+        assert await OUTGOING.count(pool) == 0
         assert {row["status"]: row["contradicts"] for row in journal} == {name: name == second for name in REPORTS}
         assert told_of_it == ["message_sent"] * bool(left) + [f"message_{first}"]
     assert await RECEIPTS.count(pool) == len(plans) * len(REPORTS)
@@ -91,7 +93,7 @@ async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_one
 async def reference(send: Callable[..., Any], handoff: Handoff) -> int:
     """Give the id of a text that a carrier has taken."""
     accepted = await send()
-    await handoff.run()
+    await hand_over(handoff)
     return accepted.message_id
 
 
@@ -158,7 +160,7 @@ async def test_a_failure_costs_nothing_and_says_why(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send(body="A" * 161)).message_id
-    await handoff.run()
+    await hand_over(handoff)
     filtered = Receipt(f"sbx_{id}", ReceiptStatus.failed, "undelivered", FailureCode.filtered, "30007")
 
     await services.receipts.receive("sandbox", filtered)
@@ -228,7 +230,7 @@ async def test_a_report_on_a_text_without_an_answer_is_matched_when_the_answer_i
     early = await states(pool), await services.receipts.due(), await services.receipts.match()
     kept = await UNMATCHED_RECEIPTS.read(pool, "provider_message_id", "message_id")
 
-    await handoff.run()
+    await hand_over(handoff)
     due = await services.receipts.due()
     matched = await asyncio.gather(services.receipts.match(), services.receipts.match())  # one may find it done
     await services.receipts.receive("sandbox", delivered)
@@ -249,7 +251,7 @@ async def test_a_failure_that_came_early_is_refunded_once_when_it_is_matched(
     id = (await send()).message_id
     for status in ("failed", "delivered"):
         await services.receipts.receive("sandbox", report(f"sbx_{id}", status))
-    await handoff.run()
+    await hand_over(handoff)
 
     await asyncio.gather(*(services.receipts.match() for _ in range(4)))
 

@@ -21,6 +21,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
 from tests.factories.events import EVENTS
@@ -81,7 +82,7 @@ async def test_reports_in_batches_end_as_they_do_one_by_one(
 ) -> None:
     ids = [(await send(body="Hello")).message_id for _ in range(2 * MESSAGES_OF_A_CASE)]
     if are_sent:
-        await handoff.run()
+        await hand_over(handoff)
     together, alone = ids[:MESSAGES_OF_A_CASE], ids[MESSAGES_OF_A_CASE:]
 
     for begin, end in pairwise([0, *sorted(cuts), len(case)]):
@@ -184,7 +185,7 @@ async def test_a_report_that_comes_while_the_answer_is_recorded_finds_its_messag
     id = (await send()).message_id
 
     async with table_locked(pool, "unmatched_receipts"):
-        recording = asyncio.create_task(handoff.run())
+        recording = asyncio.create_task(hand_over(handoff))
         await until_blocked(pool)
         reporting = asyncio.create_task(receive(services.receipts, id, "delivered", named=False))
         await until_blocked(pool, 2)
@@ -202,7 +203,7 @@ async def test_an_answer_that_is_recorded_while_a_report_is_kept_apart_finds_the
     async with table_locked(pool, "unmatched_receipts"):
         reporting = asyncio.create_task(receive(services.receipts, id, "delivered", named=False))
         await until_blocked(pool)
-        recording = asyncio.create_task(handoff.run())
+        recording = asyncio.create_task(hand_over(handoff))
         await until_blocked(pool, 2)
     await within("the answer and the report", asyncio.gather(recording, reporting))
     matched = await UNMATCHED_RECEIPTS.read(pool, "message_id")
@@ -220,7 +221,7 @@ async def test_reports_and_answers_at_the_same_time_lose_nothing(
     statuses = ["sent", "delivered"]
     early = [receive(services.receipts, id, status, named=False) for id in ids for status in statuses]
 
-    await asyncio.gather(handoff.run(), *early)
+    await asyncio.gather(hand_over(handoff), *early)
     while await services.receipts.due():
         await services.receipts.match()
 

@@ -19,6 +19,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
+from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import WAITING_MAILS
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS
@@ -93,7 +94,7 @@ async def test_a_text_that_has_not_left_fails_and_is_refunded(
     await send()
     await suspend()
 
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await states(pool) == [("failed", "account_suspended")]
     assert await calls(pool) == []
@@ -107,7 +108,7 @@ async def test_an_opt_out_is_heeded_and_answered_meanwhile(
     await suspend()
 
     await text("STOP")
-    await handoff.run()
+    await hand_over(handoff)
 
     assert await CONTACTS.read(pool, "status") == ["opted_out"]
     assert await OUTBOUND.read(pool, "status") == ["sent"]

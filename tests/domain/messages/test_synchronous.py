@@ -22,6 +22,7 @@ from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
+from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
 from tests.factories.events import told
@@ -103,7 +104,7 @@ async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
     await within("the carrier to be asked", carrier.asked.wait())
 
     due = await handoff.due(), await handoff.lapsed()
-    await handoff.run()
+    await hand_over(handoff)
     carrier.told.set()
     await sending
 
@@ -175,7 +176,7 @@ async def test_an_unanswered_text_that_the_carrier_has_is_found_and_its_sender_c
     with pytest.raises(CarrierTimeout):
         await send(through=hasty(handoff, carrier), idempotency_key="key 1")
     await carrier.rest()
-    await replace(handoff, clock=Later(timedelta(minutes=1))).reconcile()
+    await reconcile(replace(handoff, clock=Later(timedelta(minutes=1))))
 
     again = await send(idempotency_key="key 1")
 
@@ -194,8 +195,8 @@ async def test_a_sender_that_dies_at_the_carrier_leaves_a_text_that_is_found_and
     later = replace(handoff, clock=Later(timedelta(minutes=1)))
 
     assert not await later.due()
-    await later.reconcile()
-    await later.run()
+    await reconcile(later)
+    await hand_over(later)
 
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
@@ -208,7 +209,7 @@ async def test_a_text_that_the_carrier_takes_later_is_waited_for(
     sending = asyncio.create_task(send(RATE_LIMITED, through=patient))
 
     for minutes in itertools.count(1):
-        await replace(patient, clock=Later(timedelta(minutes=minutes))).run()
+        await hand_over(replace(patient, clock=Later(timedelta(minutes=minutes))))
         if sending.done():
             break
         await asyncio.sleep(0.01)
@@ -292,10 +293,10 @@ async def test_a_claim_that_has_lapsed_is_anothers(
     wish = Send(TO, "Hello", consent_attested=True, claim=timedelta(seconds=30))
     accepted = await services.acceptor.accept(actor, wish)
     assert accepted.claimed_until
-    await replace(handoff, clock=Later(timedelta(seconds=31))).reconcile()
+    await reconcile(replace(handoff, clock=Later(timedelta(seconds=31))))
 
     await handoff.hand_over(accepted.message_id, accepted.claimed_until)
 
     assert await calls(pool) == []
-    await replace(handoff, clock=Later(timedelta(minutes=2))).run()
+    await hand_over(replace(handoff, clock=Later(timedelta(minutes=2))))
     assert await calls(pool) == [("Hello", 1)]

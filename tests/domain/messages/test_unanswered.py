@@ -24,11 +24,12 @@ from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.conftest import SetClock
+from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import told
-from tests.factories.messages import MESSAGES, calls, states
+from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.waiting import within
 
 UNHEARD, UNTOLD = "+15005550302", "+15005550303"
@@ -67,9 +68,9 @@ async def is_unconfirmed(pool: Pool) -> bool:
 
 async def presume(silent: Handoff) -> None:
     """Let an hour pass in which the carrier says nothing."""
-    await silent.run()
-    await after(silent, 6).reconcile()
-    await after(silent, 3700).reconcile()
+    await hand_over(silent)
+    await reconcile(after(silent, 6))
+    await reconcile(after(silent, 3700))
 
 
 async def test_a_carrier_that_says_nothing_is_asked_less_and_less_often(
@@ -78,7 +79,7 @@ async def test_a_carrier_that_says_nothing_is_asked_less_and_less_often(
     await send()
     start = services.clock.now()
     seconds = [replace(silent, clock=SetClock(start + timedelta(seconds=second))) for second in range(0, 4000, 5)]
-    await seconds[0].run()
+    await hand_over(seconds[0])
 
     asked_at = [5 * place for place, at in enumerate(seconds) if await _asks(at)]
 
@@ -90,7 +91,7 @@ async def test_a_carrier_that_says_nothing_is_asked_less_and_less_often(
 async def _asks(silent: Handoff) -> bool:
     if not await silent.lapsed():
         return False
-    await silent.reconcile()
+    await reconcile(silent)
     return True
 
 
@@ -98,11 +99,11 @@ async def test_what_cannot_be_found_out_in_an_hour_stays_sent_and_unconfirmed_an
     send: Callable[..., Any], silent: Handoff, pool: Pool
 ) -> None:
     await send()
-    await silent.run()
-    await after(silent, 6).reconcile()
-    await after(silent, 3590).reconcile()
+    await hand_over(silent)
+    await reconcile(after(silent, 6))
+    await reconcile(after(silent, 3590))
     before = await states(pool), await is_unconfirmed(pool)
-    await after(silent, 3700).reconcile()
+    await reconcile(after(silent, 3700))
 
     assert before == ([("pending", None)], False)
     assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], True)
@@ -145,7 +146,7 @@ async def test_a_report_that_nobody_knows_more_stays_when_an_older_one_is_late(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
-    await handoff.run()
+    await hand_over(handoff)
 
     for status in (ReceiptStatus.unconfirmed, ReceiptStatus.sent):
         await services.receipts.receive("sandbox", Receipt(f"sbx_{id}", status, status, reference=id))
@@ -158,13 +159,13 @@ async def test_a_text_that_the_carrier_surely_does_not_have_fails_after_an_hour_
 ) -> None:
     await send(UNHEARD)
     impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=5))
-    await impatient.run()
-    await after(handoff, 6).reconcile()
-    await after(impatient, 600).run()
-    await after(handoff, 1300).reconcile()
+    await hand_over(impatient)
+    await reconcile(after(handoff, 6))
+    await hand_over(after(impatient, 600))
+    await reconcile(after(handoff, 1300))
     before = await states(pool)
-    await after(impatient, 3500).run()
-    await after(handoff, 4200).reconcile()
+    await hand_over(after(impatient, 3500))
+    await reconcile(after(handoff, 4200))
 
     assert before == [("pending", None)]
     assert await states(pool) == [("failed", "expired")]
@@ -176,11 +177,11 @@ async def test_a_call_that_goes_unanswered_late_is_asked_about_before_it_is_give
     send: Callable[..., Any], silent: Handoff, handoff: Handoff, pool: Pool
 ) -> None:
     await send()
-    await replace(silent, carriers={"sandbox": Deaf(pool)}).run()
-    await after(handoff, 6).reconcile()
-    await after(silent, 4000).run()
+    await hand_over(replace(silent, carriers={"sandbox": Deaf(pool)}))
+    await reconcile(after(handoff, 6))
+    await hand_over(after(silent, 4000))
     between = await states(pool)
-    await after(handoff, 4100).reconcile()
+    await reconcile(after(handoff, 4100))
 
     assert between == [("pending", None)]
     assert await states(pool) == [("sent", None)]
@@ -193,14 +194,14 @@ async def test_a_refusal_for_now_ends_the_silence_before_it(
 ) -> None:
     await send()
     deaf, busy = ({"sandbox": carrier(pool)} for carrier in (Deaf, Busy))
-    await replace(silent, carriers=deaf).run()
-    await after(handoff, 6).reconcile()
-    await replace(after(handoff, 600), carriers=busy).run()
-    await replace(after(handoff, 7000), carriers=deaf).run()
-    await after(silent, 7100).reconcile()
+    await hand_over(replace(silent, carriers=deaf))
+    await reconcile(after(handoff, 6))
+    await hand_over(replace(after(handoff, 600), carriers=busy))
+    await hand_over(replace(after(handoff, 7000), carriers=deaf))
+    await reconcile(after(silent, 7100))
     asked = await states(pool)
-    await after(handoff, 9000).reconcile()
-    await after(handoff, 9600).run()
+    await reconcile(after(handoff, 9000))
+    await hand_over(after(handoff, 9600))
 
     assert asked == [("pending", None)]
     assert await states(pool) == [("sent", None)]
@@ -213,10 +214,10 @@ async def test_a_refusal_that_comes_late_fails_no_text_that_another_worker_has(
 ) -> None:
     await send()
     refusing = Refusing(pool)
-    late = asyncio.create_task(replace(handoff, carriers={"sandbox": refusing}).run())
+    late = asyncio.create_task(hand_over(replace(handoff, carriers={"sandbox": refusing})))
     await within("the carrier to be called", refusing.called.wait())
     [id] = await MESSAGES.read(pool, "id")
-    await MESSAGES.where(id=id).change(pool, claimed_until=handoff.clock.now() + timedelta(hours=1))
+    await OUTGOING.where(message_id=id).change(pool, claimed_until=handoff.clock.now() + timedelta(hours=1))
     refusing.answering.set()
     await within("the late refusal to be recorded", late)
 
@@ -270,9 +271,9 @@ async def test_the_sandbox_says_nothing_of_a_number_for_that_purpose(
 ) -> None:
     id = (await send(UNTOLD)).message_id
     impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.3, unconfirmed_after=60))
-    await impatient.run()
+    await hand_over(impatient)
     for seconds in (6, 70):
-        await after(impatient, seconds).reconcile()
+        await reconcile(after(impatient, seconds))
     presumed = await states(pool), await is_unconfirmed(pool)
     report = Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id)
     await services.receipts.receive("sandbox", report)
@@ -286,10 +287,10 @@ async def test_an_answer_that_comes_after_all_confirms_the_text(
 ) -> None:
     await send()
     slow = Slow(pool)
-    calling = asyncio.create_task(replace(silent, carriers={"sandbox": slow}).run())
+    calling = asyncio.create_task(hand_over(replace(silent, carriers={"sandbox": slow})))
     await within("the carrier to be called", slow.called.wait())
     for seconds in (31, 3700):
-        await after(silent, seconds).reconcile()
+        await reconcile(after(silent, seconds))
     presumed = await is_unconfirmed(pool)
     slow.answering.set()
     await calling

@@ -114,6 +114,21 @@ def upgrade() -> None:
     sa.Column('expires_at', sa.DateTime(timezone=True), nullable=False),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_oauth_signing_keys'))
     )
+    op.create_table('outgoing',
+    sa.Column('message_id', sa.BigInteger(), autoincrement=False, nullable=False),
+    sa.Column('account_id', sa.BigInteger(), nullable=False),
+    sa.Column('lane', sa.BigInteger(), nullable=False),
+    sa.Column('number', sa.Text(), nullable=False),
+    sa.Column('carrier', sa.Text(), nullable=False),
+    sa.Column('due_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('claimed_until', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('unanswered_since', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('attempts', sa.BigInteger(), server_default='0', nullable=False),
+    sa.PrimaryKeyConstraint('message_id', name=op.f('pk_outgoing'))
+    )
+    op.create_index('ix_outgoing_claimed_until', 'outgoing', ['claimed_until'], unique=False, postgresql_where=sa.text('claimed_until IS NOT NULL'))
+    op.create_index('ix_outgoing_due_at', 'outgoing', ['due_at'], unique=False, postgresql_where=sa.text('claimed_until IS NULL'))
+    op.create_index('ix_outgoing_waiting', 'outgoing', ['lane', 'number', 'due_at', 'message_id'], unique=False, postgresql_where=sa.text('claimed_until IS NULL'))
     op.create_table('receipts',
     sa.Column('message_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('provider_message_id', sa.Text(), nullable=False),
@@ -532,10 +547,6 @@ def upgrade() -> None:
     sa.Column('error_code', sa.Text(), nullable=True),
     sa.Column('carrier_error', sa.Text(), nullable=True),
     sa.Column('unconfirmed', sa.Boolean(), server_default=sa.text('false'), nullable=False),
-    sa.Column('due_at', sa.DateTime(timezone=True), nullable=True),
-    sa.Column('claimed_until', sa.DateTime(timezone=True), nullable=True),
-    sa.Column('unanswered_since', sa.DateTime(timezone=True), nullable=True),
-    sa.Column('attempts', sa.BigInteger(), server_default='0', nullable=False),
     sa.Column('actor', sa.Text(), nullable=False),
     sa.Column('request_id', sa.Text(), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
@@ -547,10 +558,8 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['conversation_id'], ['conversations.id'], name=op.f('fk_messages_conversation_id_conversations'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_messages'))
     )
-    op.create_index('ix_messages_claimed', 'messages', ['claimed_until'], unique=False, postgresql_where=sa.text("status = 'pending' AND claimed_until IS NOT NULL"))
     op.create_index('ix_messages_contact_id', 'messages', ['contact_id'], unique=False)
     op.create_index('ix_messages_conversation_id', 'messages', ['conversation_id', 'id'], unique=False)
-    op.create_index('ix_messages_due', 'messages', ['due_at', 'id'], unique=False, postgresql_where=sa.text("status = 'pending' AND claimed_until IS NULL"))
     op.create_index('ix_messages_log', 'messages', ['account_id', sa.literal_column('id DESC')], unique=False)
     op.create_table('oauth_clients',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -768,10 +777,8 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_oauth_clients_account_id'), table_name='oauth_clients')
     op.drop_table('oauth_clients')
     op.drop_index('ix_messages_log', table_name='messages')
-    op.drop_index('ix_messages_due', table_name='messages', postgresql_where=sa.text("status = 'pending' AND claimed_until IS NULL"))
     op.drop_index('ix_messages_conversation_id', table_name='messages')
     op.drop_index('ix_messages_contact_id', table_name='messages')
-    op.drop_index('ix_messages_claimed', table_name='messages', postgresql_where=sa.text("status = 'pending' AND claimed_until IS NOT NULL"))
     op.drop_table('messages')
     op.drop_index(op.f('ix_invitations_maker_id'), table_name='invitations')
     op.drop_index(op.f('ix_invitations_expires_at'), table_name='invitations')
@@ -844,6 +851,10 @@ def downgrade() -> None:
     op.drop_index('ix_sandbox_callbacks_due', table_name='sandbox_callbacks', postgresql_where='done_at IS NULL')
     op.drop_table('sandbox_callbacks')
     op.drop_table('receipts')
+    op.drop_index('ix_outgoing_waiting', table_name='outgoing', postgresql_where=sa.text('claimed_until IS NULL'))
+    op.drop_index('ix_outgoing_due_at', table_name='outgoing', postgresql_where=sa.text('claimed_until IS NULL'))
+    op.drop_index('ix_outgoing_claimed_until', table_name='outgoing', postgresql_where=sa.text('claimed_until IS NOT NULL'))
+    op.drop_table('outgoing')
     op.drop_table('oauth_signing_keys')
     op.drop_index(op.f('ix_oauth_requests_expires_at'), table_name='oauth_requests')
     op.drop_table('oauth_requests')

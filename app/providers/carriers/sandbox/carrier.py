@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import asyncpg
 
 from app.db.engine import Pool
+from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.messages.carrier import (
     Accepted,
     Ambiguous,
@@ -36,23 +37,34 @@ T = TypeVar("T")
 
 ACCEPTED = "accepted"
 
+MAX_BATCH = 200
+"""How many messages the network takes in one statement."""
+
 TAKE = """
-WITH message AS (
+WITH handed AS (
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+        AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls)
+), message AS (
     INSERT INTO sandbox_messages AS known
         (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at)
-    VALUES ($1, $2, $3, $4, $5, CASE WHEN $7::bigint > 0 THEN $6 ELSE 'accepted' END, CASE WHEN $7 = 0 THEN now() END)
+    SELECT reference, provider_message_id, from_number, to_number, body,
+        CASE WHEN refused_calls > 0 THEN refusal ELSE 'accepted' END, CASE WHEN refused_calls = 0 THEN now() END
+    FROM handed ORDER BY reference
     ON CONFLICT (reference) DO UPDATE SET
         calls = known.calls + 1,
-        outcome = CASE WHEN known.calls < $7 THEN $6 ELSE 'accepted' END,
-        accepted_at = CASE WHEN known.calls = $7 THEN now() ELSE known.accepted_at END
-    RETURNING calls, outcome
+        (outcome, accepted_at) = (
+            SELECT CASE WHEN known.calls < refused_calls THEN refusal ELSE 'accepted' END,
+                CASE WHEN known.calls = refused_calls THEN now() ELSE known.accepted_at END
+            FROM handed WHERE handed.reference = known.reference)
+    RETURNING reference, calls, outcome
 ), owed AS (
     INSERT INTO sandbox_callbacks (reference, kind, payload, due_at)
-    SELECT $1, step.kind, step.payload, now() + step.wait * interval '1 second'
-    FROM message, jsonb_to_recordset($8) AS step (kind text, payload jsonb, wait double precision)
-    WHERE message.calls = $7 + 1
+    SELECT reference, step.kind, step.payload, now() + step.wait * interval '1 second'
+    FROM message JOIN handed USING (reference) JOIN unnest($8::bigint[], $9::text[], $10::jsonb[], $11::float8[])
+        AS step (reference, kind, payload, wait) USING (reference)
+    WHERE message.calls = handed.refused_calls + 1
 )
-SELECT outcome FROM message
+SELECT outcome FROM handed JOIN message USING (reference) ORDER BY array_position($1::bigint[], reference)
 """
 
 FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
@@ -61,6 +73,15 @@ FORGET = """
 WITH reports AS (DELETE FROM sandbox_callbacks WHERE reference = ANY($1::bigint[]))
 DELETE FROM sandbox_messages WHERE reference = ANY($1::bigint[])
 """
+
+
+class OwedCallback(NamedTuple):
+    """A callback that the network posts after a wait, in seconds."""
+
+    reference: int
+    kind: str
+    payload: Payload
+    wait: float
 
 
 class SandboxCarrier:
@@ -81,6 +102,7 @@ class SandboxCarrier:
         self._delay = delay
         self._timeout = timeout
         self._now = now
+        self._take = MicroBatcher(self._take_all, MAX_BATCH, lambda handed: handed[0].reference)
 
     async def send(self, message: OutboundMessage) -> Answer:
         """Hand one message over."""
@@ -124,24 +146,28 @@ class SandboxCarrier:
     async def _hand_over(self, message: OutboundMessage) -> Accepted | Rejected:
         script = script_for(message.to_number)
         if script.heard:
-            answer = await self._take(message, script)
+            answer = await self._take((message, script))
             if script.answered:
                 return answer
         return await asyncio.get_running_loop().create_future()  # until the time is up
 
-    async def _take(self, message: OutboundMessage, script: Script) -> Accepted | Rejected:
-        outcome = await self._pool.fetchval(
+    async def _take_all(self, handed: Sequence[tuple[OutboundMessage, Script]]) -> Sequence[Accepted | Rejected]:
+        owed = [callback for message, script in handed for callback in _owed(message, script, self._delay)]
+        outcomes = await self._pool.fetch(
             TAKE,
-            message.reference,
-            provider_id(message.reference),
-            message.from_number,
-            message.to_number,
-            message.body,
-            script.refusal,
-            script.refused_calls,
-            _owed(message, script, self._delay),
+            [message.reference for message, _ in handed],
+            [provider_id(message.reference) for message, _ in handed],
+            [message.from_number for message, _ in handed],
+            [message.to_number for message, _ in handed],
+            [message.body for message, _ in handed],
+            [script.refusal for _, script in handed],
+            [script.refused_calls for _, script in handed],
+            [callback.reference for callback in owed],
+            [callback.kind for callback in owed],
+            [callback.payload for callback in owed],
+            [callback.wait for callback in owed],
         )
-        return _answer(message.reference, outcome)
+        return [_answer(message.reference, row[0]) for (message, _), row in zip(handed, outcomes, strict=True)]
 
     def _verify(self, request: CallbackRequest) -> None:
         verify(self._secret, request.body, request.headers.get(HEADER, ""), self._now())
@@ -154,7 +180,7 @@ def _answer(reference: int, outcome: str) -> Accepted | Rejected:
     return Rejected(code, carrier_error=outcome, retryable=code in RETRYABLE)
 
 
-def _owed(message: OutboundMessage, script: Script, delay: float) -> list[dict[str, Any]]:
+def _owed(message: OutboundMessage, script: Script, delay: float) -> list[OwedCallback]:
     payloads: list[tuple[str, Payload]] = [
         ("status", status_payload(message.reference, report.status, report.code)) for report in script.reports
     ]
@@ -163,6 +189,6 @@ def _owed(message: OutboundMessage, script: Script, delay: float) -> list[dict[s
         reply = inbound_payload(reply_id, message.to_number, message.from_number, script.reply)
         payloads.append(("inbound", reply))
     return [
-        {"kind": kind, "payload": payload, "wait": script.wait + delay * step}
+        OwedCallback(message.reference, kind, payload, script.wait + delay * step)
         for step, (kind, payload) in enumerate(payloads, start=1)
     ]

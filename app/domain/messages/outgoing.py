@@ -1,0 +1,217 @@
+"""Queue of outgoing texts: a narrow table whose rows are claimed by workers and deleted once a carrier has answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from sqlalchemy import delete, select
+
+from app.db import rows
+from app.db.engine import Pool
+from app.domain.accounts import sql as accounts
+from app.domain.consent import sql as consent
+from app.domain.contacts import sql as contacts
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
+
+LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
+"""The lanes, the most urgent first. A lane gets the room that those before it leave."""
+
+MOST_NUMBERS = 64
+"""How many numbers of a lane one claim serves. The next claim continues with the numbers after them."""
+
+INSERT = """
+INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at, claimed_until, attempts)
+SELECT message_id, account_id, lane, number, carrier, due_at, claimed_until, (claimed_until IS NOT NULL)::int
+FROM ({rows}) AS queued
+"""
+"""Add texts to the queue; the columns of `rows` are those of the table, except `attempts`."""
+
+# Numbers are found by index one after another, so that a backlog of one number costs the others nothing.
+_FIRST = """
+  SELECT number, account_id, carrier FROM outgoing o WHERE o.lane = {place}.lane AND claimed_until IS NULL
+    AND o.number > {place}.number ORDER BY o.number, due_at, message_id LIMIT 1
+"""
+FIND_NUMBERS = f"""
+WITH RECURSIVE walk AS (
+  SELECT l.lane, first.*, 1 AS step FROM unnest($1::bigint[], $2::text[]) AS l(lane, number)
+  CROSS JOIN LATERAL ({_FIRST.format(place="l")}) first
+  UNION ALL
+  SELECT w.lane, next.*, step + 1 FROM walk w CROSS JOIN LATERAL ({_FIRST.format(place="w")}) next
+  WHERE step < {MOST_NUMBERS}
+)
+SELECT lane, number, account_id, carrier FROM walk ORDER BY lane, step
+"""
+
+FACTS = f"""
+SELECT o.message_id, o.account_id, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
+  m.from_number, m.to_number, m.body, m.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
+  c.last_name, {contacts.GATES}, {consent.is_suppressed("o.account_id", "m.to_number")} AS suppressed,
+  {accounts.is_inactive("o.account_id")} AS account_inactive
+"""
+JOINS = f"""
+LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {contacts.join("m.contact_id")}
+"""
+
+# The due texts of each number are locked up to its share of the room, and taken lane by lane, one of each account in
+# turn. Only an account, or a carrier, that is the only one with more texts than its fair part gets more than that part.
+CLAIM = f"""
+WITH waiting AS (
+  SELECT found.* FROM unnest($4::bigint[], $5::text[], $6::bigint[]) AS n(lane, number, share)
+  CROSS JOIN LATERAL (
+    SELECT message_id, account_id, carrier, lane, due_at FROM outgoing o
+    WHERE o.lane = n.lane AND o.number = n.number AND claimed_until IS NULL AND due_at <= $1
+    ORDER BY due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
+  ) found
+), of_account AS (
+  SELECT w.*, coalesce(calls, 0) AS held, row_number() OVER (
+    PARTITION BY w.account_id ORDER BY lane, due_at, message_id) AS turn
+  FROM waiting w LEFT JOIN unnest($7::bigint[], $8::bigint[]) AS held(account_id, calls) USING (account_id)
+), account_over AS (
+  SELECT *, turn + held > $11 AS is_over, min(account_id) FILTER (WHERE turn + held > $11) OVER () <>
+    max(account_id) FILTER (WHERE turn + held > $11) OVER () AS others_wait FROM of_account
+), of_carrier AS (
+  SELECT a.*, coalesce(calls, 0) AS carrier_held, row_number() OVER (
+    PARTITION BY a.carrier ORDER BY a.is_over, lane, turn, due_at, message_id) AS carrier_turn
+  FROM account_over a LEFT JOIN unnest($9::text[], $10::bigint[]) AS held(carrier, calls) USING (carrier)
+  WHERE NOT (is_over AND others_wait) AND turn <= ($3 - a.held + 1) / 2
+), carrier_over AS (
+  SELECT *, carrier_turn + carrier_held > $11 AS is_carrier_over,
+    min(carrier) FILTER (WHERE carrier_turn + carrier_held > $11) OVER () <>
+    max(carrier) FILTER (WHERE carrier_turn + carrier_held > $11) OVER () AS other_carriers_wait FROM of_carrier
+), chosen AS (
+  SELECT message_id FROM carrier_over
+  WHERE NOT (is_carrier_over AND other_carriers_wait) AND carrier_turn <= (3 * $3 - carrier_held + 3) / 4
+  ORDER BY is_carrier_over, is_over, lane, turn, due_at, message_id LIMIT $3
+), o AS (
+  UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1
+  FROM chosen WHERE outgoing.message_id = chosen.message_id RETURNING outgoing.*
+)
+{FACTS} FROM o {JOINS} ORDER BY o.lane, o.due_at, o.message_id
+"""
+
+FIND_CLAIMED = f"{FACTS} FROM outgoing o {JOINS} WHERE o.message_id = $1 AND o.claimed_until = $2"
+
+CLAIM_LAPSED = f"""
+WITH lapsed AS (
+  SELECT message_id FROM outgoing WHERE claimed_until <= $1 ORDER BY claimed_until LIMIT $3 FOR UPDATE SKIP LOCKED
+), o AS (
+  UPDATE outgoing SET claimed_until = $2 FROM lapsed WHERE outgoing.message_id = lapsed.message_id RETURNING outgoing.*
+)
+{FACTS} FROM o {JOINS}
+"""
+
+GIVE_BACK = """
+UPDATE outgoing SET claimed_until = $3, attempts = attempts - $4
+WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2
+"""
+PUT_BACK = """
+UPDATE outgoing SET claimed_until = NULL, due_at = $3,
+  unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
+WHERE message_id = $1 AND claimed_until = $2
+"""
+ASK_LATER = """
+UPDATE outgoing SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4)
+WHERE message_id = $1 AND claimed_until = $2
+"""
+REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
+
+IS_DUE = "SELECT EXISTS (SELECT FROM outgoing WHERE claimed_until IS NULL AND due_at <= $1)"
+IS_LAPSED = "SELECT EXISTS (SELECT FROM outgoing WHERE claimed_until <= $1)"
+
+
+class ClaimedText(NamedTuple):
+    """A text that this process may hand over until `claimed_until`, with the facts that the gates decide by.
+
+    Of a text that is no longer pending, or was erased, only the facts of the queue are known: `body` is None.
+    """
+
+    message_id: int
+    account_id: int
+    carrier: str
+    claimed_until: datetime
+    attempts: int
+    unanswered_since: datetime | None
+    contact_id: int
+    from_number: str
+    to_number: str
+    body: str | None
+    segments: int
+    cost: Decimal
+    purpose: str
+    request_id: str | None
+    created_at: datetime
+    first_name: str | None
+    last_name: str | None
+    contact_status: str | None
+    dnd_sms: bool | None
+    held_until: datetime | None
+    suppressed: bool
+    account_inactive: bool
+
+
+class WaitingNumber(NamedTuple):
+    """A number with texts waiting in a lane, and the account and the carrier of the first of them."""
+
+    lane: int
+    number: str
+    account_id: int
+    carrier: str
+
+
+@dataclass(slots=True)
+class NumberCursor:
+    """Finds the numbers that have texts waiting, in each lane those after the numbers that it found last."""
+
+    _after: list[str] = field(default_factory=lambda: [""] * len(LANES))
+
+    async def find(self, pool: Pool) -> list[WaitingNumber]:
+        """Return the most urgent lane first, and at most `MOST_NUMBERS` of each lane."""
+        lanes = range(len(LANES))
+        found = await rows.fetch(pool, WaitingNumber, FIND_NUMBERS, list(lanes), self._after)
+        for lane in lanes:
+            numbers = [each.number for each in found if each.lane == lane]
+            self._after[lane] = numbers[-1] if len(numbers) == MOST_NUMBERS else ""
+        return found
+
+
+def lane_of(purpose: Purpose) -> int:
+    """Return the place of a text among `LANES`."""
+    return LANES.index(purpose)
+
+
+async def add(unit: UnitOfWork, message: Message) -> None:
+    """Add a message that is written in this transaction, due at once."""
+    row = Outgoing(
+        message_id=message.id,
+        account_id=message.account_id,
+        lane=lane_of(Purpose(message.purpose)),
+        number=message.from_number,
+        carrier=message.carrier,
+        due_at=message.created_at,
+    )
+    await unit.save(row)
+    unit.notify("messages")
+
+
+async def cancel(unit: UnitOfWork, contact_id: int) -> Sequence[int]:
+    """Remove the unclaimed texts to a contact, except those that the law requires; return their ids."""
+    waiting = select(Message.id).where(
+        Message.account_id == unit.actor.account_id,
+        Message.contact_id == contact_id,
+        Message.status == MessageStatus.pending,
+        Message.purpose != Purpose.compliance,
+    )
+    ids = await unit.all(waiting.order_by(Message.id).with_for_update())
+    removed = delete(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
+    return sorted((await unit.execute(removed.returning(Outgoing.message_id))).scalars())
+
+
+async def end_claim(unit: UnitOfWork, text: ClaimedText) -> bool:
+    """Remove a text from the queue; return False where the claim is another's by now. Locks the message first."""
+    await unit.all(select(Message.id).where(Message.id == text.message_id).with_for_update())
+    claimed = Outgoing.message_id == text.message_id, Outgoing.claimed_until == text.claimed_until
+    ended = await unit.execute(delete(Outgoing).where(*claimed).returning(Outgoing.message_id))
+    return ended.scalar_one_or_none() is not None

@@ -1,0 +1,220 @@
+"""Records the answers of carriers; texts that were accepted at about the same time share a transaction."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from app.db import claims, rows
+from app.db.engine import UNSTORABLE, Connection, Database
+from app.domain.events import sql as events
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import carrier_ids, outcome, outgoing
+from app.domain.messages.carrier import Accepted, Ambiguous, Answer, FailureCode, Rejected
+from app.domain.messages.events import MessageSent
+from app.domain.messages.failures import OwnCode
+from app.domain.messages.outgoing import ClaimedText
+
+MAX_BATCH = 200
+GIVE_UP = timedelta(hours=24)
+RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
+ASK_MOST = timedelta(minutes=10)
+"""The longest wait between two questions about one message."""
+
+NAMELESS = Accepted("", "")
+"""An answer of which only that the carrier has the message can be kept."""
+
+RECORD_SENT = f"""
+WITH answered AS (
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
+), taken AS (
+  SELECT m.id, m.status, m.carrier, m.provider_message_id FROM messages m
+  WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
+), named AS ({
+    carrier_ids.give(
+        "SELECT carrier, a.provider_message_id, id AS message_id FROM taken JOIN answered a USING (id)"
+        " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
+    )
+})
+UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id, named.provider_message_id),
+  status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
+  carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
+  unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
+  sent_at = coalesce(m.sent_at, $4)
+FROM taken JOIN answered a USING (id) LEFT JOIN named ON named.message_id = id
+WHERE m.id = taken.id
+RETURNING m.id, m.carrier, m.provider_message_id, named.message_id IS NOT NULL AS is_named,
+  taken.status = 'pending' AS was_pending
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """The carrier cannot be asked whether it has a message, and is not asked any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A gate has refused the text since it was accepted."""
+
+    code: OwnCode
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The text is no longer pending: a report has settled it, or it was erased."""
+
+
+class RecordedText(NamedTuple):
+    """An accepted text after its record; `is_named` where its carrier's id was new."""
+
+    id: int
+    carrier: str
+    provider_message_id: str | None
+    is_named: bool
+    was_pending: bool
+
+
+Result = Answer | Unconfirmed | Blocked | Gone | None
+"""The end of a hand-off; None where the carrier certainly does not have the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Records results, each for as long as its claim lasts; `lease` is seconds."""
+
+    database: Database
+    clock: Clock
+    notify: Notify
+    lease: float
+    ambiguous_wait: timedelta
+    unconfirmed_after: timedelta
+    _accept: MicroBatcher[tuple[ClaimedText, Accepted], None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the batches."""
+        object.__setattr__(self, "_accept", MicroBatcher(self._keep_accepted, MAX_BATCH))
+
+    async def record(self, text: ClaimedText, result: Result) -> None:
+        """Record a result; it is repeated while the database is unreachable, until the claim lapses."""
+        if isinstance(result, Accepted):
+            await self._accept((text, result))
+        else:
+            await self._persist(partial(self._record_other, text, result))
+
+    async def _keep_accepted(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> Sequence[None]:
+        await self._persist(lambda: self._record_accepted(accepted))
+        return [None] * len(accepted)
+
+    async def _persist(self, record: Callable[[], Awaitable[None]]) -> None:
+        await claims.persist(record, self.lease)
+
+    async def _record_accepted(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> None:
+        """Record accepted texts; of an answer that cannot be stored, only that there was one."""
+        try:
+            async with self.database.pool.acquire() as connection, connection.transaction():
+                has_matched = await _record_sent(connection, accepted, self.clock.now())
+        except UNSTORABLE:
+            if accepted == (bare := [(text, NAMELESS) for text, _ in accepted]):
+                raise
+            for each in accepted if len(accepted) > 1 else bare:
+                await self._record_accepted([each])
+            return
+        self.notify("events")
+        if has_matched:
+            self.notify("receipts")
+
+    async def _record_other(self, text: ClaimedText, result: Result) -> None:
+        match result:
+            case Gone():
+                await self.database.pool.execute(outgoing.REMOVE, [text.message_id])
+            case Ambiguous():
+                await self._ask_later(text)
+            case Unconfirmed():
+                await self._settle(text, lambda unit: outcome.presume_sent(unit, text.message_id))
+            case Blocked():
+                await self._fail(text, result.code)
+            case Rejected(retryable=False):
+                await self._fail(text, result.code, result.carrier_error)
+            case _ if self.clock.now() >= text.created_at + GIVE_UP:
+                await self._fail(text, FailureCode.expired)
+            case _:
+                due_at = self.clock.now() + _backoff(text.attempts)
+                answered = result is not None  # a refusal for now ends the silence that came before it
+                claim = text.message_id, text.claimed_until
+                await self.database.pool.execute(outgoing.PUT_BACK, *claim, due_at, answered)
+
+    async def _ask_later(self, text: ClaimedText) -> None:
+        """Have the carrier asked after a wait as long as it has been silent, within limits."""
+        now, first = self.clock.now(), self.ambiguous_wait
+        since = text.unanswered_since or now
+        wait = min(max(first, now - since), ASK_MOST, max(first, since + self.unconfirmed_after - now))
+        claim = text.message_id, text.claimed_until
+        await self.database.pool.execute(outgoing.ASK_LATER, *claim, now + wait, now)
+
+    async def _fail(self, text: ClaimedText, code: str, carrier_error: str | None = None) -> None:
+        await self._settle(text, lambda unit: outcome.fail(unit, text.message_id, code, carrier_error))
+
+    async def _settle(self, text: ClaimedText, settle: Callable[[UnitOfWork], Awaitable[object]]) -> None:
+        """Settle a message and end its claim, unless the claim is another's by now."""
+        async with self._unit(text) as unit:
+            if await outgoing.end_claim(unit, text):
+                await settle(unit)
+
+    def _unit(self, text: ClaimedText) -> AbstractAsyncContextManager[UnitOfWork]:
+        actor = Actor(text.account_id, frozenset(), f"carrier:{text.carrier}", text.request_id)
+        return open_unit(self.database.sessions, actor, self.clock, self.notify)
+
+
+def _backoff(attempts: int) -> timedelta:
+    """Return how long a message waits before it is handed over again: longer with every attempt."""
+    return min(RETRY_MOST, RETRY_FIRST * 2 ** min(attempts - 1, 10))
+
+
+async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedText, Accepted]], now: datetime) -> bool:
+    """Record accepted texts, with the ids that are not taken; return True where reports have waited for an id."""
+    ids = [text.message_id for text, _ in accepted]
+    recorded = await rows.fetch(
+        connection,
+        RecordedText,
+        RECORD_SENT,
+        ids,
+        [answer.provider_message_id or None for _, answer in accepted],
+        [answer.carrier_status for _, answer in accepted],
+        now,
+    )
+    await connection.execute(outgoing.REMOVE, ids)
+    new = {row.id: row.provider_message_id for row in recorded if row.was_pending}
+    sent = [text for text, _ in accepted if text.message_id in new]
+    await connection.execute(
+        events.INSERT,
+        [text.account_id for text in sent],
+        [MessageSent.name] * len(sent),
+        [text.contact_id for text in sent],
+        [_sent(text, new[text.message_id], now).payload() for text in sent],
+        [text.request_id for text in sent],
+    )
+    given = [(row.carrier, row.provider_message_id or "", row.id) for row in recorded if row.is_named]
+    return await carrier_ids.match(connection, given)
+
+
+def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> MessageSent:
+    return MessageSent(
+        message_id=text.message_id,
+        provider_message_id=provider_message_id or "",
+        from_number=text.from_number,
+        to_number=text.to_number,
+        body=text.body or "",
+        status="sent",
+        segments=text.segments,
+        cost=float(text.cost),
+        contact_id=text.contact_id,
+        contact_first_name=text.first_name or "",
+        contact_last_name=text.last_name or "",
+        sent_at=timestamp(now),
+    )

@@ -1,0 +1,86 @@
+"""Window of calls to carriers: bounds how many are in flight in a process, and divides them fairly."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Window:
+    """The calls in flight, and how many slots each account and each carrier holds.
+
+    While others wait, an account or a carrier holds at most `fair_part` slots, a quarter of the window. An account that
+    is alone holds at most as many slots as it leaves free, and a carrier three times as many, so that the texts of
+    others always find some (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+    """
+
+    size: int
+    accounts: Counter[int] = field(default_factory=Counter[int])
+    carriers: Counter[str] = field(default_factory=Counter[str])
+    _calls: dict[asyncio.Task[None], tuple[int, str]] = field(default_factory=dict[asyncio.Task[None], tuple[int, str]])
+    _ended: int = 0
+    _is_awaited: bool = False
+    _on_room: Callable[[], None] | None = None
+
+    @property
+    def free(self) -> int:
+        """Return how many slots are free."""
+        return max(0, self.size - len(self._calls))
+
+    @property
+    def fair_part(self) -> int:
+        """Return how many slots an account or a carrier holds at most while others wait."""
+        return max(1, self.size // 4)
+
+    def has_room_for(self, account_id: int, carrier: str) -> bool:
+        """Tell whether an account may make more calls to a carrier, and enough of them to be worth a claim."""
+        of_account, of_carrier = self.accounts[account_id], self.carriers[carrier]
+        room = min((self.free - of_account + 1) // 2, (3 * self.free - of_carrier + 3) // 4)
+        return room >= (self._step if of_account else 1)
+
+    def start(self, account_id: int, carrier: str, call: Coroutine[Any, Any, None]) -> None:
+        """Run a call in a slot."""
+        task = asyncio.create_task(call)
+        self._calls[task] = account_id, carrier
+        self.accounts[account_id] += 1
+        self.carriers[carrier] += 1
+        task.add_done_callback(self._end)
+
+    def watch(self, on_room: Callable[[], None]) -> None:
+        """Have a function called when there is the room that `await_room` waits for."""
+        self._on_room = on_room
+
+    def await_room(self) -> None:
+        """Announce when a sixteenth of the window, or every call, has ended."""
+        self._ended, self._is_awaited = 0, True
+
+    async def finish(self) -> None:
+        """Wait for the calls in flight; cancel them if the wait is cancelled."""
+        await asyncio.gather(*self._calls, return_exceptions=True)
+
+    @property
+    def _step(self) -> int:
+        return max(1, self.size // 16)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        account_id, carrier = self._calls.pop(task)
+        _take_one(self.accounts, account_id)
+        _take_one(self.carriers, carrier)
+        self._ended += 1
+        if not task.cancelled() and (error := task.exception()):
+            context = {"message": "the result of a call to a carrier was not recorded", "exception": error}
+            task.get_loop().call_exception_handler(context)
+        if self._is_awaited and (self._ended >= self._step or not self._calls):
+            self._is_awaited = False
+            if self._on_room:
+                self._on_room()
+
+
+def _take_one(counter: Counter[T], key: T) -> None:
+    counter[key] -= 1
+    if not counter[key]:
+        del counter[key]

@@ -1,0 +1,174 @@
+"""How the texts of several accounts, numbers and lanes share the calls to carriers."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
+from app.domain.messages.carrier import Accepted, Answer, OutboundMessage
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.models import Purpose
+from app.domain.messages.outgoing import MOST_NUMBERS
+from app.domain.onboarding.service import Opened
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from app.services import Services
+from tests.domain.messages.handing import hand_over, through
+from tests.factories.messages import OUTGOING, states
+from tests.factories.tables import ago
+from tests.waiting import until, within
+
+
+class Noting(SandboxCarrier):
+    """A carrier that notes what it is given, and answers at once, except to one number, which it never answers."""
+
+    def __init__(self, pool: Pool, silent: str = "") -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.silent = silent
+        self.given: list[str] = []
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        self.given.append(message.body)
+        if message.to_number == self.silent:
+            await within("the test to end", asyncio.get_running_loop().create_future())
+        return Accepted(f"note_{message.reference}")
+
+
+SILENT = "+15005550301"
+
+
+@pytest.fixture
+async def other(account: Opened, new_account: Callable[..., Any]) -> Opened:
+    """Give a second account."""
+    return await new_account()
+
+
+@pytest.fixture
+def carrier(pool: Pool) -> Noting:
+    """Give a carrier that never answers one number."""
+    return Noting(pool, SILENT)
+
+
+def narrow(handoff: Handoff, carrier: SandboxCarrier, window: int) -> Handoff:
+    """Return what hands over with few calls at a time."""
+    return replace(through(handoff, carrier), pace=replace(handoff.pace, window=window))
+
+
+async def test_lanes_go_in_the_order_compliance_reply_transactional_promotional(
+    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, carrier: Noting
+) -> None:
+    await send(body="promotion", purpose=Purpose.promotional)
+    await send(body="code")
+    await send(body="reply", purpose=Purpose.conversational)
+    await text("HELP")
+
+    await hand_over(narrow(handoff, carrier, 400))
+
+    assert carrier.given[1:] == ["reply", "code", "promotion"]
+    assert "HELP" not in carrier.given[0]
+    assert len(carrier.given) == 4
+
+
+async def test_a_backlog_of_one_account_leaves_three_quarters_of_the_calls_to_others_that_wait(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting
+) -> None:
+    await asyncio.gather(*(send(body=f"mine {number}") for number in range(30)))
+    await asyncio.gather(*(_send(services, other, f"theirs {number}") for number in range(30)))
+
+    await narrow(handoff, carrier, 16).run()
+    await until(lambda: _given(carrier, 8))
+
+    assert sorted(carrier.given) == [
+        "mine 0",
+        "mine 1",
+        "mine 2",
+        "mine 3",
+        "theirs 0",
+        "theirs 1",
+        "theirs 2",
+        "theirs 3",
+    ]
+
+
+async def test_an_account_alone_leaves_as_many_calls_free_as_it_makes(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting
+) -> None:
+    await asyncio.gather(*(send(SILENT, f"unanswered {number}") for number in range(30)))
+    slow = narrow(handoff, carrier, 16)
+    while await slow.run():
+        pass
+    await until(lambda: _given(carrier, 8))
+    await _send(services, other, "theirs")
+
+    await slow.run()
+    await until(lambda: _given(carrier, 9))
+
+    assert [body for body in carrier.given if not body.startswith("unanswered")] == ["theirs"]
+
+
+async def test_texts_without_room_are_announced_when_calls_have_ended(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await asyncio.gather(*(send(body=f"text {number:02}") for number in range(40)))
+    few = narrow(handoff, carrier, 8)
+    running: set[asyncio.Task[None]] = set()
+
+    async def refill() -> None:
+        while await few.run():
+            pass
+
+    few.sends.watch(lambda: running.add(asyncio.create_task(refill())))
+    await refill()
+    await until(lambda: _given(carrier, 40))
+
+    assert sorted(carrier.given) == [f"text {number:02}" for number in range(40)]
+    await asyncio.gather(*running)
+    await few.finish()
+    assert await states(pool) == [("sent", None)] * 40
+
+
+async def test_every_number_gets_its_turn_though_more_wait_than_one_claim_serves(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    first = await send(body="the last number")
+    row = await OUTGOING.only(pool)
+    values = {name: row[name] for name in ("account_id", "lane", "carrier")}
+    for number in range(MOST_NUMBERS + 5):
+        later = {"message_id": 10**9 + number, "number": f"+1200{number:03}", "due_at": ago(hours=-1)}
+        await OUTGOING.insert(pool, **values, **later)
+
+    noting = narrow(handoff, carrier, 400)
+    await noting.run()
+    nothing_yet = list(carrier.given)
+    await hand_over(noting)
+
+    assert nothing_yet == []
+    assert carrier.given == ["the last number"]
+    assert await OUTGOING.where(message_id=first.message_id).count(pool) == 0
+
+
+async def test_a_text_that_is_no_longer_pending_leaves_the_queue_without_a_call(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await send()
+    row = await OUTGOING.only(pool)
+    values = {name: row[name] for name in ("account_id", "lane", "carrier", "number", "due_at")}
+    await OUTGOING.insert(pool, message_id=10**9, **values)
+
+    await hand_over(through(handoff, carrier))
+
+    assert carrier.given == ["Hello"]
+    assert await OUTGOING.count(pool) == 0
+
+
+async def _send(services: Services, account: Opened, body: str) -> None:
+    actor = Actor(account.account_id, frozenset(), "key:2")
+    await services.acceptor.accept(actor, Send("+12025550144", body, consent_attested=True))
+
+
+async def _given(carrier: Noting, count: int) -> bool:
+    return len(carrier.given) >= count
