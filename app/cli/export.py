@@ -7,6 +7,7 @@ from typing import Any
 
 from app.cli import setup
 from app.domain.accounts import audit
+from app.domain.accounts.audit import AuditAction
 from app.domain.erasure.archive import Archive
 from app.domain.erasure.export import read_snapshot
 from app.domain.kernel.events import timestamp
@@ -47,7 +48,7 @@ def export_account(settings: Settings, account_id: int, path: Path) -> dict[str,
 
 async def _begin(settings: Settings, account_id: int) -> str:
     async with setup.operate(settings, account_id) as unit:
-        await audit.record(unit, "account_exported")
+        await audit.record(unit, AuditAction.account_exported)
         return timestamp(unit.clock.now())
 
 

@@ -5,18 +5,14 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.scalars import JSON
 
-from app.domain.accounts import audit, deletion, invitations, models, queries, service, sessions, users
+from app.domain.accounts import deletion, invitations, models, queries, service, sessions, users
 from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
-from app.domain.kernel.paging import Page
-from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -174,25 +170,6 @@ class Session:
         return await info.context.load(queries.find_users, self.user_id)
 
 
-@strawberry.type(description="Something done about who may do what. Entries are never changed.")
-class AuditEntry:
-    """An entry of the audit log."""
-
-    id: BigInt = strawberry.field(description="The entry's id.")
-    action: str = strawberry.field(description="What was done, such as signed_in or key_revoked.")
-    subject: str = strawberry.field(description="To whom or what, such as an e-mail address or a key's name.")
-    address: str = strawberry.field(description="The network address it was done from; empty when not known.")
-    user_agent: str = strawberry.field(description="What the browser said it is; empty when not known.")
-    details: JSON = strawberry.field(description="What else there is to say, as an object.")
-    request_id: str | None = strawberry.field(description="The request that did it, as the log names it.")
-    created_at: datetime = strawberry.field(description="When it was done.")
-
-    @strawberry.field(description="The user, key, application or part of the service that did it.")
-    def actor(self) -> Actor:
-        """Return the actor."""
-        return actor_in(self)
-
-
 @strawberry.type
 class AccountQuery:
     """Reading the account."""
@@ -239,26 +216,6 @@ class AccountQuery:
     async def sessions(self, info: Info) -> Sequence[models.Session]:
         """Return the sessions."""
         return await sessions.find_all(info.context.unit)
-
-    @strawberry.field(
-        graphql_type=Connection[AuditEntry],
-        description="What was done about who may do what, the newest first.",
-        directives=guarded("account:write"),
-    )
-    async def audit_log(
-        self,
-        info: Info,
-        action: Annotated[str | None, strawberry.argument(description="Only entries of this action.")] = None,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
-        offset: Offset = 0,
-    ) -> Page[models.AuditEntry]:
-        """Return one page of the audit log."""
-        return await audit.find_entries(
-            info.context.unit, action, window(info, "audit_log", first, after, last, before, offset)
-        )
 
 
 @strawberry.type

@@ -5,6 +5,7 @@ from typing import Any
 
 import strawberry
 
+from app.domain.accounts.models import AccountType
 from app.domain.billing import models, queries
 from app.domain.billing.models import EntryType
 from app.domain.kernel.paging import Page
@@ -17,6 +18,11 @@ from app.graphql.core.paging import After, Before, Connection, First, Last, Offs
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
 
+describe(
+    AccountType,
+    "The way in which an account pays.",
+    {"prepaid": "It buys credits first, and spends no more than it holds."},
+)
 describe(
     EntryType,
     "Why a balance changed.",
@@ -37,7 +43,7 @@ class Balance:
 
     balance: BigInt = strawberry.field(description="Credits held.")
     rate: float = strawberry.field(description="The price of one credit, in the account's currency.")
-    account_type: str = strawberry.field(description="How the account pays: prepaid.")
+    account_type: AccountType = strawberry.field(description="The way in which the account pays.")
     daily_avg_send: BigInt = strawberry.field(description="Credits spent on texts per day, over the last 30 full days.")
     estimated_days_left: BigInt = strawberry.field(description="Days until the balance is spent; 9999 for very many.")
 

@@ -1,14 +1,15 @@
 """Messages, as the contract shows them."""
 
+import enum
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 
 from app.domain.contacts import queries as contacts
 from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
-from app.domain.kernel.sms_parts import MAX_LENGTH
+from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
 from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.acceptor import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
@@ -50,6 +51,24 @@ describe(
 )
 
 
+describe(
+    Encoding,
+    "The alphabet that a text is sent in.",
+    {
+        "gsm_7": "The 7-bit alphabet of GSM: 160 characters in one segment.",
+        "ucs_2": "Any character, where one is not in the GSM alphabet: 70 characters in one segment.",
+    },
+)
+MessageErrorCode = cast(
+    "type[enum.StrEnum]", enum.StrEnum("MessageErrorCode", {code: code for code in failures.FAILURES})
+)
+describe(
+    MessageErrorCode,
+    "The reason why a message failed.",
+    {code: failure.description for code, failure in failures.FAILURES.items()},
+)
+
+
 @strawberry.type(description="One text, out or in.")
 class Message:
     """A message."""
@@ -63,10 +82,12 @@ class Message:
     body: str = strawberry.field(description="The text.")
     status: MessageStatus = strawberry.field(description="How far it has come.")
     segments: int = strawberry.field(description="How many SMS parts it takes.")
-    encoding: str = strawberry.field(description="GSM-7, or UCS-2 where a character needs it.")
+    encoding: Encoding = strawberry.field(description="The alphabet that it is sent in.")
     credits: BigInt = strawberry.field(description="How many credits were debited for it.")
     cost: float = strawberry.field(description="What it cost, in the account's currency; 0 once failed.")
-    error_code: str | None = strawberry.field(description="Why it failed, as a code.")
+    error_code: str | None = strawberry.field(
+        graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
+    )
     provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
     unconfirmed: bool = strawberry.field(
         description="True when nobody could say whether it left or arrived; a later report says it."

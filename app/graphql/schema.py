@@ -9,6 +9,7 @@ from strawberry.schema.config import StrawberryConfig
 from app.graphql.accounts import AccountMutation, AccountQuery
 from app.graphql.agents import AgentMutation
 from app.graphql.api_keys import ApiKeyMutation, ApiKeyQuery
+from app.graphql.audit import AuditQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
@@ -28,6 +29,7 @@ from app.graphql.webhooks import WebhookMutation, WebhookQuery
 class Query(
     AccountQuery,
     ApiKeyQuery,
+    AuditQuery,
     AutomationQuery,
     BillingQuery,
     ContactQuery,

@@ -8,7 +8,8 @@ from strawberry.scalars import JSON
 
 from app.domain.kernel.paging import Page
 from app.domain.webhooks import models, queries, service
-from app.domain.webhooks.models import DeliveryStatus
+from app.domain.webhooks.models import DeliveryStatus, NoticeKind
+from app.domain.webhooks.poster import PostError
 from app.domain.webhooks.queries import DeliveryFilter
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
@@ -31,13 +32,40 @@ describe(
 )
 
 
+describe(
+    NoticeKind,
+    "The state of a webhook that its account is told of.",
+    {
+        "failing": "No delivery has succeeded for some time; it is disabled unless one does.",
+        "disabled": "It was disabled after failing for too long. It keeps events for replay.",
+        "removed": "Its endpoint answered 410 Gone, or the credential that it was made with has ended.",
+    },
+    name="WebhookNoticeKind",
+)
+describe(
+    PostError,
+    "The reason why a POST to a webhook brought no HTTP answer.",
+    {
+        "invalid_url": "The address is no URL that can be posted to.",
+        "refused_address": "The host has an address that the service does not post to, such as a private one.",
+        "dns": "The name of the host has no address.",
+        "connect": "No connection could be made.",
+        "tls": "The TLS handshake failed, or the certificate is not valid.",
+        "timeout": "No answer came in time. The request may have been read.",
+        "closed": "The connection was closed before an answer came. The request may have been read.",
+        "protocol": "The answer is not HTTP. The request may have been read.",
+        "too_large": "The answer is too large. The request was read.",
+    },
+    name="WebhookError",
+)
+
+
 @strawberry.type(description="One POST of a delivery, and what came back.")
 class WebhookAttempt:
     """An attempt."""
 
     number: BigInt = strawberry.field(description="1 for the first attempt.")
     status: BigInt | None = strawberry.field(description="The HTTP status of the answer; null where none came.")
-    error: str = strawberry.field(description="Why no answer came, as a code; empty where one did.")
     address: str = strawberry.field(description="The address that was connected to.")
     seconds: float = strawberry.field(description="How long it took.")
     headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
@@ -46,6 +74,11 @@ class WebhookAttempt:
         directives=guarded("messages:read"),
     )
     attempted_at: datetime = strawberry.field(description="When it was made.")
+
+    @strawberry.field(description="The reason why no answer came; null where one did.")
+    def error(self) -> PostError | None:
+        """Return the reason, which is kept as an empty text where there is none."""
+        return PostError(_attempt(self).error) if _attempt(self).error else None
 
 
 @strawberry.type(description="One event for one webhook.")
@@ -91,7 +124,7 @@ class WebhookNotice:
 
     id: BigInt = strawberry.field(description="The notice's id.")
     subscription_id: BigInt = strawberry.field(description="The webhook it is about.")
-    kind: str = strawberry.field(description="failing, disabled or removed.")
+    kind: NoticeKind = strawberry.field(description="The state that the webhook came to.")
     text: str = strawberry.field(description="What happened, in a sentence.")
     created_at: datetime = strawberry.field(description="When it happened.")
 
@@ -197,6 +230,11 @@ class DeliveryMutation:
     ) -> Replayed:
         """Replay many deliveries."""
         return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))
+
+
+def _attempt(root: object) -> models.Attempt:
+    assert isinstance(root, models.Attempt)
+    return root
 
 
 def _delivery(root: object) -> models.Delivery:

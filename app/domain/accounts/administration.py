@@ -4,6 +4,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import aliased
 
 from app.domain.accounts import audit, links, mail_outbox, queries, users
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.tokens import Tokens
@@ -49,7 +50,7 @@ async def reset_password(unit: UnitOfWork, tokens: Tokens, user_id: int) -> tupl
     """
     user = await users.get(unit, user_id)
     link = await links.replace(unit, tokens, user)
-    await audit.record(unit, "password_reset_asked", user.email, user_id=user.id)
+    await audit.record(unit, AuditAction.password_reset_asked, user.email, user_id=user.id)
     return user, await mail_outbox.read_token(unit, tokens, link)
 
 
@@ -61,7 +62,7 @@ async def _change(unit: UnitOfWork, status: AccountStatus, reason: str, opening:
         return account
     account.status = status
     await unit.save(account)
-    action = "account_suspended" if status == AccountStatus.suspended else "account_resumed"
+    action = AuditAction.account_suspended if status == AccountStatus.suspended else AuditAction.account_resumed
     await audit.record(unit, action, account.company_name, reason=reason)
     await mail_outbox.notify_owners(unit, subject=f"Your account is {status}", opening=opening)
     return account

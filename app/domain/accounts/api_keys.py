@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit, credentials, keys, queries
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.credentials import maker_of
 from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import Account, ApiKey, Maker
@@ -57,7 +58,7 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     _check(unit, new, name, wanted)
     await _check_makes_keys(unit)
     row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at)
-    await audit.record(unit, "key_created", row.name, scopes=row.scopes)
+    await audit.record(unit, AuditAction.key_created, row.name, scopes=row.scopes)
     made = await _store(unit, secret, new.kind, row)
     await _add_makers(unit, row, maker_of(unit.actor))
     return made
@@ -84,7 +85,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     until = now + timedelta(hours=overlap_hours)
     old.expires_at, old.successor_id = min(old.expires_at or until, until), new.id
     await unit.save(old)
-    await audit.record(unit, "key_rotated", old.name, key_id=old.id, overlap_hours=overlap_hours)
+    await audit.record(unit, AuditAction.key_rotated, old.name, key_id=old.id, overlap_hours=overlap_hours)
     return new, text
 
 
@@ -97,7 +98,7 @@ async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
     if key.revoked_at is None:
         key.revoked_at = unit.clock.now()
         await unit.save(key)
-        await audit.record(unit, "key_revoked", key.name, key_id=key.id)
+        await audit.record(unit, AuditAction.key_revoked, key.name, key_id=key.id)
     return key
 
 

@@ -1,5 +1,6 @@
 """The audit log of changes to people, keys and applications."""
 
+import enum
 from typing import Any
 
 from sqlalchemy import select
@@ -11,8 +12,43 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 MAX_USER_AGENT = 400
 
 
+class AuditAction(enum.StrEnum):
+    """What the audit log records, of all areas."""
+
+    account_changed = enum.auto()
+    account_deletion_requested = enum.auto()
+    account_deletion_withdrawn = enum.auto()
+    account_exported = enum.auto()
+    account_resumed = enum.auto()
+    account_suspended = enum.auto()
+    application_connected = enum.auto()
+    application_cut_off = enum.auto()
+    application_disconnected = enum.auto()
+    export_link_made = enum.auto()
+    invitation_withdrawn = enum.auto()
+    key_created = enum.auto()
+    key_revoked = enum.auto()
+    key_rotated = enum.auto()
+    oauth_client_created = enum.auto()
+    oauth_client_revoked = enum.auto()
+    oauth_client_secret_rotated = enum.auto()
+    oauth_client_taken_over = enum.auto()
+    password_reset_asked = enum.auto()
+    password_set = enum.auto()
+    role_changed = enum.auto()
+    session_ended = enum.auto()
+    sign_in_refused = enum.auto()
+    signed_in = enum.auto()
+    signed_out = enum.auto()
+    user_changed = enum.auto()
+    user_invited = enum.auto()
+    user_removed = enum.auto()
+    webhook_secret_revealed = enum.auto()
+    webhook_secret_rotated = enum.auto()
+
+
 async def record(
-    unit: UnitOfWork, action: str, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
+    unit: UnitOfWork, action: AuditAction, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
 ) -> None:
     """Write down that the unit's actor did something, in the unit's transaction.
 
@@ -33,7 +69,7 @@ async def record(
     await unit.save(entry)
 
 
-async def find_entries(unit: UnitOfWork, action: str | None, window: Window) -> Page[AuditEntry]:
+async def find_entries(unit: UnitOfWork, action: AuditAction | None, window: Window) -> Page[AuditEntry]:
     """Return a page of the account's entries, the newest first; of one action if named."""
     own = AuditEntry.account_id == unit.actor.account_id
     statement = select(AuditEntry).where(own, AuditEntry.action == action) if action else select(AuditEntry).where(own)

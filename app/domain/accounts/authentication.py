@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 
 from app.db.engine import Sessions
 from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
@@ -95,7 +96,7 @@ class Authentication:
             await _hold(unit, user, renewed)
             await sessions.forget(unit, self.tokens.fingerprint(old_token))
             session, token = await sessions.begin(unit, self.tokens, user, visitor)
-            await _record(unit, "signed_in", user, visitor)
+            await _record(unit, AuditAction.signed_in, user, visitor)
         await self.attempts.succeed(attempt)
         return Entry(session, user, account), token
 
@@ -112,7 +113,7 @@ class Authentication:
         """Sign out."""
         async with self._unit(entry.user, visitor) as unit:
             await sessions.forget(unit, entry.session.hash)
-            await _record(unit, "signed_out", entry.user, visitor)
+            await _record(unit, AuditAction.signed_out, entry.user, visitor)
 
     async def check_reset(self, email: str, visitor: Visitor) -> None:
         """Raise `RateLimited` where too many links were asked for; call it before `ask_reset`."""
@@ -128,7 +129,7 @@ class Authentication:
             return
         async with self._unit(known[0], visitor) as unit:
             if await links.make(unit, self.tokens, known[0]):
-                await _record(unit, "password_reset_asked", known[0], visitor)
+                await _record(unit, AuditAction.password_reset_asked, known[0], visitor)
 
     async def find_link(self, token: str) -> MailedLink:
         """Return a mailed link; raise `LinkNotGood`, or `AddressInUse` for an invitation."""
@@ -164,7 +165,7 @@ class Authentication:
             if user is None:
                 raise LinkNotGood()
             unit.actor = actor_of(user, visitor.request_id)
-            await _record(unit, "password_set", user, visitor, by="invitation")
+            await _record(unit, AuditAction.password_set, user, visitor, by="invitation")
         return user
 
     async def _replace(self, link: MailedLink, stored: str, visitor: Visitor) -> User:
@@ -175,7 +176,7 @@ class Authentication:
             await links.forget(unit, user.id)
             await _store(unit, user, stored)
             await sessions.end_all(unit, user.id)
-            await _record(unit, "password_set", user, visitor, by="reset")
+            await _record(unit, AuditAction.password_set, user, visitor, by="reset")
         return user
 
     async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:
@@ -197,7 +198,7 @@ class Authentication:
             await _store(unit, user, stored)
             await links.forget(unit, user.id)
             await sessions.end_all(unit, user.id, keep=entry.session.id)
-            await _record(unit, "password_set", user, visitor, by="change")
+            await _record(unit, AuditAction.password_set, user, visitor, by="change")
         await self.attempts.succeed(attempt)
 
     def remember_browser(self, email: str, visitor: Visitor) -> str:
@@ -248,7 +249,7 @@ class Authentication:
 
     async def _write_refusal(self, user: User, visitor: Visitor) -> None:
         async with self._unit(user, visitor) as unit:
-            await _record(unit, "sign_in_refused", user, visitor)
+            await _record(unit, AuditAction.sign_in_refused, user, visitor)
 
     @asynccontextmanager
     async def _unit(self, user: User, visitor: Visitor) -> AsyncGenerator[UnitOfWork]:
@@ -274,7 +275,7 @@ async def _store(unit: UnitOfWork, user: User, stored: str) -> None:
     await unit.execute(update(User).where(User.id == user.id).values(password_hash=stored))
 
 
-async def _record(unit: UnitOfWork, action: str, user: User, visitor: Visitor, **details: str) -> None:
+async def _record(unit: UnitOfWork, action: AuditAction, user: User, visitor: Visitor, **details: str) -> None:
     await audit.record(unit, action, user.email, address=visitor.address, user_agent=visitor.user_agent, **details)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.domain.accounts import audit, mail_outbox, queries
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.kernel.errors import Conflict, InvalidInput
@@ -74,7 +75,9 @@ async def withdraw(unit: UnitOfWork) -> Account:
         raise Conflict(reason="No deletion of this account was asked for.")
     deletion_at, account.deletion_at, account.deletion_notice_at = account.deletion_at, None, None
     await unit.save(account)
-    await audit.record(unit, "account_deletion_withdrawn", account.company_name, deletion_at=deletion_at.isoformat())
+    await audit.record(
+        unit, AuditAction.account_deletion_withdrawn, account.company_name, deletion_at=deletion_at.isoformat()
+    )
     await mail_outbox.notify_owners(unit, subject="Your account will not be deleted", opening=WITHDRAWN)
     return account
 
@@ -115,7 +118,7 @@ async def _schedule(unit: UnitOfWork, account: Account, at: datetime) -> None:
     account.deletion_at = at
     account.deletion_notice_at = notice_at if notice_at > unit.clock.now() else None
     await unit.save(account)
-    await audit.record(unit, "account_deletion_requested", account.company_name, deletion_at=at.isoformat())
+    await audit.record(unit, AuditAction.account_deletion_requested, account.company_name, deletion_at=at.isoformat())
     await _notify(unit, account, REQUESTED)
     unit.notify(TOPIC)
 

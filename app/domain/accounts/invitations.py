@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.domain.accounts import audit, credentials, mail_outbox, users
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, AccountStatus, Invitation, Role, User
 from app.domain.accounts.scopes import Scope
 from app.domain.accounts.tokens import Tokens
@@ -85,7 +86,7 @@ async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> In
     )
     await unit.save(invitation)
     await mail_outbox.post_invitation(unit, invitation, seed)
-    await audit.record(unit, "user_invited", address, invitation_id=invitation.id, role=role)
+    await audit.record(unit, AuditAction.user_invited, address, invitation_id=invitation.id, role=role)
     return invitation
 
 
@@ -106,7 +107,7 @@ async def withdraw(unit: UnitOfWork, id: int) -> Invitation:
     if invitation is None:
         raise NotFound(kind="invitation", id=id)
     await _end(unit, Invitation.id == id)
-    await audit.record(unit, "invitation_withdrawn", invitation.email, invitation_id=id)
+    await audit.record(unit, AuditAction.invitation_withdrawn, invitation.email, invitation_id=id)
     return invitation
 
 

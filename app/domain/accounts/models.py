@@ -19,6 +19,12 @@ class AccountStatus(enum.StrEnum):
     deleted = enum.auto()
 
 
+class AccountType(enum.StrEnum):
+    """The way in which an account pays."""
+
+    prepaid = enum.auto()
+
+
 class Account(Base):
     """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency.
 
@@ -39,7 +45,7 @@ class Account(Base):
 
     id: Mapped[Key]
     company_name: Mapped[str]
-    account_type: Mapped[str] = mapped_column(server_default="prepaid")
+    account_type: Mapped[str] = mapped_column(server_default=AccountType.prepaid)
     status: Mapped[str] = mapped_column(server_default=AccountStatus.active)
     balance: Mapped[int] = mapped_column(server_default="0")
     rate: Mapped[Decimal] = mapped_column(Numeric(10, 4))

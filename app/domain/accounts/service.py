@@ -7,6 +7,7 @@ import phonenumbers
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit, passwords, queries
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, User
 from app.domain.accounts.users import plain_email, plain_line
 from app.domain.kernel.errors import Conflict, InvalidInput
@@ -48,7 +49,7 @@ async def update(unit: UnitOfWork, fields: AccountFields) -> Account:
     for name, value in changed.items():
         setattr(account, name, value)
     await unit.save(account)
-    await audit.record(unit, "account_changed", account.company_name, former=former, **changed)
+    await audit.record(unit, AuditAction.account_changed, account.company_name, former=former, **changed)
     return account
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, AccountStatus, Session, User
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import NotFound
@@ -107,7 +108,7 @@ async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:
         raise NotFound(kind="session", id=id)
     user = await unit.one(select(User).where(User.id == session.user_id))
     await unit.delete(session)
-    await audit.record(unit, "session_ended", user.email if user else "", session_address=session.address)
+    await audit.record(unit, AuditAction.session_ended, user.email if user else "", session_address=session.address)
     return session
 
 

@@ -6,6 +6,7 @@ from typing import TypedDict
 from sqlalchemy import func, select
 
 from app.domain.accounts import audit, links, sessions
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, User
 from app.domain.accounts.roles import scopes_of
@@ -55,7 +56,7 @@ async def change_role(unit: UnitOfWork, id: int, role: Role) -> User:
     await _check_not_last_owner(unit, user)
     former, user.role = user.role, role
     await unit.save(user)
-    await audit.record(unit, "role_changed", user.email, user_id=user.id, former=former, role=role)
+    await audit.record(unit, AuditAction.role_changed, user.email, user_id=user.id, former=former, role=role)
     return user
 
 
@@ -69,7 +70,7 @@ async def update(unit: UnitOfWork, id: int, fields: UserFields) -> User:
     for name in former:
         setattr(user, name, values[name])
     await unit.save(user)
-    await audit.record(unit, "user_changed", user.email, user_id=user.id, former=former)
+    await audit.record(unit, AuditAction.user_changed, user.email, user_id=user.id, former=former)
     return user
 
 
@@ -86,7 +87,7 @@ async def remove(unit: UnitOfWork, id: int) -> User:
     await unit.save(user)
     await links.forget(unit, user.id)
     await sessions.end_all(unit, user.id)
-    await audit.record(unit, "user_removed", user.email, user_id=user.id, role=user.role)
+    await audit.record(unit, AuditAction.user_removed, user.email, user_id=user.id, role=user.role)
     return user
 
 

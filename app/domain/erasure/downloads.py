@@ -15,6 +15,7 @@ from cryptography.exceptions import InvalidTag
 
 from app.db.engine import Pool
 from app.domain.accounts import audit, credentials, queries
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import Scope
@@ -67,7 +68,7 @@ async def make_link(unit: UnitOfWork, seal: Seal) -> ExportLink:
     actor, until = unit.actor, unit.clock.now() + LASTS
     made_with = [actor.account_id, actor.label, actor.user_id, actor.grant_id, actor.key_id]
     sealed = seal.close(json.dumps([made_with, secrets.token_hex(NONCE_BYTES), until.isoformat()]))
-    await audit.record(unit, "export_link_made")
+    await audit.record(unit, AuditAction.export_link_made)
     return ExportLink(base64.urlsafe_b64encode(sealed).decode(), until)
 
 
@@ -100,7 +101,7 @@ async def check(unit: UnitOfWork) -> None:
 async def begin(unit: UnitOfWork) -> str:
     """Check that the actor may still export the account, and note it; return the time. Raises what `check` does."""
     await check(unit)
-    await audit.record(unit, "account_exported")
+    await audit.record(unit, AuditAction.account_exported)
     return timestamp(unit.clock.now())
 
 

@@ -1,14 +1,13 @@
 """Counting the parts that a text takes on the air: 3GPP TS 23.038 (alphabets) and TS 23.040 (concatenation)."""
 
+import enum
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
-
-Encoding = Literal["GSM-7", "UCS-2"]
 
 MAX_LENGTH = 1600
 """The longest body that can be sent, in code points."""
@@ -37,6 +36,13 @@ _is_gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fu
 _extensions = re.compile(f"[{re.escape(EXTENSION_TABLE)}]")
 
 
+class Encoding(enum.StrEnum):
+    """The alphabet that a text is sent in."""
+
+    gsm_7 = "GSM-7"
+    ucs_2 = "UCS-2"
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """How a text travels. `units` has the size of each part: septets in GSM-7, 16-bit units in UCS-2."""
@@ -56,14 +62,14 @@ def count(body: str) -> Parts:
         return _unescaped(len(body))
     if _is_gsm_7(body):
         septets = _extensions.sub(rf"{ESCAPE}\g<0>", body)
-        return Parts("GSM-7", _fill(septets, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
+        return Parts(Encoding.gsm_7, _fill(septets, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
     leading_octets = body.encode("utf-16-be", "surrogatepass")[::2]
-    return Parts("UCS-2", _fill(leading_octets, HIGH_SURROGATES, SINGLE_UNITS, PART_UNITS))
+    return Parts(Encoding.ucs_2, _fill(leading_octets, HIGH_SURROGATES, SINGLE_UNITS, PART_UNITS))
 
 
 @lru_cache(MAX_LENGTH)
 def _unescaped(length: int) -> Parts:
-    return Parts("GSM-7", _fill(" " * length, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
+    return Parts(Encoding.gsm_7, _fill(" " * length, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
 
 
 def _fill(units: Sequence[T], openers: Container[T], single: int, part: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.credentials import record_maker, replace_maker
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
@@ -55,7 +56,7 @@ async def create(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
     row = _managed(new, unit.actor.account_id, unit.actor.label)
     row.maker_id, row.secret_maker_id = await record_maker(unit), await record_maker(unit)
     client, secret = await _store(unit, tokens, row)
-    await audit.record(unit, "oauth_client_created", client.name, client_id=client.client_id)
+    await audit.record(unit, AuditAction.oauth_client_created, client.name, client_id=client.client_id)
     return client, secret
 
 
@@ -77,7 +78,7 @@ async def rotate_secret(unit: UnitOfWork, tokens: Tokens, id: int) -> Made:
     client.secret_hash = tokens.fingerprint(secret)
     client.secret_maker_id = await replace_maker(unit, client.secret_maker_id)
     await unit.save(client)
-    await audit.record(unit, "oauth_client_secret_rotated", client.name, client_id=client.client_id)
+    await audit.record(unit, AuditAction.oauth_client_secret_rotated, client.name, client_id=client.client_id)
     return client, secret
 
 
@@ -92,7 +93,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Client:
         raise Conflict(reason="The client is revoked.")
     client.maker_id = await replace_maker(unit, client.maker_id)
     await unit.save(client)
-    await audit.record(unit, "oauth_client_taken_over", client.name, client_id=client.client_id)
+    await audit.record(unit, AuditAction.oauth_client_taken_over, client.name, client_id=client.client_id)
     return client
 
 
@@ -101,7 +102,7 @@ async def revoke(unit: UnitOfWork, id: int) -> Client:
     client = await queries.get_client(unit, id)
     if client.revoked_at is None:
         await _revoke(unit, client)
-        await audit.record(unit, "oauth_client_revoked", client.name, client_id=client.client_id)
+        await audit.record(unit, AuditAction.oauth_client_revoked, client.name, client_id=client.client_id)
     return client
 
 

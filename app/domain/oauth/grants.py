@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
 from app.domain.grants.models import Client, Grant
@@ -83,7 +84,7 @@ async def allow(unit: UnitOfWork, tokens: Tokens, client: Client, consent: Conse
     await unit.save(row)
     await audit.record(
         unit,
-        "application_connected",
+        AuditAction.application_connected,
         client.name,
         grant_id=grant.id,
         scopes=grant.scopes,
@@ -175,7 +176,7 @@ async def revoke(unit: UnitOfWork, id: int, user_id: int | None = None) -> Conne
         await _end(unit, grant, "revoked_by_user")
     application = await queries.get_application(unit, grant)
     if is_first:
-        await audit.record(unit, "application_disconnected", application.client_name, grant_id=id)
+        await audit.record(unit, AuditAction.application_disconnected, application.client_name, grant_id=id)
     return application
 
 
@@ -183,7 +184,7 @@ async def revoke_by_client(unit: UnitOfWork, client: Client, grant: LiveGrant) -
     """End a grant because its client hands it back (RFC 7009)."""
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, "revoked_by_client")
-    await audit.record(unit, "application_disconnected", client.name, grant_id=grant.id)
+    await audit.record(unit, AuditAction.application_disconnected, client.name, grant_id=grant.id)
 
 
 async def revoke_all_of(unit: UnitOfWork, client: Client, because: str) -> None:
@@ -213,7 +214,7 @@ async def _live_grant_of(
 async def _revoke_as_stolen(unit: UnitOfWork, client: Client, grant: LiveGrant, because: str) -> None:
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, because)
-    await audit.record(unit, "application_cut_off", client.name, grant_id=grant.id, because=because)
+    await audit.record(unit, AuditAction.application_cut_off, client.name, grant_id=grant.id, because=because)
 
 
 def _act_for(unit: UnitOfWork, client: Client, grant: LiveGrant) -> None:

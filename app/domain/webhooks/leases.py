@@ -9,8 +9,8 @@ from app.db.engine import Connection, Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.webhooks.health import Health
-from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
-from app.domain.webhooks.notices import FAILING, notify
+from app.domain.webhooks.models import DeliveryStatus, NoticeKind, SubscriptionStatus
+from app.domain.webhooks.notices import notify
 from app.domain.webhooks.rows import Leased, Owned
 from app.domain.webhooks.schedule import Schedule, spell
 
@@ -162,7 +162,9 @@ class Leases:
         if await self._is_hopeless(connection, subscription, health, now):
             await end(connection, subscription, SubscriptionStatus.disabled, f"was disabled after {without}")
         elif notice:
-            await notify(connection, subscription, FAILING, f"has been failing for {notice}; {without} disable it")
+            await notify(
+                connection, subscription, NoticeKind.failing, f"has been failing for {notice}; {without} disable it"
+            )
 
     async def _is_hopeless(self, connection: Connection, subscription: Leased, health: Health, now: datetime) -> bool:
         if not health.is_failing_for_too_long(now, self.schedule):
@@ -179,4 +181,4 @@ async def end(connection: Connection, subscription: Owned, status: SubscriptionS
     """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once."""
     left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
     if await connection.fetchval(END, subscription.id, status.value, left.value):
-        await notify(connection, subscription, status.value, why)
+        await notify(connection, subscription, NoticeKind(status), why)

@@ -135,6 +135,14 @@ class Attempt(Base):
     attempted_at: Mapped[Created]
 
 
+class NoticeKind(enum.StrEnum):
+    """The state of a subscription that its account is told of."""
+
+    failing = enum.auto()
+    disabled = enum.auto()
+    removed = enum.auto()
+
+
 class Notice(Base):
     """Something that the people of an account should know of a subscription of theirs."""
 

@@ -2,23 +2,22 @@
 
 from app.db.engine import Connection
 from app.domain.accounts import mail_outbox
-from app.domain.webhooks.models import SubscriptionStatus
+from app.domain.webhooks.models import NoticeKind
 from app.domain.webhooks.rows import Owned
 from app.urls import split
 
-FAILING = "failing"
 STATES = {
-    FAILING: (
+    NoticeKind.failing: (
         "is failing",
         "Fix the endpoint: it must answer with a status from 200 to 299. What waits for it is sent by itself then; "
         "replay_webhook_deliveries sends what has failed for good.",
     ),
-    SubscriptionStatus.disabled: (
+    NoticeKind.disabled: (
         "was disabled",
         "Fix the endpoint, revive the webhook (update_webhook with active: true), then have what was skipped sent "
         "(replay_webhook_deliveries).",
     ),
-    SubscriptionStatus.removed: (
+    NoticeKind.removed: (
         "was removed",
         "What waited for it is canceled. If its events are still wanted, subscribe again.",
     ),
@@ -28,7 +27,7 @@ STATES = {
 ADD = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VALUES ($1, $2, $3, $4)"
 
 
-async def notify(connection: Connection, subscription: Owned, kind: str, what: str) -> None:
+async def notify(connection: Connection, subscription: Owned, kind: NoticeKind, what: str) -> None:
     """Note what happened to a subscription, and have its account's owners mailed, in the caller's transaction."""
     id, account_id, url = subscription.id, subscription.account_id, subscription.target_url
     state, advice = STATES[kind]

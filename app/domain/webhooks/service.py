@@ -9,6 +9,7 @@ from sqlalchemy import CursorResult, select
 from sqlalchemy import update as update_rows
 
 from app.domain.accounts import audit, credentials
+from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
@@ -139,13 +140,13 @@ async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: 
     subscription.old_secret_until = unit.clock.now() + timedelta(hours=overlap_hours)
     subscription.revision += 1
     await unit.save(subscription)
-    return await _reveal(unit, "webhook_secret_rotated", subscription, secret)
+    return await _reveal(unit, AuditAction.webhook_secret_rotated, subscription, secret)
 
 
 async def reveal_secret(unit: UnitOfWork, ports: Ports, id: int) -> RevealedSecret:
     """Return the secret of a webhook that the actor manages, and record in the audit log that it was shown."""
     subscription = await queries.get_subscription(unit, id)
-    return await _reveal(unit, "webhook_secret_revealed", subscription, open_secret(ports, subscription))
+    return await _reveal(unit, AuditAction.webhook_secret_revealed, subscription, open_secret(ports, subscription))
 
 
 def open_secret(ports: Ports, subscription: Subscription) -> str:
@@ -254,7 +255,7 @@ async def _add(
     return subscription
 
 
-async def _reveal(unit: UnitOfWork, action: str, subscription: Subscription, secret: str) -> RevealedSecret:
+async def _reveal(unit: UnitOfWork, action: AuditAction, subscription: Subscription, secret: str) -> RevealedSecret:
     await audit.record(unit, action, subscription.target_url, webhook_id=subscription.id)
     return RevealedSecret(secret, subscription)
 

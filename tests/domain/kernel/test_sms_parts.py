@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.kernel.sms_parts import DEFAULT_ALPHABET, EXTENSION_TABLE, MAX_LENGTH, Parts, count
+from app.domain.kernel.sms_parts import DEFAULT_ALPHABET, EXTENSION_TABLE, MAX_LENGTH, Encoding, Parts, count
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "segments.json").read_text())
 
@@ -81,7 +81,7 @@ def sliced(body: str, parts: Parts) -> list[str]:
 
 
 def width(parts: Parts):
-    if parts.encoding == "GSM-7":
+    if parts.encoding is Encoding.gsm_7:
         return lambda character: len(codes(character))
     return lambda character: len(character.encode("utf-16-be")) // 2
 
@@ -129,7 +129,7 @@ def test_parts_are_filled_greedily_and_no_pair_is_split(body, units):
 
 @pytest.mark.parametrize("character", "`\t\xa0“”‘’–—…çíóúáÁÍÓÚãõêôÀºªα\x1b\x00")
 def test_characters_often_taken_for_gsm_7_are_not(character):
-    assert count(character) == Parts("UCS-2", (1,))
+    assert count(character) == Parts(Encoding.ucs_2, (1,))
 
 
 def test_the_alphabet_is_that_of_the_standard():
@@ -141,7 +141,7 @@ def test_the_alphabet_is_that_of_the_standard():
 def test_each_gsm_7_part_fits_its_octets_and_all_join_to_the_body(body):
     parts = count(body)
 
-    assert parts.encoding == "GSM-7"
+    assert parts.encoding is Encoding.gsm_7
     pieces = sliced(body, parts)
     received = ""
     for number, piece in enumerate(pieces, start=1):
@@ -158,7 +158,7 @@ def test_each_gsm_7_part_fits_its_octets_and_all_join_to_the_body(body):
 def test_each_ucs_2_part_fits_its_octets_and_all_join_to_the_body(body):
     parts = count(body)
 
-    if parts.encoding == "GSM-7":
+    if parts.encoding is Encoding.gsm_7:
         assert set(body) <= set(TABLE) | set(SHIFTED)
         return
     assert not set(body) <= set(TABLE) - {"\x1b"} | set(SHIFTED)
@@ -174,15 +174,15 @@ def test_no_character_of_a_part_would_have_fitted_into_the_one_before(body):
     parts = count(body)
 
     pieces = sliced(body, parts)
-    capacity = 153 if parts.encoding == "GSM-7" else 67
+    capacity = 153 if parts.encoding is Encoding.gsm_7 else 67
     for units, following in zip(parts.units, pieces[1:], strict=False):
         assert units + width(parts)(following[0]) > capacity
     if parts.segments > 1:
-        assert sum(parts.units) > (160 if parts.encoding == "GSM-7" else 70)
+        assert sum(parts.units) > (160 if parts.encoding is Encoding.gsm_7 else 70)
 
 
 def test_a_lone_surrogate_is_counted_and_not_refused():
-    assert count("\ud83d") == Parts("UCS-2", (1,))
+    assert count("\ud83d") == Parts(Encoding.ucs_2, (1,))
 
 
 def test_the_longest_body_is_1600_code_points():

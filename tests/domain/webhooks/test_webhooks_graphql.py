@@ -10,6 +10,7 @@ from app.domain.accounts.scopes import ALL
 from app.graphql.schema import CORE
 from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import API_KEYS
+from tests.factories.webhooks import add_attempt, add_delivery
 from tests.waiting import until
 
 LIST = """
@@ -125,3 +126,18 @@ def test_no_type_but_what_making_or_revealing_answers_has_a_secret() -> None:
     kinds = [kind for kind in CORE.type_map.values() if isinstance(kind, GraphQLObjectType)]
 
     assert {kind.name for kind in kinds if "secret" in kind.fields} == {"NewWebhook", "WebhookSecret"}
+
+
+async def test_an_attempt_has_an_error_where_no_answer_came_and_none_where_one_did(
+    stage: Stage, api: httpx2.AsyncClient
+) -> None:
+    id = await add_delivery(stage.pool, stage.account.account_id, (await stage.subscribe()).id)
+    await add_attempt(stage.pool, id, status=None, error="dns")
+    await add_attempt(stage.pool, id, number=2)
+
+    shown = await ask(api, "{ webhook_deliveries { nodes { attempts { number status error } } } }")
+
+    assert shown["webhook_deliveries"]["nodes"][0]["attempts"] == [
+        {"number": 1, "status": None, "error": "dns"},
+        {"number": 2, "status": 200, "error": None},
+    ]
