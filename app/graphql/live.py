@@ -28,32 +28,68 @@ describe(
 )
 
 
-@strawberry.type(description="Something that happened while somebody looks on. What it is about is shown as it is now.")
+@strawberry.interface(description="A change in the account. The records that it leads to are shown as they are now.")
 class Update:
-    """An update."""
+    """An update; each kind has its own type."""
 
-    id: BigInt = strawberry.field(description="Pass this as `after` to go on from here.")
-    kind: UpdateKind = strawberry.field(description="What it is about.")
+    id: BigInt = strawberry.field(description="The position of the update: pass it as `after` to go on from here.")
+    kind: UpdateKind = strawberry.field(description="The kind of change, which has a type of its own.")
     at: datetime = strawberry.field(description="When it happened.")
     contact_id: strawberry.Private[int]
     message_id: strawberry.Private[int | None]
 
-    @strawberry.field(
-        graphql_type=Message | None,
-        description="The message it is about; null for a change of a conversation, and once erased.",
-    )
-    async def message(self, info: Info) -> Any:
-        """Return the message."""
-        return None if self.message_id is None else await messages.find(info.context.unit, self.message_id)
+
+@strawberry.type
+class _InConversation(Update):
+    """An update of a conversation."""
 
     @strawberry.field(
         graphql_type=Conversation | None,
-        description="The conversation that it belongs to; null once erased.",
+        description="The conversation; null once its contact was deleted.",
         directives=guarded("conversations:read"),
     )
     async def conversation(self, info: Info) -> Any:
         """Return the conversation."""
         return await conversations.find_by_contact(info.context.unit, self.contact_id)
+
+
+@strawberry.type
+class _OfMessage(_InConversation):
+    """An update of a message."""
+
+    @strawberry.field(
+        graphql_type=Message | None,
+        description="The message; null once its contact was deleted.",
+        directives=guarded("messages:read"),
+    )
+    async def message(self, info: Info) -> Any:
+        """Return the message."""
+        return None if self.message_id is None else await messages.find(info.context.unit, self.message_id)
+
+
+@strawberry.type(description="A text came in.")
+class NewMessageUpdate(_OfMessage):
+    """A message was received."""
+
+
+@strawberry.type(description="A text of the account was sent, was delivered or failed.")
+class MessageStatusUpdate(_OfMessage):
+    """The status of a message changed."""
+
+
+@strawberry.type(
+    description="A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
+)
+class ConversationUpdate(_InConversation):
+    """A conversation changed."""
+
+
+UPDATES: dict[UpdateKind, type[Update]] = {
+    UpdateKind.new_message: NewMessageUpdate,
+    UpdateKind.message_status: MessageStatusUpdate,
+    UpdateKind.conversation_changed: ConversationUpdate,
+}
+"""The type of each kind of update."""
 
 
 @strawberry.type
@@ -90,7 +126,7 @@ class UpdateSubscription:
         kinds: Annotated[
             list[UpdateKind] | None, strawberry.argument(description="Only updates of these kinds.")
         ] = None,
-    ) -> AsyncGenerator[feed.Update | None, None]:
+    ) -> AsyncGenerator[Update | None, None]:
         """Begin to look on."""
         context = info.context
         account_id = context.unit.actor.account_id
@@ -100,7 +136,7 @@ class UpdateSubscription:
 
 async def _follow(
     context: Context, account_id: int, position: int, kinds: Collection[UpdateKind]
-) -> AsyncGenerator[feed.Update | None, None]:
+) -> AsyncGenerator[Update | None, None]:
     """Read on whenever there may be news, and yield None where there was none.
 
     What a client has not taken yet waits in the database, not here.
@@ -108,10 +144,20 @@ async def _follow(
     with context.services.live.watch(account_id) as watch:
         while True:
             page = await context.services.feed.read(account_id, position)
-            wanted = [update for update in page if update.kind in kinds]
+            wanted = [_typed(update) for update in page if update.kind in kinds]
             for update in wanted or (None,):
                 yield update
             if page:
                 position = page[-1].id
             if len(page) < feed.PAGE:
                 await watch.wait()
+
+
+def _typed(update: feed.Update) -> Update:
+    return UPDATES[update.kind](
+        id=BigInt(update.id),
+        kind=update.kind,
+        at=update.at,
+        contact_id=update.contact_id,
+        message_id=update.message_id,
+    )

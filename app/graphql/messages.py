@@ -49,8 +49,6 @@ describe(
         "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
     },
 )
-
-
 describe(
     Encoding,
     "The alphabet that a text is sent in.",
@@ -60,12 +58,12 @@ describe(
     },
 )
 MessageErrorCode = cast(
-    "type[enum.StrEnum]", enum.StrEnum("MessageErrorCode", {code: code for code in failures.FAILURES})
+    "type[enum.StrEnum]", enum.StrEnum("MessageErrorCode", {code: code for code in failures.DESCRIPTIONS})
 )
 describe(
     MessageErrorCode,
     "The reason why a message failed.",
-    {code: failure.description for code, failure in failures.FAILURES.items()},
+    {str(code): description for code, description in failures.DESCRIPTIONS.items()},
 )
 
 

@@ -16,7 +16,7 @@ from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
 from app.graphql.exports import ExportMutation
-from app.graphql.live import UpdateQuery, UpdateSubscription
+from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
@@ -72,6 +72,7 @@ schema = strawberry.Schema(
     Query,
     Mutation,
     Subscription,
+    types=UPDATES.values(),
     config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS, relay_max_results=200),
 )
 CORE = schema._schema

@@ -20,7 +20,11 @@ from tests.e2e.processes import PATIENCE_SECONDS, ROOT, free_port, sections, sta
 
 README = (ROOT / "README.md").read_text()
 TO = "+12025550143"
-SUBSCRIPTION = "subscription { updates(after: 0, kinds: [message_status]) { id message { status body } } }"
+SUBSCRIPTION = """
+subscription {
+  updates(after: 0, kinds: [message_status]) { id ... on MessageStatusUpdate { message { status body } } }
+}
+"""
 STOP_SECONDS = 15
 """Five for the processes of the service, ten for its databases."""
 

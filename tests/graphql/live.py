@@ -34,7 +34,16 @@ from tests.factories.messages import MESSAGES
 PHONE = "+12025550143"
 PATIENCE_SECONDS = 30.0
 UPDATES = "subscription ($after: BigInt, $kinds: [UpdateKind!]) { updates(after: $after, kinds: $kinds) { %s } }"
-ALL = UPDATES % "id kind at message { id body status } conversation { contact_id status unread_count }"
+CONVERSATION = "conversation { contact_id status unread_count }"
+MESSAGE = f"message {{ id body status }} {CONVERSATION}"
+ALL = UPDATES % " ".join(
+    [
+        "__typename id kind at",
+        f"... on NewMessageUpdate {{ {MESSAGE} }}",
+        f"... on MessageStatusUpdate {{ {MESSAGE} }}",
+        f"... on ConversationUpdate {{ {CONVERSATION} }}",
+    ]
+)
 KINDS = UPDATES % "id kind"
 
 

@@ -8,6 +8,7 @@ import pytest
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
+    GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     build_schema,
@@ -41,7 +42,7 @@ def described() -> Iterator[Described]:
 
 def described_parts(kind: GraphQLNamedType) -> Iterator[Described]:
     match kind:
-        case GraphQLObjectType():
+        case GraphQLObjectType() | GraphQLInterfaceType():
             for name, field in kind.fields.items():
                 yield f"{kind.name}.{name}", field.description
                 yield from ((f"{kind.name}.{name}({arg})", each.description) for arg, each in field.args.items())
@@ -67,7 +68,9 @@ def git(*arguments: str) -> str | None:
 def test_every_part_of_the_contract_is_described_by_a_sentence():
     parts = dict(described())
 
-    assert {"Contact.phone", "Query.contacts(first)", "MessageStatus.sent", "@scope(requires)"} <= set(parts)
+    assert {"Contact.phone", "Query.contacts(first)", "MessageStatus.sent", "Update.at", "@scope(requires)"} <= set(
+        parts
+    )
     assert [place for place, description in parts.items() if not (description or "").endswith(".")] == []
 
 
@@ -106,7 +109,9 @@ def test_every_scope_of_the_contract_can_be_given_to_a_key():
 def test_every_code_that_a_field_refuses_with_is_in_the_catalogue():
     refuses = contract().get_directive("refuses")
     assert refuses
-    kinds = [kind for kind in contract().type_map.values() if isinstance(kind, GraphQLObjectType)]
+    kinds = [
+        kind for kind in contract().type_map.values() if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)
+    ]
     nodes = [field.ast_node for kind in kinds for field in kind.fields.values() if field.ast_node]
 
     codes = {code for node in nodes if (said := get_directive_values(refuses, node)) for code in said["codes"]}

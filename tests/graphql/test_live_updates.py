@@ -25,8 +25,8 @@ async def test_a_text_that_comes_in_is_shown_with_its_conversation(served: Serve
         await scene.receive("Hello")
 
         began, came = await talk.next(), await talk.next()
-    assert (began["kind"], began["message"]) == ("conversation_changed", None)
-    assert came["kind"] == "new_message"
+    assert (began["__typename"], began["kind"]) == ("ConversationUpdate", "conversation_changed")
+    assert (came["__typename"], came["kind"]) == ("NewMessageUpdate", "new_message")
     assert came["message"] == {"id": came["message"]["id"], "body": "Hello", "status": "received"}
     assert came["conversation"]["status"] == "open"
     assert came["conversation"]["unread_count"] == 1
@@ -43,6 +43,7 @@ async def test_the_fate_of_a_text_that_was_sent_is_shown(served: Served, scene: 
         delivered = await talk.next()
 
     assert [each["kind"] for each in (sent, delivered)] == ["message_status"] * 2
+    assert [each["__typename"] for each in (sent, delivered)] == ["MessageStatusUpdate"] * 2
     assert sent["message"] == {"id": id, "body": "Hello", "status": "sent"}
     assert delivered["message"] == {"id": id, "body": "Hello", "status": "delivered"}
 
@@ -207,7 +208,9 @@ async def test_two_processes_are_told_alike(served: Served, scene: Scene, servic
 
 async def test_a_contact_is_shown_with_the_scope_for_contacts(served: Served, scene: Scene):
     async with talking(served.address, scene.account.svc_key) as talk:
-        await talk.subscribe(UPDATES % "message { contact { phone } }", kinds=["new_message"])
+        await talk.subscribe(
+            UPDATES % "... on NewMessageUpdate { message { contact { phone } } }", kinds=["new_message"]
+        )
         await scene.receive("Hello")
 
         assert await talk.next() == {"message": {"contact": {"phone": PHONE}}}

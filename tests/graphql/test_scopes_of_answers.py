@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from graphql import GraphQLObjectType, get_named_type
+from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLUnionType, build_schema, get_named_type, parse
 
 from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
 from app.domain.onboarding.service import Opened
-from app.graphql.execution.documents import SCOPES
+from app.graphql.execution.documents import SCOPES, FieldVisitor, declared_scopes
 from app.graphql.schema import CORE
 from app.services import Services
 from tests.factories.accounts import API_KEYS
@@ -23,9 +23,12 @@ READING = {
     "Contact": "contacts:read",
     "ContactTag": "contacts:read",
     "Conversation": "conversations:read",
+    "ConversationUpdate": "messages:read",
     "Enrollment": "campaigns:read",
     "Invitation": "account:write",
     "Message": "messages:read",
+    "MessageStatusUpdate": "messages:read",
+    "NewMessageUpdate": "messages:read",
     "OauthClient": "account:write",
     "OauthGrant": "account:write",
     "PhoneNumber": "numbers:read",
@@ -34,7 +37,6 @@ READING = {
     "SequenceStep": "campaigns:read",
     "Session": "account:write",
     "Transaction": "billing:read",
-    "Update": "messages:read",
     "User": "conversations:write",
     "Viewer": "account:read",
     "WatchedKeyword": "campaigns:read",
@@ -87,6 +89,9 @@ def answers() -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def reached(kind: object, scopes: frozenset[str], path: tuple[str, ...]) -> Iterator[tuple[str, frozenset[str]]]:
+    if isinstance(kind, GraphQLInterfaceType | GraphQLUnionType):
+        for each in CORE.get_possible_types(kind):
+            yield from reached(each, scopes, path)
     if not isinstance(kind, GraphQLObjectType) or kind.name in path:
         return
     if not kind.name.endswith(OF_LISTS):
@@ -114,6 +119,42 @@ def test_whatever_is_answered_its_caller_may_read() -> None:
 
     assert leaks == []
     assert len(found) > 70
+
+
+INTERFACE = """
+directive @scope(requires: String!) on FIELD_DEFINITION
+type Query { news: News }
+interface News { id: ID thread: ID @scope(requires: "conversations:read") }
+type Text implements News {
+  id: ID
+  thread: ID @scope(requires: "conversations:read")
+  body: ID @scope(requires: "messages:read")
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("selection", "scopes"),
+    [
+        ("id", set[str]()),
+        ("thread", {"conversations:read"}),
+        ("... on Text { thread }", {"conversations:read"}),
+        ("... on News { ... on Text { body } }", {"messages:read"}),
+    ],
+)
+def test_a_field_of_an_interface_needs_its_scope_whichever_type_a_query_names(selection: str, scopes: set[str]) -> None:
+    schema = build_schema(INTERFACE)
+
+    walked = FieldVisitor.walk(parse(f"{{ news {{ {selection} }} }}"), schema, declared_scopes(schema))
+
+    assert walked.scopes == scopes
+
+
+def test_an_interface_and_the_types_that_implement_it_need_the_same_scopes() -> None:
+    unlike = build_schema(INTERFACE.replace('ID @scope(requires: "conversations:read")\n', "ID\n"))
+
+    with pytest.raises(ValueError, match=r"^Text\.thread and News\.thread need different scopes$"):
+        declared_scopes(unlike)
 
 
 def test_every_scope_to_change_includes_the_scope_to_read() -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from graphql import (
     ArgumentNode,
@@ -11,7 +11,9 @@ from graphql import (
     FieldNode,
     FloatValueNode,
     GraphQLError,
+    GraphQLInterfaceType,
     GraphQLObjectType,
+    GraphQLSchema,
     IntValueNode,
     Node,
     OperationDefinitionNode,
@@ -198,8 +200,7 @@ class _ValueVisitor(Visitor):
 
 def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Prepared:
     alone = separate_operations(document)[operation.name.value if operation.name else ""]
-    visitor = _FieldVisitor(TypeInfo(CORE))
-    visit(alone, TypeInfoVisitor(visitor.types, visitor))
+    visitor = FieldVisitor.walk(alone, CORE, SCOPES)
     scale = Scale(CORE, fragments_of(document))
     cost = scale.weigh(operation.selection_set, CORE.get_root_type(operation.operation)).cost
     return Prepared(
@@ -227,34 +228,50 @@ def measure(prepared: Prepared, name: str | None, variables: Mapping[str, Any] |
     return Prepared(None, (GraphQLError(reason, operation, original_error=QueryTooComplex(reason=reason)),))
 
 
-class _FieldVisitor(Visitor):
-    """Collects what the fields of an operation need."""
+class FieldVisitor(Visitor):
+    """Collects the scopes that the fields of an operation need, of `needed` by type and field."""
 
-    def __init__(self, types: TypeInfo) -> None:
+    def __init__(self, types: TypeInfo, needed: Mapping[tuple[str, str], str]) -> None:
         super().__init__()
         self.types = types
         self.scopes: set[str] = set()
         self.is_introspective = False
+        self._needed = needed
+
+    @classmethod
+    def walk(cls, document: DocumentNode, schema: GraphQLSchema, needed: Mapping[tuple[str, str], str]) -> Self:
+        """Visit all fields of a document of one operation."""
+        visitor = cls(TypeInfo(schema), needed)
+        visit(document, TypeInfoVisitor(visitor.types, visitor))
+        return visitor
 
     def enter_field(self, node: FieldNode, *_: Any) -> None:
+        """Note the scope that a field needs, of whichever type or interface it is selected."""
         parent = self.types.get_parent_type()
-        if parent and (scope := SCOPES.get((parent.name, node.name.value))):
+        if parent and (scope := self._needed.get((parent.name, node.name.value))):
             self.scopes.add(scope)
         self.is_introspective |= node.name.value in INTROSPECTING
 
 
-def _declared_scopes() -> dict[tuple[str, str], str]:
-    """Read off the contract which scope each field needs."""
-    known = contract()
-    needed = known.get_directive("scope")
+def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
+    """Read off a contract which scope each field of an object type or interface needs.
+
+    Raises `ValueError` where an interface and a type that implements it differ: a query names either of them.
+    """
+    needed = schema.get_directive("scope")
     assert needed
-    return {
-        (name, field_name): values["requires"]
-        for name, kind in known.type_map.items()
-        if isinstance(kind, GraphQLObjectType)
-        for field_name, field in kind.fields.items()
-        if field.ast_node and (values := get_directive_values(needed, field.ast_node))
+    kinds = [kind for kind in schema.type_map.values() if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)]
+    scopes = {
+        (kind.name, name): values["requires"]
+        for kind in kinds
+        for name, described in kind.fields.items()
+        if described.ast_node and (values := get_directive_values(needed, described.ast_node))
     }
+    for kind, abstract in [(each, abstract) for each in kinds for abstract in each.interfaces]:
+        for name in abstract.fields:
+            if scopes.get((kind.name, name)) != scopes.get((abstract.name, name)):
+                raise ValueError(f"{kind.name}.{name} and {abstract.name}.{name} need different scopes")
+    return scopes
 
 
-SCOPES = _declared_scopes()
+SCOPES = declared_scopes(contract())

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any
 
-from graphql import GraphQLObjectType, OperationType, get_named_type
+from graphql import OperationType, get_named_type, is_composite_type
 from graphql.execution import Executor
 
 from app.domain.kernel.errors import Unavailable
@@ -129,7 +129,7 @@ class PausingExecutor(Executor[Any]):
         self, return_type: Any, field_details_list: Any, info: Any, path: Any, result: Any, position_context: Any
     ) -> Any:
         """Complete a list of objects item by item."""
-        if isinstance(result, list) and len(result) > 1 and isinstance(get_named_type(return_type), GraphQLObjectType):
+        if isinstance(result, list) and len(result) > 1 and is_composite_type(get_named_type(return_type)):
             result = _unhurried(result, self.context_value.pause)
         return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
 

@@ -131,6 +131,7 @@ def test_no_type_but_what_making_or_revealing_answers_has_a_secret() -> None:
 async def test_an_attempt_has_an_error_where_no_answer_came_and_none_where_one_did(
     stage: Stage, api: httpx2.AsyncClient
 ) -> None:
+    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
     id = await add_delivery(stage.pool, stage.account.account_id, (await stage.subscribe()).id)
     await add_attempt(stage.pool, id, status=None, error="dns")
     await add_attempt(stage.pool, id, number=2)

@@ -11,7 +11,7 @@ const client =
     ? createWs({ url: `ws://${address}`, connectionParams: headers, retryAttempts: 0 })
     : createSse({ url: `http://${address}`, headers, retryAttempts: 0 });
 
-const query = 'subscription { updates(after: 0, kinds: [new_message]) { id message { body } } }';
+const query = 'subscription { updates(after: 0, kinds: [new_message]) { id ... on NewMessageUpdate { message { body } } } }';
 let seen = 0;
 for await (const { data, errors } of client.iterate({ query })) {
   if (errors) throw new Error(JSON.stringify(errors));

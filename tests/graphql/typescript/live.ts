@@ -13,14 +13,33 @@ const Updates = graphql(
   `
     subscription Updates($after: BigInt!) {
       updates(after: $after) {
+        __typename
         id
-        message {
-          id
-          ...MessageRow
+        ... on NewMessageUpdate {
+          message {
+            id
+            ...MessageRow
+          }
+          conversation {
+            id
+            ...ConversationRow
+          }
         }
-        conversation {
-          id
-          ...ConversationRow
+        ... on MessageStatusUpdate {
+          message {
+            id
+            ...MessageRow
+          }
+          conversation {
+            id
+            ...ConversationRow
+          }
+        }
+        ... on ConversationUpdate {
+          conversation {
+            id
+            ...ConversationRow
+          }
         }
       }
     }
@@ -54,6 +73,6 @@ function isFinal({ graphQLErrors, networkError }: CombinedError): boolean {
 
 /** Put the message and the conversation of an update where they belong; the cache has them already. */
 export function takeUpdate({ updates }: ResultOf<typeof Updates>, _: unknown, cache: Cache): void {
-  if (updates.message) placeMessage(cache, updates.message);
+  if (updates.__typename !== 'ConversationUpdate' && updates.message) placeMessage(cache, updates.message);
   if (updates.conversation) placeConversation(cache, updates.conversation);
 }
