@@ -56,6 +56,9 @@ PROCESSES = (
 )
 """Tests that start programs, which takes long on a busy machine, as properties do."""
 
+MACHINES = ("domain/accounts/test_credentials_machine", "domain/billing/test_money_machine")
+"""Properties of many steps, which hypothesis does not mark as such."""
+
 LONG_SECONDS = 180
 WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
 """Tests that wait more than they work."""
@@ -77,7 +80,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that wait for others, so that they wait while other test processes work."""
     for item in items:
-        if _place(item).startswith(PROCESSES) or hasattr(getattr(item, "obj", None), "hypothesis"):
+        if _place(item).startswith((*PROCESSES, *MACHINES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     items.sort(key=lambda item: not _place(item).startswith(WAITING))
 
