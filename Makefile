@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 # What `make check` is made of: independent of one another, so they run side by side.
-CHECKS := check-format check-lint check-types check-imports check-contract check-generated check-architecture
+CHECKS := check-format check-lint check-types check-imports check-contract check-architecture
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # One more than there are cores, up to four: while one waits, the others work.
@@ -76,9 +76,6 @@ check-imports:
 	@$(BIN)/lint-imports --no-logo
 
 check-contract:
-	@$(BIN)/messaging check
-
-check-generated:
 	@$(BIN)/messaging generate --check
 
 check-architecture:

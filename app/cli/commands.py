@@ -164,9 +164,13 @@ def check() -> None:
 def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file is out of date.")] = False,
 ) -> None:
-    """Write the files that are made from the code: the contract, OpenAPI, the pages on errors and the sandbox."""
-    from app.cli.generated import write_all
+    """Write the files that are made from the code: the contract, OpenAPI, the pages on errors and the sandbox.
 
+    First compiles the documents, registers and catalogues, as `messaging check` does.
+    """
+    from app.cli.generated import check_documents, write_all
+
+    typer.echo(check_documents())
     stale = write_all(check=check)
     typer.echo("\n".join(f"out of date: {path}" for path in stale) or "Everything is up to date.")
     raise SystemExit(1 if check and stale else 0)
