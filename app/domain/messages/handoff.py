@@ -75,9 +75,10 @@ class Handoff:
             texts = await self._claim_waiting()
             for text in texts:
                 self.sends.start(text.account_id, text.carrier, self._hand_over(text))
-        if not texts:
-            self.sends.await_room()
-        return bool(texts)
+        if texts or (self.sends.free and self._numbers.has_more):
+            return True
+        self.sends.await_room()
+        return False
 
     async def finish(self) -> None:
         """Wait until the calls in flight are answered, and the answers recorded."""

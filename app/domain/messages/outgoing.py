@@ -167,6 +167,11 @@ class NumberCursor:
 
     _after: list[str] = field(default_factory=lambda: [""] * len(LANES))
 
+    @property
+    def has_more(self) -> bool:
+        """Tell whether a lane has more numbers than were found last."""
+        return any(self._after)
+
     async def find(self, pool: Pool) -> list[WaitingNumber]:
         """Return the most urgent lane first, and at most `MOST_NUMBERS` of each lane."""
         lanes = range(len(LANES))
