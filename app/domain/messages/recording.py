@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from app.db import claims, rows
 from app.db.engine import UNSTORABLE, Connection, Database
+from app.domain.billing import service as billing
 from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
@@ -161,8 +162,12 @@ class Recorder:
         await self._settle(text, lambda unit: outcome.fail(unit, text.message_id, code, carrier_error))
 
     async def _settle(self, text: ClaimedText, settle: Callable[[UnitOfWork], Awaitable[object]]) -> None:
-        """Settle a message and end its claim, unless the claim is another's by now."""
+        """Settle a message and end its claim, unless the claim is another's by now.
+
+        The balance is locked first, as by all that change it and messages.
+        """
         async with self._unit(text) as unit:
+            await billing.lock(unit)
             if await outgoing.end_claim(unit, text):
                 await settle(unit)
 

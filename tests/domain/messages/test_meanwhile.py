@@ -17,14 +17,15 @@ from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import Absorbed, after, hand_over, reconcile, through
+from tests.domain.messages.handing import INVALID, Absorbed, after, hand_over, reconcile, through
 from tests.domain.messages.sends import hello, nothing_was_kept
+from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import keep_answer
-from tests.factories.messages import calls, states
+from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
-from tests.factories.traps import table_locked, until_blocked, writes_refused
+from tests.factories.traps import locked, table_locked, until_blocked, writes_refused
 from tests.waiting import within
 
 
@@ -102,3 +103,20 @@ async def test_an_answer_that_the_database_refuses_to_keep_is_reported_and_the_c
     assert [type(error) for error in reported] == [asyncpg.CheckViolationError]
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
+
+
+async def test_a_text_that_fails_is_locked_after_the_balance_as_everywhere(
+    send: Callable[..., Awaitable[Any]], handoff: Handoff, pool: Pool
+) -> None:
+    await send(INVALID)
+
+    async with locked(pool, ACCOUNTS, "FOR NO KEY UPDATE") as other:
+        handing_over = asyncio.create_task(hand_over(handoff))
+        await until_blocked(pool)
+        await MESSAGES.lock(other, "FOR UPDATE NOWAIT")
+        await OUTGOING.lock(other, "FOR UPDATE NOWAIT")
+    await within("the hand-off", handing_over)
+
+    assert await states(pool) == [("failed", "invalid_number")]
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+    await audit(pool)
