@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.factories.tables import Rows, Source, ago
 
+CARRIER_ERASURES = Rows("carrier_erasures")
 CARRIER_IDS = Rows("carrier_ids")
 ERASED_TEXTS = Rows("erased_texts")
 MESSAGES = Rows("messages")

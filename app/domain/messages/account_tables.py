@@ -5,7 +5,7 @@ from app.domain.kernel.account_tables import BY_ID, DELETE, DeletedTable, Export
 NOTE_CARRIED = """
 INSERT INTO carrier_erasures (message_id, carrier, provider_message_id, due_at)
 SELECT id, carrier, provider_message_id,
-  greatest($2::timestamptz, (SELECT claimed_until FROM outgoing WHERE message_id = m.id)) FROM messages m
+  greatest($2::timestamptz, (SELECT claimed_until FROM outgoing WHERE message_id = m.id FOR UPDATE)) FROM messages m
 WHERE ctid = ANY($1::tid[]) ON CONFLICT DO NOTHING
 """
 DELETE_QUEUED = """

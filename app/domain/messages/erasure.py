@@ -65,13 +65,13 @@ async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
 
 
 async def _note_carried(unit: UnitOfWork, contact_id: int) -> None:
-    """Note the messages that carriers must delete; one that is being handed over at this moment, after its claim."""
-    due_at = func.greatest(unit.clock.now(), Outgoing.claimed_until)
-    carried = (
-        select(Message.id, Message.carrier, Message.provider_message_id, due_at)
-        .outerjoin(Outgoing, Outgoing.message_id == Message.id)
-        .where(_is_of(unit, contact_id))
-    )
+    """Note the messages that carriers must delete; one that is being handed over at this moment, after its claim.
+
+    The queued texts are locked, so that none is claimed from here on.
+    """
+    claim = select(Outgoing.claimed_until).where(Outgoing.message_id == Message.id).with_for_update()
+    due_at = func.greatest(unit.clock.now(), claim.scalar_subquery())
+    carried = select(Message.id, Message.carrier, Message.provider_message_id, due_at).where(_is_of(unit, contact_id))
     names = [
         CarrierErasure.message_id,
         CarrierErasure.carrier,

@@ -1,5 +1,6 @@
 """What goes on while an account is deleted: texts in flight, late reports, mails, withdrawals, credentials."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -26,9 +27,19 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import ACCOUNTS, WAITING_MAILS
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.clocks import Later
-from tests.factories.messages import MESSAGES, RECEIPTS, SANDBOX_MESSAGES, UNMATCHED_CALLBACKS
+from tests.factories.messages import (
+    CARRIER_ERASURES,
+    MESSAGES,
+    OUTGOING,
+    RECEIPTS,
+    SANDBOX_MESSAGES,
+    UNMATCHED_CALLBACKS,
+)
 from tests.factories.search import find_places
+from tests.factories.tables import ago
+from tests.factories.traps import locked, until_blocked
 from tests.rest.answers import refusal
+from tests.waiting import within
 
 TO = "+12025550143"
 VISITOR = Visitor("127.0.0.1")
@@ -62,6 +73,23 @@ async def test_a_text_in_flight_at_the_carrier_is_forgotten_there_once_its_claim
     assert between == {("sandbox_messages", "body"): {"wombat"}}
     assert await find_places(pool, ["wombat", TO[1:]]) == {}
     assert (await MESSAGES.count(pool), await SANDBOX_MESSAGES.count(pool)) == (0, 0)
+
+
+async def test_a_text_that_is_claimed_while_its_account_is_deleted_is_forgotten_by_its_carrier_after_the_claim(
+    services: Services, pool: Pool, account: Opened, send: Callable[..., Any]
+) -> None:
+    await send()
+    claimed_until = ago(minutes=-5)
+    await ask(services, account.account_id)
+
+    async with locked(pool, OUTGOING) as worker:
+        deleting = asyncio.create_task(run_out(deletions(services)))
+        await until_blocked(pool)
+        await OUTGOING.change(worker, claimed_until=claimed_until)
+    await within("the deletion", deleting)
+
+    assert await CARRIER_ERASURES.read(pool, "due_at") == [claimed_until]
+    assert await OUTGOING.count(pool) == 0
 
 
 async def test_a_late_report_is_dropped_quietly(

@@ -22,9 +22,9 @@ from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import OUTBOX, payloads
-from tests.factories.messages import SANDBOX_MESSAGES, add_handed_over
+from tests.factories.messages import CARRIER_ERASURES, SANDBOX_MESSAGES, add_handed_over
 from tests.factories.search import find_in_redis, find_places
-from tests.factories.tables import Rows, ago
+from tests.factories.tables import ago
 from tests.factories.traps import LosingPool
 from tests.factories.webhooks import WEBHOOK_DELIVERIES
 from tests.rest.answers import data, refusal
@@ -201,7 +201,7 @@ async def test_a_carrier_that_cannot_be_asked_to_forget_is_asked_again(
 
     assert between == (False, {("sandbox_messages", "body"): {"wombat"}})
     assert (await later.due(), await find_places(pool, ["wombat"])) == (False, {})
-    assert await Rows("carrier_erasures").count(pool) == 0
+    assert await CARRIER_ERASURES.count(pool) == 0
 
 
 async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_was_lost_with_the_connection(
