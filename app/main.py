@@ -65,7 +65,13 @@ State = Mapping[str, Any]
 
 def create_app(settings: Settings) -> RequestTelemetry:
     """Return the application; it connects, and gets its routes, when the server starts it."""
-    app = FastAPI(lifespan=_lifespan(settings, rest_operations()), openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        lifespan=_lifespan(settings, rest_operations()),
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
     if settings.in_development:
         app.add_middleware(LoopbackOnly)
     envelope.install(app, _docs(settings), _challenge(settings), front.missing)
@@ -104,14 +110,14 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
     async def identify(request: Request) -> Actor | None:
         return await find_actor(services.limits, identity.resolve, request.headers, address_of(request))
 
-    return [
+    return [  # routes are tried one after another: those with the most requests come first
+        *inbound.routes(services),
         *routes.routes(operations, executor, identify),
         *endpoint.routes(executor, people.resolve, docs, explorer=services.settings.in_development),
         *sign_in.routes(services, browser),
         *account.routes(services, browser),
         *_console(browser, executor),
         *oauth.routes(services, browser, identity),
-        *inbound.routes(services),
         *exports.routes(services),
         *health.routes(services),
         *front.routes(),

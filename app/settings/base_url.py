@@ -1,6 +1,7 @@
 """The address that clients use: what `MESSAGING_BASE_URL` may be, and which hosts are loopback."""
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 
 from app.urls import split
@@ -34,6 +35,7 @@ def is_loopback(host: str) -> bool:
     return host.lower() == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
+@lru_cache(maxsize=1024)
 def is_loopback_authority(text: str) -> bool:
     """Tell whether the value of a `Host` header names a loopback host, with or without a port."""
     try:
