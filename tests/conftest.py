@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from functools import cache, partial
 from itertools import cycle
@@ -30,6 +30,7 @@ from app.domain.accounts import passwords
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import signing
 from app.domain.onboarding.service import Opened, Opening
+from app.domain.webhooks.poster import Poster, Reply
 from app.embedded.servers import Servers
 from app.providers.carriers.sandbox.playback import Playback
 from app.services import Services
@@ -317,13 +318,22 @@ def api(http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
     return http
 
 
+class InProcess(Poster):
+    """Posts to the application without a network."""
+
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        self._keyless = httpx2.AsyncClient(transport=http._transport)
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        return Reply((await self._keyless.post(url, headers=dict(headers), content=body)).status_code)
+
+
 @pytest.fixture
 def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
     """Give a function that does what workers do until nothing is due: hand over, reconcile, report, match."""
     handoff, drip = services.handoff, open_drip(services)
     secret = derive(services.settings, "sandbox")
-    keyless = httpx2.AsyncClient(transport=http._transport)
-    playback = Playback(services.database.pool, keyless, services.settings.public_url, secret)
+    playback = Playback(services.database.pool, InProcess(http), services.settings.public_url, secret)
     jobs = [
         (drip.due, drip.run),
         (handoff.due, handoff.run),

@@ -37,9 +37,9 @@ from app.domain.webhooks.schedule import Schedule
 from app.jobs.job import Job
 from app.jobs.live import Announcer
 from app.jobs.sweeps import purge, sweep
+from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.carriers.sandbox.retention import RULES as SANDBOX_RULES
-from app.providers.http import open_client
 from app.providers.mail import open_mail
 from app.services import Services
 from app.settings import Settings
@@ -63,9 +63,13 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     await schema.wait_for(settings.database_url or "")
     assert settings.redis_url
     announcing = aclosing(Announcer(settings.redis_url))
-    async with open_services(settings) as services, open_client(settings.tls_cert) as client, announcing as announcer:
+    async with (
+        open_services(settings) as services,
+        open_poster(settings.tls_cert) as poster,
+        announcing as announcer,
+    ):
         secret = derive(settings, "sandbox")
-        playback = Playback(services.database.pool, client, settings.public_url, secret)
+        playback = Playback(services.database.pool, poster, settings.public_url, secret)
         handoff = services.handoff
         dispatcher = open_dispatcher(services, announcer.announce)
         drip = open_drip(services)

@@ -47,7 +47,7 @@ CUT = f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> '{OWN}'
 """
-REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL WHERE done_at IS NULL"
+REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL"
 """Spares the minute for which reports stay with the worker that died with them."""
 
 

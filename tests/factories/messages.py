@@ -48,9 +48,8 @@ async def add_unmatched_receipt(source: Source, provider_message_id: str, **valu
 
 
 async def add_handed_over(source: Source, reference: int, at: datetime | None) -> None:
-    """Note in the sandbox that a text was accepted at an instant and the report of it was delivered; None: not yet."""
+    """Note in the sandbox that a text was accepted at an instant; None: not yet, so that its report is due."""
     texts = {"provider_message_id": "", "from_number": "", "to_number": "", "body": "", "outcome": "accepted"}
     await SANDBOX_MESSAGES.insert(source, reference=reference, accepted_at=at, received_at=at or ago(), **texts)
-    await SANDBOX_CALLBACKS.insert(
-        source, reference=reference, kind="status", payload={}, due_at=at or ago(), done_at=at
-    )
+    if at is None:
+        await SANDBOX_CALLBACKS.insert(source, reference=reference, kind="status", payload={}, due_at=ago())

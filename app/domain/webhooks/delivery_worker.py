@@ -185,7 +185,7 @@ class DeliveryWorker:
 
     def _judge(self, delivery: Due, reply: Reply) -> tuple[DeliveryStatus, timedelta | None]:
         now = self._dependencies.clock.now()
-        if reply.status is not None and 200 <= reply.status < 300:
+        if reply.is_success:
             self.health.succeed(now)
             return DeliveryStatus.delivered, None
         self.health.fail(now, self._dependencies.schedule)

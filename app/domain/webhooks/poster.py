@@ -41,6 +41,11 @@ class Reply:
     body: bytes = b""
     retry_after: float | None = None
 
+    @property
+    def is_success(self) -> bool:
+        """Tell whether the answer was a 2xx."""
+        return self.status is not None and 200 <= self.status < 300
+
 
 class Poster(Protocol):
     """Posts to URLs that users have chosen, and only to those that it is safe to post to.

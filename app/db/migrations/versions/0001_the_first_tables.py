@@ -154,10 +154,9 @@ def upgrade() -> None:
     sa.Column('due_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('claimed_until', sa.DateTime(timezone=True), nullable=True),
     sa.Column('attempts', sa.BigInteger(), server_default='0', nullable=False),
-    sa.Column('done_at', sa.DateTime(timezone=True), nullable=True),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_sandbox_callbacks'))
     )
-    op.create_index('ix_sandbox_callbacks_due', 'sandbox_callbacks', ['due_at', 'id'], unique=False, postgresql_where='done_at IS NULL')
+    op.create_index('ix_sandbox_callbacks_due', 'sandbox_callbacks', ['due_at', 'id'], unique=False)
     op.create_index('ix_sandbox_callbacks_reference', 'sandbox_callbacks', ['reference'], unique=False)
     op.create_table('sandbox_messages',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -848,7 +847,7 @@ def downgrade() -> None:
     op.drop_table('unmatched_callbacks')
     op.drop_table('sandbox_messages')
     op.drop_index('ix_sandbox_callbacks_reference', table_name='sandbox_callbacks')
-    op.drop_index('ix_sandbox_callbacks_due', table_name='sandbox_callbacks', postgresql_where='done_at IS NULL')
+    op.drop_index('ix_sandbox_callbacks_due', table_name='sandbox_callbacks')
     op.drop_table('sandbox_callbacks')
     op.drop_table('receipts')
     op.drop_index('ix_outgoing_waiting', table_name='outgoing', postgresql_where=sa.text('claimed_until IS NULL'))

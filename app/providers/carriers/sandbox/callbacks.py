@@ -1,15 +1,24 @@
 """The callbacks of the sandbox: their JSON, how it is posted and how it is read."""
 
+import ssl
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import httpx2
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.domain.messages.carrier import FailureCode, InboundMessage, MalformedCallback, Receipt, ReceiptStatus
+from app.domain.webhooks.poster import Poster, Reply
 from app.providers.carriers.sandbox.signature import HEADER, sign
+from app.providers.outbound.client import WebhookPoster
+
+EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+CONNECT_SECONDS, ANSWER_SECONDS = 2.0, 5.0
 
 Kind = Literal["status", "inbound"]
 Payload = dict[str, Any]
@@ -73,14 +82,24 @@ def inbound_payload(id: str, from_number: str, to_number: str, text: str) -> Pay
     return {"id": id, "from": from_number, "to": to_number, "text": text}
 
 
-async def post(
-    client: httpx2.AsyncClient, base_url: str, secret: bytes, callback: Callback, now: float
-) -> httpx2.Response:
-    """Post one callback, signed at `now`; raise `httpx2.HTTPError` where no answer came."""
+@asynccontextmanager
+async def open_poster(trusted: Path | None = None) -> AsyncGenerator[WebhookPoster]:
+    """Open what posts callbacks to the service, wherever that is; it also trusts the certificates of a file."""
+    context = ssl.create_default_context() if trusted else None
+    if context:
+        context.load_verify_locations(trusted)
+    poster = WebhookPoster(True, EVERYWHERE, CONNECT_SECONDS, ANSWER_SECONDS, ssl_context=context)
+    try:
+        yield poster
+    finally:
+        await poster.close()
+
+
+async def post(poster: Poster, base_url: str, secret: bytes, callback: Callback, now: float) -> Reply:
+    """Post one callback, signed at `now`."""
     body = orjson.dumps({**callback.payload, "at": callback.at})
-    message = f"?message={callback.payload['reference']}" if callback.kind == "status" else ""
     headers = {"content-type": "application/json", HEADER: sign(secret, body, now)}
-    return await client.post(f"{base_url}/carriers/sandbox/{callback.kind}{message}", content=body, headers=headers)
+    return await poster.post(f"{base_url}/carriers/sandbox/{callback.kind}", headers, body)
 
 
 def read_status(body: bytes) -> Receipt:

@@ -34,12 +34,12 @@ class SandboxCallback(Base):
     """A report that the network owes us, `status` or `inbound`.
 
     `due_at` is when it happened, so it never moves; an undelivered report waits for `claimed_until`,
-    whether a process has it in hand or it is to be tried again.
+    whether a process has it in hand or it is to be tried again. A delivered one is deleted.
     """
 
     __tablename__ = "sandbox_callbacks"
     __table_args__ = (
-        Index("ix_sandbox_callbacks_due", "due_at", "id", postgresql_where="done_at IS NULL"),
+        Index("ix_sandbox_callbacks_due", "due_at", "id"),
         Index("ix_sandbox_callbacks_reference", "reference"),
     )
 
@@ -50,4 +50,3 @@ class SandboxCallback(Base):
     due_at: Mapped[datetime]
     claimed_until: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
-    done_at: Mapped[datetime | None]

@@ -150,7 +150,7 @@ Both post to the running service at `MESSAGING_BASE_URL`.
 
 ## Callbacks
 
-The sandbox posts JSON to `/carriers/sandbox/status?message=<id>` and to `/carriers/sandbox/inbound`:
+The sandbox posts JSON to `/carriers/sandbox/status` and to `/carriers/sandbox/inbound`:
 
 ```json
 {"id": "sbx_12", "reference": 12, "status": "failed", "code": "filtered", "at": "2026-11-21T09:30:00+00:00"}
@@ -167,8 +167,8 @@ callbacks may come in another order.
 ## Looking at the network
 
 Two tables hold it: `sandbox_messages`, a row a text, whose `calls` says how often it was handed over, and
-`sandbox_callbacks`, a row a report, with `done_at` once it was delivered or given up. Both forget what was texted to a
-contact when that is deleted.
+`sandbox_callbacks`, a row a report that is yet to be delivered. Both forget what was texted to a contact when that is
+deleted.
 """
 
 

@@ -9,17 +9,16 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-import httpx2
-
 from app.db.claims import claim, persist
 from app.db.engine import Pool
+from app.domain.webhooks.poster import Poster
 from app.providers.carriers.sandbox.callbacks import Callback, Kind, Payload, post
 
 BATCH = 128
 AT_ONCE = 32
 LONGEST_PAUSE = 3600
 
-DUE = "done_at IS NULL AND due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
+DUE = "due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
 
 # As a subquery of the update, what is due could be looked for again for every row, and more be claimed than a batch.
 CLAIM = f"""
@@ -34,17 +33,20 @@ RETURNING callback.id, reference, kind, payload, due_at, attempts, claimed_until
 
 GIVE_BACK = """
 UPDATE sandbox_callbacks SET claimed_until = NULL, attempts = attempts - 1
-WHERE id = ANY($1::bigint[]) AND claimed_until = $2 AND done_at IS NULL
+WHERE id = ANY($1::bigint[]) AND claimed_until = $2
 """
 
-FINISH = "UPDATE sandbox_callbacks SET done_at = now() WHERE id = ANY($1::bigint[])"
+FINISH = "DELETE FROM sandbox_callbacks WHERE id = ANY($1::bigint[])"
 
 POSTPONE = f"""
 UPDATE sandbox_callbacks
-SET claimed_until = now() + least({LONGEST_PAUSE}, 2 ^ least(attempts, 30)) * interval '1 second',
-    done_at = CASE WHEN due_at < now() - interval '24 hours' THEN now() END
-WHERE id = ANY($1::bigint[])
-RETURNING reference, kind, done_at
+SET claimed_until = now() + least({LONGEST_PAUSE}, 2 ^ least(attempts, 30)) * interval '1 second'
+WHERE id = ANY($1::bigint[]) AND due_at >= now() - interval '24 hours'
+"""
+
+GIVE_UP = """
+DELETE FROM sandbox_callbacks WHERE id = ANY($1::bigint[]) AND due_at < now() - interval '24 hours'
+RETURNING reference, kind
 """
 
 ANY_DUE = f"SELECT EXISTS (SELECT FROM sandbox_callbacks WHERE {DUE})"
@@ -76,14 +78,14 @@ class Playback:
     def __init__(
         self,
         pool: Pool,
-        client: httpx2.AsyncClient,
+        poster: Poster,
         callback_url: str,
         secret: bytes,
         lease: float = 60.0,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._pool = pool
-        self._client = client
+        self._poster = poster
         self._callback_url = callback_url
         self._secret = secret
         self._lease = lease
@@ -119,18 +121,14 @@ class Playback:
 
     async def _post(self, row: DueCallback) -> bool:
         callback = Callback(row.kind, row.payload, row.due_at)
-        try:
-            response = await post(self._client, self._callback_url, self._secret, callback, self._now())
-        except httpx2.HTTPError:
-            return False
-        return response.is_success
+        return (await post(self._poster, self._callback_url, self._secret, callback, self._now())).is_success
 
     async def _postpone(self, ids: list[int]) -> None:
         if not ids:
             return
-        for row in await self._pool.fetch(POSTPONE, ids):
-            if row["done_at"] is not None:
-                log.warning("Gave up a sandbox %s callback for message %s.", row["kind"], row["reference"])
+        await self._pool.execute(POSTPONE, ids)
+        for row in await self._pool.fetch(GIVE_UP, ids):
+            log.warning("Gave up a sandbox %s callback for message %s.", row["kind"], row["reference"])
 
 
 def _by_message(rows: Sequence[DueCallback]) -> list[list[DueCallback]]:

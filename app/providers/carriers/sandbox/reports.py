@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx2
-
 from app.domain.messages.carrier import FailureCode, ReceiptStatus
-from app.providers.carriers.sandbox.callbacks import Callback, Kind, Payload, inbound_payload, post, status_payload
-from app.providers.http import open_client
+from app.providers.carriers.sandbox.callbacks import (
+    Callback,
+    Kind,
+    Payload,
+    inbound_payload,
+    open_poster,
+    post,
+    status_payload,
+)
 
 
 class NotReported(Exception):
@@ -44,10 +49,10 @@ async def report_status(
 async def _report(service: Service, kind: Kind, payload: Payload) -> None:
     now = time.time()
     callback = Callback(kind, payload, datetime.fromtimestamp(now, UTC))
-    try:
-        async with open_client(service.certificate) as client:
-            response = await post(client, service.url, service.secret, callback, now)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise NotReported(f"No answer from {service.url}: {error}. Is the service running there?") from error
-    if not response.is_success:
-        raise NotReported(f"{service.url} refused the report with status {response.status_code}: {response.text[:200]}")
+    async with open_poster(service.certificate) as poster:
+        reply = await post(poster, service.url, service.secret, callback, now)
+    if reply.status is None:
+        raise NotReported(f"No answer from {service.url} ({reply.error}). Is the service running there?")
+    if not reply.is_success:
+        text = reply.body.decode(errors="replace")
+        raise NotReported(f"{service.url} refused the report with status {reply.status}: {text[:200]}")

@@ -1,4 +1,4 @@
-"""Rules of retention for the messages and callbacks of the sandbox."""
+"""Rules of retention for the messages of the sandbox."""
 
 from datetime import timedelta
 
@@ -6,7 +6,4 @@ from app.domain.kernel.retention import Rule
 
 SANDBOX_FOR = timedelta(days=30)
 
-RULES = (
-    Rule("DELETE FROM sandbox_callbacks WHERE done_at < $1", SANDBOX_FOR),
-    Rule("DELETE FROM sandbox_messages WHERE received_at < $1", SANDBOX_FOR),
-)
+RULES = (Rule("DELETE FROM sandbox_messages WHERE received_at < $1", SANDBOX_FOR),)
