@@ -18,6 +18,7 @@ from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.events.dispatcher import Dispatcher
+from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
 from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
@@ -29,9 +30,11 @@ from app.domain.messages.retention import RULES as MESSAGE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
+from app.domain.webhooks import leftovers
 from app.domain.webhooks import retention as webhooks
 from app.domain.webhooks.delivery_worker import Dependencies
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
+from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.reactions import REACTIONS as WEBHOOK_REACTIONS
 from app.domain.webhooks.schedule import Schedule
 from app.jobs.job import Job
@@ -72,11 +75,13 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         playback = Playback(services.database.pool, poster, settings.public_url, secret)
         handoff = services.handoff
         dispatcher = open_dispatcher(services, announcer.announce)
+        retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.carriers, services.clock)
         deletions = AccountDeletions(services.database, services.clock, services.notify)
         mail_sender = open_mail_sender(services)
         workers = open_delivery_workers(services)
+        remains = Leftovers(services.database)
         of = services.database, services.clock, services.notify
         await workers.warm()
         yield [
@@ -92,9 +97,11 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
             Job("events", dispatcher.run, dispatcher.due),
+            Job("failed_reactions", retries.run, retries.due),
             Job("erasures", erasures.run, erasures.due),
             Job("deletions", deletions.run, deletions.due),
             Job("webhooks", workers.run, workers.due, finish=workers.finish),
+            Job(leftovers.TOPIC, remains.run, remains.due),
             Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due),
             sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),

@@ -26,10 +26,13 @@ GROUPS = {
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",
     "number": "Sending numbers.",
+    "event": "Events for which a part of the service failed, of all accounts.",
     "credits": "The balance and its history.",
 }
 TYPERS = {name: typer.Typer(cls=DocumentGroup, no_args_is_help=True) for name in GROUPS}
-account, user, key, client, credits = (TYPERS[name] for name in ("account", "user", "key", "client", "credits"))
+account, user, key, client, event, credits = (
+    TYPERS[name] for name in ("account", "user", "key", "client", "event", "credits")
+)
 
 First = Annotated[int, typer.Option(help="How many to show.", min=1, max=200)]
 After = Annotated[str | None, typer.Option(help="Show what follows this cursor.")]
@@ -190,6 +193,25 @@ def revoke_client(client: ClientId, json: JSON = False) -> None:
     from app.cli import setup
 
     tell(asyncio.run(setup.revoke_client(find_settings(), client, CLIENT_COLUMNS)), as_json=json)
+
+
+@event.command("failures")
+def list_failures(first: First = 50, json: JSON = False) -> None:
+    """List the reactions to events that failed, the latest first; those without a next attempt were set aside."""
+    from app.cli import setup
+
+    tell(asyncio.run(setup.list_failures(find_settings(), first)), as_json=json)
+
+
+@event.command("retry")
+def retry_failures(
+    event: Annotated[int | None, typer.Argument(help="The event's id; all if none.", min=1, max=LARGEST_ID)] = None,
+) -> None:
+    """Have the reactions tried again that were set aside."""
+    from app.cli import setup
+
+    retried = asyncio.run(setup.retry_failures(find_settings(), event))
+    typer.echo(f"Tried again: {retried}.")
 
 
 @credits.command("grant", context_settings={"ignore_unknown_options": True})

@@ -19,6 +19,7 @@ from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
+from app.domain.events import set_aside
 from app.domain.kernel import phone
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Window
@@ -147,6 +148,21 @@ async def revoke_client(settings: Settings, id: int, columns: Columns) -> dict[s
     """End an OAuth client for the users of every account; raise `NotFound`."""
     async with _unit(settings, NOBODY) as unit:
         return _shown(await clients.revoke_shared(unit, id), columns)
+
+
+async def list_failures(settings: Settings, first: int) -> list[dict[str, Any]]:
+    """Return reactions to events that failed, of all accounts, the latest first."""
+    async with connect(settings) as services:
+        found = await set_aside.list_failures(services.database.pool, first)
+    return [_shown(each, each._fields) for each in found]
+
+
+async def retry_failures(settings: Settings, event_id: int | None) -> int:
+    """Have reactions tried again that were set aside, for one event or for all; return how many."""
+    async with connect(settings) as services:
+        retried = await set_aside.retry(services.database.pool, event_id, services.clock.now())
+        services.notify("failed_reactions")
+    return retried
 
 
 async def grant_credits(settings: Settings, account_id: int, credits: int, note: str) -> int:

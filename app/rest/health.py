@@ -15,6 +15,7 @@ from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
 from app.domain.accounts import backlog as accounts
 from app.domain.events import backlog as events
+from app.domain.events import set_aside
 from app.domain.messages import backlog as messages
 from app.domain.sequences import backlog as sequences
 from app.domain.webhooks import backlog as webhooks
@@ -78,6 +79,18 @@ def _sources(services: Services) -> Sequence[Source]:
             "Seconds for which the oldest work of a queue has been due.",
             "queue",
             lambda: _ages(services),
+        ),
+        Source(
+            "messaging_outbox_events",
+            "Events that wait to be dispatched.",
+            "state",
+            lambda: events.count_waiting(pool),
+        ),
+        Source(
+            "messaging_failed_reactions",
+            "Reactions to events that failed: those that are tried again, and those that were set aside.",
+            "state",
+            lambda: set_aside.count_failures(pool),
         ),
         Source(
             "messaging_webhooks_pending",

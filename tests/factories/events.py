@@ -7,6 +7,7 @@ from tests.factories.tables import Rows, Source, open_pool
 
 EVENTS = Rows("events")
 OUTBOX = Rows("outbox")
+FAILED_REACTIONS = Rows("failed_reactions")
 LIVE_UPDATES = Rows("live_updates")
 IDEMPOTENCY_KEYS = Rows("idempotency_keys")
 

@@ -29,6 +29,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "api_keys": {"revoked_at": None},
     "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
+    "failed_reactions": {"next_attempt_at": None},
     "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},
     "makers": {"maker_key_id": None, "maker_user_id": None},
     "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox"},

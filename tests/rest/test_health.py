@@ -167,6 +167,7 @@ async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.A
         "sequences": 0,
         "sandbox": 0,
         "events": 0,
+        "failed_reactions": 0,
         "deletions": 0,
         "webhooks": 0,
     }

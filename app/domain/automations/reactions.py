@@ -35,7 +35,7 @@ async def recognize_keywords(batch: Batch) -> None:
         )
 
 
-REACTIONS = (Reaction(recognize_keywords),)
+REACTIONS = (Reaction("keywords", recognize_keywords),)
 
 
 async def _find_watched(

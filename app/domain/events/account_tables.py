@@ -2,6 +2,10 @@
 
 from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 
-DELETED = (DeletedTable("outbox", ("event_id",)), DeletedTable("events", BY_ID))
+DELETED = (
+    DeletedTable("outbox", ("event_id",)),
+    DeletedTable("failed_reactions", ("event_id", "reaction")),
+    DeletedTable("events", BY_ID),
+)
 
 EXPORTED = (ExportedTable("events", order=BY_ID),)

@@ -1,13 +1,15 @@
 """Takes recorded events in order and runs the reactions of the areas."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.db.engine import UNREACHABLE, Connection, Database
-from app.domain.events import sql
-from app.domain.events.reactions import Batch, OutboxEvent, Reaction, Watcher
+from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database
+from app.domain.events import failures, sql
+from app.domain.events.isolation import isolate
+from app.domain.events.pauses import Pauses
+from app.domain.events.reactions import AccountsBusy, Batch, OutboxEvent, Reaction, Watcher
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
 
@@ -29,8 +31,8 @@ class Dispatcher:
 
     A transaction holds the accounts that it dispatches events of, so that events of one account are dispatched in
     order, and those of others at the same time, in other slots and processes. Each account has an equal share of a
-    batch, and accounts take turns. A reaction for which the database was unreachable, or which another transaction
-    interrupted, is run again with the whole batch.
+    batch, and accounts take turns. A batch in which a reaction fails is dispatched again, with the events for which it
+    fails set apart. An account whose rows another transaction holds is left alone for a moment.
     """
 
     database: Database
@@ -39,19 +41,19 @@ class Dispatcher:
     reactions: Sequence[Reaction] = ()
     watchers: Sequence[Watcher] = ()
     _cursor: Cursor = field(default_factory=Cursor)
+    _pauses: Pauses = field(default_factory=Pauses)
 
     async def run(self) -> bool:
         """Dispatch one batch; return True when more may be due."""
-        async with self.database.pool.acquire() as connection, connection.transaction():
-            waiting = await self._take(connection)
-            if not waiting:
-                return False
-            events = [OutboxEvent(*row) for row in waiting if row["name"] is not None]
-            batch = Batch(connection, events, self.clock.now())
-            for reaction in self.reactions:
-                await _react(reaction, batch)
-            done = [row["account_id"] for row in waiting], [row["event_id"] for row in waiting]
-            await connection.execute(sql.DELETE, *done)
+        try:
+            batch = await self._dispatch_or_isolate()
+        except AccountsBusy as busy:
+            seconds = self._pauses.begin(busy.account_ids)
+            asyncio.get_running_loop().call_later(seconds, self.notify, "events")
+            return await self.due()
+        if batch is None:
+            return False
+        self._pauses.end(batch.find_accounts())
         for topic in batch.topics:
             self.notify(topic)
         for watch in self.watchers:
@@ -60,7 +62,42 @@ class Dispatcher:
 
     async def due(self) -> bool:
         """Tell whether an event is due for dispatch."""
-        return await self.database.pool.fetchval(sql.IS_DUE, 0)
+        return await self.database.pool.fetchval(sql.IS_DUE, self._pauses.current())
+
+    async def _dispatch_or_isolate(self) -> Batch | None:
+        try:
+            return await self._dispatch(self._react)
+        except AccountsBusy:
+            raise
+        except Exception as error:
+            if isinstance(error, UNREACHABLE) and not isinstance(error, CONTENDED):
+                raise
+            return await self._dispatch(self._react_apart)
+
+    async def _dispatch(self, react: Callable[[Batch], Awaitable[None]]) -> Batch | None:
+        """Dispatch a batch; return None where no account has one that nobody else holds."""
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            waiting = await self._take(connection)
+            if not waiting:
+                return None
+            events = [OutboxEvent(*row) for row in waiting if row["name"] is not None]
+            batch = Batch(connection, events, self.clock.now())
+            if events:
+                await react(batch)
+            done = [row["account_id"] for row in waiting], [row["event_id"] for row in waiting]
+            await connection.execute(sql.DELETE, *done)
+        return batch
+
+    async def _react(self, batch: Batch) -> None:
+        for reaction in self.reactions:
+            await reaction.run(batch)
+
+    async def _react_apart(self, batch: Batch) -> None:
+        """Run each reaction for the events that it does not fail for, and note the others."""
+        for reaction in self.reactions:
+            failed = await isolate(reaction, batch)
+            if failed:
+                await failures.record(batch, failed)
 
     async def _take(self, connection: Connection) -> Sequence[Any]:
         """Hold accounts, the next ones first, and return the oldest rows of each in the outbox, in order."""
@@ -73,19 +110,5 @@ class Dispatcher:
         return await connection.fetch(sql.FIND_EVENTS, account_ids, share) if account_ids else ()
 
     async def _take_accounts(self, connection: Connection, after: int) -> Sequence[int]:
-        return [row["account_id"] for row in await connection.fetch(sql.TAKE_ACCOUNTS, after, ACCOUNTS)]
-
-
-async def _react(reaction: Reaction, batch: Batch) -> None:
-    if reaction.required:
-        await reaction.run(batch)
-        return
-    try:
-        async with batch.connection.transaction():
-            await reaction.run(batch)
-    except UNREACHABLE:
-        raise
-    except Exception as error:
-        last = batch.events[-1].id
-        context = {"message": f"events up to {last} were not reacted to", "exception": error}
-        asyncio.get_running_loop().call_exception_handler(context)
+        rows = await connection.fetch(sql.TAKE_ACCOUNTS, self._pauses.current(), after, ACCOUNTS)
+        return [row["account_id"] for row in rows]

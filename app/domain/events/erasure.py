@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, and_, cast, delete, select, text, update
 
 from app.domain.events import sql
-from app.domain.events.models import EventRow, WaitingEvent
+from app.domain.events.models import EventRow, FailedReaction, WaitingEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
@@ -28,8 +28,9 @@ def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:
 
 async def empty(unit: UnitOfWork, contact_id: int) -> None:
     """Empty the events of a contact. An event that waits to be dispatched is not dispatched any more."""
-    waits = WaitingEvent.account_id == unit.actor.account_id, WaitingEvent.event_id.in_(ids_of(unit, contact_id))
-    await unit.execute(delete(WaitingEvent).where(*waits).execution_options(**UNREAD))
+    for queue in (WaitingEvent, FailedReaction):
+        waits = queue.account_id == unit.actor.account_id, queue.event_id.in_(ids_of(unit, contact_id))
+        await unit.execute(delete(queue).where(*waits).execution_options(**UNREAD))
     kept = update(EventRow).where(_is_of(unit, contact_id), cast(EventRow.payload, Text) != "{}")
     await unit.execute(kept.values(payload={}).execution_options(**UNREAD))
 

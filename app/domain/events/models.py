@@ -1,5 +1,6 @@
-"""Tables of recorded events, and of those that wait to be dispatched."""
+"""Tables of recorded events, of those that wait to be dispatched, and of reactions that failed."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Index, text
@@ -40,3 +41,20 @@ class WaitingEvent(Base):
 
     account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     event_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+
+
+class FailedReaction(Base):
+    """A reaction that failed for an event. It was set aside where `next_attempt_at` is null: people decide on it."""
+
+    __tablename__ = "failed_reactions"
+    __table_args__ = (
+        Index("ix_failed_reactions_due", "next_attempt_at", postgresql_where=text("next_attempt_at IS NOT NULL")),
+    )
+
+    account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    event_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    reaction: Mapped[str] = mapped_column(primary_key=True)
+    attempts: Mapped[int] = mapped_column(server_default="1")
+    error: Mapped[str]
+    next_attempt_at: Mapped[datetime | None]
+    failed_at: Mapped[datetime]

@@ -1,6 +1,6 @@
 """Types of what the dispatcher hands to reactions."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class OutboxEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events that are dispatched together, in order, and the transaction that dispatches them."""
+    """Events that are dispatched together, those of an account in order, and the transaction that dispatches them."""
 
     connection: Connection
     events: Sequence[OutboxEvent]
@@ -32,17 +32,33 @@ class Batch:
         """Notify a topic once the transaction is committed."""
         self.topics.add(topic)
 
+    def find_accounts(self) -> frozenset[int]:
+        """Return the accounts of the events."""
+        return frozenset(event.account_id for event in self.events)
+
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """Work that follows from events, written in the transaction that dispatches them.
 
-    When `run` raises, its writes are undone, the error is reported, and the batch goes on without it. A reaction that
-    is `required` undoes the whole batch instead, and the batch is dispatched again later.
+    Where `run` raises, it is run again for fewer events, until the events that it fails for are known; for these it is
+    tried again later (`events.failures`). It is told of an event once, or again after a failure. `name` stands in the
+    table of failures.
     """
 
+    name: str
     run: Callable[[Batch], Awaitable[None]]
-    required: bool = False
+
+
+class AccountsBusy(Exception):
+    """Other transactions hold rows of some accounts that a reaction would change.
+
+    A reaction raises it rather than wait for them: the events of these accounts wait a moment, and others do not.
+    """
+
+    def __init__(self, account_ids: Iterable[int]) -> None:
+        super().__init__()
+        self.account_ids = frozenset(account_ids)
 
 
 Watcher = Callable[[Sequence[OutboxEvent]], Awaitable[None]]

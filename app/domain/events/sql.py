@@ -11,24 +11,26 @@ HOLDS = 7_236_452
 
 KEY = f"hashint8extended({{account_id}}, {HOLDS})"
 
-# Read by index, however short the table was when the statements were planned.
-BEGIN = "SELECT set_config('enable_seqscan', 'off', true)"
+# The tables are read by index, however short they were when the statements were planned.
+BEGIN = "SELECT set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '100ms', true)"
+"""Precedes the statements of a dispatch: none waits for long for a row that another transaction has locked."""
 
 # It goes from account to account by the index, past any number of events of one account.
 _WAITING = """
 WITH RECURSIVE waiting AS (
-  (SELECT account_id FROM outbox WHERE account_id > $1 ORDER BY account_id LIMIT 1)
+  (SELECT account_id FROM outbox WHERE account_id > {after} ORDER BY account_id LIMIT 1)
   UNION ALL
   SELECT (SELECT o.account_id FROM outbox o WHERE o.account_id > w.account_id ORDER BY o.account_id LIMIT 1)
   FROM waiting w WHERE w.account_id IS NOT NULL
 )
 """
 
-TAKE_ACCOUNTS = f"""{_WAITING}
-SELECT account_id FROM waiting
-WHERE account_id IS NOT NULL AND pg_try_advisory_xact_lock({KEY.format(account_id="account_id")}) LIMIT $2
+TAKE_ACCOUNTS = f"""{_WAITING.format(after="$2")}
+SELECT account_id FROM waiting WHERE account_id IS NOT NULL AND CASE
+  WHEN account_id <> ALL($1::bigint[]) THEN pg_try_advisory_xact_lock({KEY.format(account_id="account_id")}) END
+LIMIT $3
 """
-"""Takes up to `$2` accounts after `$1` whose events wait and that no other transaction holds, in order."""
+"""Takes up to `$3` accounts after `$2`, and not among `$1`, whose events wait and that no other transaction holds."""
 
 HOLD_ACCOUNT = f"SELECT pg_advisory_xact_lock({KEY.format(account_id=':account_id')})"
 """Has no event of an account dispatched until the transaction ends."""
@@ -48,4 +50,7 @@ DELETE FROM outbox o USING unnest($1::bigint[], $2::bigint[]) AS done(account_id
 WHERE o.account_id = done.account_id AND o.event_id = done.event_id
 """
 
-IS_DUE = f"{_WAITING} SELECT EXISTS (SELECT FROM waiting WHERE account_id IS NOT NULL)"
+IS_DUE = f"""{_WAITING.format(after="0")}
+SELECT EXISTS (SELECT FROM waiting WHERE account_id IS NOT NULL AND account_id <> ALL($1::bigint[]))
+"""
+"""Tells whether events wait of an account that is not among `$1`."""

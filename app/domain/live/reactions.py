@@ -33,7 +33,7 @@ async def add_updates(batch: Batch) -> None:
         )
 
 
-REACTIONS = (Reaction(add_updates, required=True),)
+REACTIONS = (Reaction("live_updates", add_updates),)
 
 
 def _message_id(event: OutboxEvent, kind: UpdateKind) -> int | None:

@@ -54,7 +54,7 @@ async def exit_enrollments(batch: Batch) -> None:
             )
 
 
-REACTIONS = (Reaction(exit_enrollments),)
+REACTIONS = (Reaction("sequence_exits", exit_enrollments),)
 
 
 def _reason(event: OutboxEvent) -> str | None:

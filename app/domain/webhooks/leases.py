@@ -9,7 +9,7 @@ from app.db.engine import Connection, Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.webhooks.health import Health
-from app.domain.webhooks.models import DeliveryStatus, NoticeKind, SubscriptionStatus
+from app.domain.webhooks.models import NoticeKind, SubscriptionStatus
 from app.domain.webhooks.notices import notify
 from app.domain.webhooks.rows import Leased, Owned
 from app.domain.webhooks.schedule import Schedule, spell
@@ -73,14 +73,9 @@ SELECT count(*) FROM (
 """
 
 END = """
-WITH ended AS (
-  UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1
-  WHERE id = $1 AND status <> 'removed' RETURNING id
-), left_over AS (
-  UPDATE webhook_deliveries SET status = $3, next_attempt_at = NULL
-  FROM ended WHERE subscription_id = ended.id AND status = 'pending'
-)
-SELECT id FROM ended
+UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1,
+  has_leftovers = true
+WHERE id = $1 AND status <> 'removed' RETURNING id
 """
 
 
@@ -178,7 +173,9 @@ class Leases:
 
 
 async def end(connection: Connection, subscription: Owned, status: SubscriptionStatus, why: str) -> None:
-    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once."""
-    left = DeliveryStatus.skipped if status is SubscriptionStatus.disabled else DeliveryStatus.canceled
-    if await connection.fetchval(END, subscription.id, status.value, left.value):
+    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once.
+
+    Nothing that waits is sent any more; `webhooks.leftovers` cancels or skips it.
+    """
+    if await connection.fetchval(END, subscription.id, status.value):
         await notify(connection, subscription, NoticeKind(status), why)

@@ -31,13 +31,15 @@ class Subscription(Base):
     `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
     until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
     It ends with the credential of `maker_id` (`app.domain.accounts.credentials`); one of the service itself has none.
-    `open_until` is set while its circuit breaker is open.
+    `open_until` is set while its circuit breaker is open, `has_leftovers` while it is disabled or removed and has
+    pending deliveries (`webhooks.leftovers`).
     """
 
     __tablename__ = "webhook_subscriptions"
     __table_args__ = (
         Index("ix_webhook_subscriptions_account_id", "account_id", "status"),
         Index("ix_webhook_subscriptions_wake_at", "wake_at", postgresql_where=text("status = 'active'")),
+        Index("ix_webhook_subscriptions_leftovers", "id", postgresql_where=text("has_leftovers")),
     )
 
     id: Mapped[Key]
@@ -61,6 +63,7 @@ class Subscription(Base):
     failing_since: Mapped[datetime | None]
     last_success_at: Mapped[datetime | None]
     noticed: Mapped[int] = mapped_column(server_default="0")
+    has_leftovers: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[Created]
 
 

@@ -3,16 +3,23 @@
 from collections import defaultdict
 
 from app.db.rows import fetch
-from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.events.reactions import AccountsBusy, Batch, OutboxEvent, Reaction
 from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 from app.domain.webhooks.rows import Subscribed
 
-# The rows are locked, so that no subscription is disabled or ended before its deliveries can be seen.
+# The rows are locked, so that no subscription is disabled or ended before its deliveries can be seen. One that another
+# transaction has locked is not waited for.
 FIND_SUBSCRIPTIONS = """
-SELECT id, account_id, kind, target_url, events, status, maker_id, created_at
-FROM webhook_subscriptions
-WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' ORDER BY id FOR KEY SHARE
+WITH free AS MATERIALIZED (
+  SELECT id, account_id, kind, target_url, events, status, maker_id, created_at FROM webhook_subscriptions
+  WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' FOR KEY SHARE SKIP LOCKED
+)
+SELECT *, false AS is_locked FROM free
+UNION ALL
+SELECT id, account_id, kind, target_url, events, status, maker_id, created_at, true FROM webhook_subscriptions s
+WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' AND NOT EXISTS (SELECT FROM free WHERE free.id = s.id)
+ORDER BY id
 """
 
 ADD_DELIVERIES = """
@@ -32,7 +39,10 @@ WHERE id = ANY($1::bigint[]) AND (wake_at IS NULL OR wake_at > greatest($2, open
 
 
 async def fan_out(batch: Batch) -> None:
-    """Add the deliveries of a batch of events, and notify the delivery workers."""
+    """Add the deliveries of a batch of events, and notify the delivery workers.
+
+    Raises `AccountsBusy` for accounts that another transaction changes a subscription of.
+    """
     pairs = await _pair(batch)
     if not pairs:
         return
@@ -52,14 +62,12 @@ async def fan_out(batch: Batch) -> None:
     batch.notify("webhooks")
 
 
-REACTIONS = (Reaction(fan_out, required=True),)
+REACTIONS = (Reaction("webhooks", fan_out),)
 
 
 async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Subscribed]]:
-    accounts = list({event.account_id for event in batch.events})
     subscriptions: dict[tuple[int, str], list[Subscribed]] = defaultdict(list)
-    found = await fetch(batch.connection, Subscribed, FIND_SUBSCRIPTIONS, accounts)
-    for row in await ownership.end_orphans(batch.connection, found, batch.now):
+    for row in await ownership.end_orphans(batch.connection, await _lock_subscriptions(batch), batch.now):
         for name in row.events:
             subscriptions[row.account_id, name].append(row)
     return [
@@ -68,6 +76,16 @@ async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Subscribed]]:
         for subscription in subscriptions[event.account_id, event.name]
         if subscription.created_at <= event.created_at
     ]
+
+
+async def _lock_subscriptions(batch: Batch) -> list[Subscribed]:
+    found = await fetch(batch.connection, Subscribed, FIND_SUBSCRIPTIONS, list(batch.find_accounts()))
+    if locked := [each for each in found if each.is_locked]:
+        told = {(event.account_id, event.name) for event in batch.events}
+        busy = [each.account_id for each in locked for name in each.events if (each.account_id, name) in told]
+        if busy:
+            raise AccountsBusy(busy)
+    return [each for each in found if not each.is_locked]
 
 
 def _body(event: OutboxEvent, subscription: Subscribed) -> bytes:

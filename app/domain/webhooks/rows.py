@@ -29,7 +29,7 @@ class Owned(Protocol):
 
 
 class Subscribed(NamedTuple):
-    """A subscription that events are fanned out to."""
+    """A subscription that events are fanned out to. `is_locked` tells that another transaction changes it."""
 
     id: int
     account_id: int
@@ -39,6 +39,7 @@ class Subscribed(NamedTuple):
     status: str
     maker_id: int | None
     created_at: datetime
+    is_locked: bool
 
 
 class Leased(NamedTuple):

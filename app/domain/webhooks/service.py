@@ -14,7 +14,7 @@ from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.webhooks import ownership, payloads, queries, signing
+from app.domain.webhooks import leftovers, ownership, payloads, queries, signing
 from app.domain.webhooks.models import (
     Delivery,
     DeliveryStatus,
@@ -76,10 +76,9 @@ async def unsubscribe(unit: UnitOfWork, id: int, kind: SubscriptionKind | None =
     Raises `NotFound`, for one of another kind too where a kind is named.
     """
     subscription = await queries.get_subscription(unit, id, kind=kind, lock=True)
-    subscription.status, subscription.wake_at = SubscriptionStatus.removed, None
+    _stop(unit, subscription, SubscriptionStatus.removed)
     subscription.revision += 1
     await unit.save(subscription)
-    await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.canceled)
     return subscription
 
 
@@ -112,7 +111,7 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
         subscription.target_url = ports.poster.check(fields["target_url"])
         _forgive(subscription)
     if "active" in fields:
-        await _set_active(unit, subscription, active=fields["active"])
+        _set_active(unit, subscription, active=fields["active"])
     if subscription.status == SubscriptionStatus.active:
         _wake(unit, subscription)
     await unit.save(subscription)
@@ -265,13 +264,18 @@ async def _take_turn(unit: UnitOfWork) -> None:
     await unit.one(own.with_for_update(key_share=True))
 
 
-async def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
+def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
     if active:
-        subscription.status = SubscriptionStatus.active
+        subscription.status, subscription.has_leftovers = SubscriptionStatus.active, False
         _forgive(subscription)
-        return
-    subscription.status, subscription.wake_at = SubscriptionStatus.disabled, None
-    await _turn(unit, subscription, DeliveryStatus.pending, DeliveryStatus.skipped)
+    else:
+        _stop(unit, subscription, SubscriptionStatus.disabled)
+
+
+def _stop(unit: UnitOfWork, subscription: Subscription, status: SubscriptionStatus) -> None:
+    """Send nothing more to a subscription; its pending deliveries are canceled or skipped after the commit."""
+    subscription.status, subscription.wake_at, subscription.has_leftovers = status, None, True
+    unit.notify(leftovers.TOPIC)
 
 
 async def _take_over(unit: UnitOfWork, subscription: Subscription) -> None:
@@ -293,11 +297,6 @@ def _names(subscription: Subscription) -> list[str]:
 def _forgive(subscription: Subscription) -> None:
     subscription.failures = subscription.trips = subscription.noticed = 0
     subscription.open_until = subscription.failing_since = None
-
-
-async def _turn(unit: UnitOfWork, subscription: Subscription, before: DeliveryStatus, after: DeliveryStatus) -> None:
-    turned = update_rows(Delivery).where(Delivery.subscription_id == subscription.id, Delivery.status == before)
-    await unit.execute(turned.values(status=after, next_attempt_at=None))
 
 
 def _wake(unit: UnitOfWork, subscription: Subscription) -> None:

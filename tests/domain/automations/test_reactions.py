@@ -145,7 +145,7 @@ async def test_a_dispatcher_that_dies_before_its_commit_has_told_nothing_and_the
     await text("menu")
     dying = open_dispatcher(services)
     with pytest.raises(OSError, match="the connection is gone"):
-        await replace(dying, reactions=[*dying.reactions, Reaction(die)]).run()
+        await replace(dying, reactions=[*dying.reactions, Reaction("die", die)]).run()
     assert await replies(pool) == []
 
     await dispatch()

@@ -16,6 +16,7 @@ from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
+from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.models import Subscription
 from app.domain.webhooks.service import SubscriptionFields
 from app.jobs.job import Job, Runner
@@ -58,6 +59,12 @@ class Stage:
         async with self.act() as unit:
             await service.update_webhook(unit, self.services.webhooks, id, SubscriptionFields(**fields))
 
+    async def clear(self) -> None:
+        """Cancel or skip what waits for subscriptions that ended."""
+        leftovers = Leftovers(self.services.database)
+        while await leftovers.run():
+            pass
+
     async def unsubscribe(self, id: int) -> None:
         """End a subscription."""
         async with self.act() as unit:
@@ -73,7 +80,7 @@ class Stage:
 
     async def dispatch(self, *reactions: Callable[[Batch], Awaitable[None]]) -> None:
         """Dispatch a batch with other reactions than the areas'."""
-        await replace(self.dispatcher, reactions=[Reaction(each, required=True) for each in reactions]).run()
+        await replace(self.dispatcher, reactions=[Reaction(each.__name__, each) for each in reactions]).run()
 
     def pace(self, **schedule: Any) -> None:
         """Have the engine keep another schedule."""
@@ -93,10 +100,11 @@ class Stage:
     @asynccontextmanager
     async def at_work(self, engine: DeliveryWorkers | None = None, grace: float = 10) -> AsyncGenerator[None]:
         """Dispatch and deliver within a block; stop as a worker does, which has `grace` seconds for it."""
-        engine = engine or self.engine
+        engine, leftovers = engine or self.engine, Leftovers(self.services.database)
         runners = [
             Runner(Job("events", self.dispatcher.run, self.dispatcher.due, every=0.01)),
             Runner(Job("webhooks", engine.run, engine.due, every=0.01, finish=engine.finish)),
+            Runner(Job("webhook_leftovers", leftovers.run, leftovers.due, every=0.01)),
         ]
         clock = asyncio.create_task(tick(runners))
         try:
@@ -108,7 +116,8 @@ class Stage:
                 await runner.stop(grace)
 
     async def states(self) -> list[tuple[str, int]]:
-        """Return the status of every delivery and how often it was tried, in their order."""
+        """Return the status of every delivery and how often it was tried, in their order; after `clear`."""
+        await self.clear()
         return await WEBHOOK_DELIVERIES.read(self.pool, "status", "attempts")
 
     async def are_all(self, status: str) -> bool:

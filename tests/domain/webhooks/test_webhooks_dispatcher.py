@@ -12,7 +12,7 @@ from app.db.engine import Pool
 from app.domain.accounts.scopes import ALL
 from app.domain.events import dispatcher as dispatching
 from app.domain.events.erasure import hold_dispatch
-from app.domain.events.reactions import Batch, Reaction
+from app.domain.events.reactions import Batch
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
@@ -21,10 +21,9 @@ from tests.conftest import unit_of
 from tests.domain.webhooks.stages import EVENT, Stage
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.events import EVENTS, OUTBOX, record
-from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.traps import until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
-from tests.waiting import within
+from tests.waiting import until, within
 
 DELIVERIES = """
 SELECT subscription_id, payload ->> 'new_stage', status FROM webhook_deliveries d JOIN events e ON e.id = event_id
@@ -153,58 +152,36 @@ async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(stage: Stage)
 
     await stage.tell("won")
     with pytest.raises(OSError, match="the connection is gone"):
-        await replace(stage.dispatcher, reactions=[Reaction(rename), Reaction(die)]).run()
+        await stage.dispatch(rename, die)
     assert await ACCOUNTS.only(stage.pool, "company_name") == "Blue Door"
 
-    await replace(stage.dispatcher, reactions=[Reaction(rename)]).run()
+    await stage.dispatch(rename)
 
     assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
 
 
-async def test_a_reaction_with_a_defect_is_undone_and_reported_and_holds_up_nothing(stage: Stage) -> None:
-    async def fail(batch: Batch) -> None:
-        await PHONE_NUMBERS.delete(batch.connection)
-        raise LookupError("a defect")
-
-    reported: list[Any] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+async def test_what_is_told_of_while_its_subscription_ends_is_dispatched_after_it(
+    stage: Stage, new_account: Callable[..., Any]
+) -> None:
     subscription = await stage.subscribe()
+    other: Opened = await new_account()
+    async with unit_of(stage.services, Actor(other.account_id, ALL)) as unit:
+        theirs = await service.subscribe(unit, stage.services.webhooks, EVENT, stage.receiver.url)
     await stage.tell("won")
+    await record(stage.pool, other.account_id, EVENT, 1, {"new_stage": "lost"})
+    notified: list[str] = []
+    dispatcher = replace(stage.dispatcher, notify=notified.append)
 
-    await replace(stage.dispatcher, reactions=[Reaction(fail), *stage.dispatcher.reactions, Reaction(rename)]).run()
-
-    assert [type(error) for error in reported] == [LookupError]
-    assert await ACCOUNTS.only(stage.pool, "company_name") == "won"
-    assert await PHONE_NUMBERS.count(stage.pool) == 1
-    assert await wake_at(stage.pool, subscription.id)
-
-
-async def test_a_required_reaction_with_a_defect_leaves_the_batch_to_be_dispatched_again(stage: Stage) -> None:
-    async def fail(batch: Batch) -> None:
-        raise LookupError("a defect")
-
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    failing = replace(stage.dispatcher, reactions=[*stage.dispatcher.reactions, Reaction(fail, required=True)])
-    with pytest.raises(LookupError, match="a defect"):
-        await failing.run()
-    assert (await deliveries(stage.pool), await stage.dispatcher.due()) == ([], True)
-
-    await stage.dispatcher.run()
-
-    assert await deliveries(stage.pool) == [(subscription.id, "won", "pending")]
-
-
-async def test_what_is_dispatched_while_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    await stage.tell("won")
     async with stage.act() as unit:
         await service.unsubscribe(unit, subscription.id)
-        dispatching_now = asyncio.create_task(stage.dispatcher.run())
-        await until_blocked(stage.pool)
-    await dispatching_now
+        more = [await dispatcher.run(), await dispatcher.run()]
+        meanwhile = await deliveries(stage.pool)
+    await until(lambda: "events" in notified)
+    await dispatcher.run()
 
-    assert await deliveries(stage.pool) == []
+    assert more == [True, False]
+    assert meanwhile == await deliveries(stage.pool) == [(theirs.id, "lost", "pending")]
+    assert await OUTBOX.count(stage.pool) == 0
 
 
 async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with_it(stage: Stage) -> None:
@@ -218,6 +195,7 @@ async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with
 
     await stage.dispatch(fan_out, end)
     await within("the subscription to end", *ending)
+    await stage.clear()
 
     assert await deliveries(stage.pool) == [(subscription.id, "won", "canceled")]
 

@@ -64,6 +64,7 @@ async def standing(stage: Stage) -> list[tuple[str, list[str]]]:
         number = await CONTACTS.count(stage.pool)
         await contacts.create(unit, {"phone": f"+1202555{1000 + number}"})
     await stage.dispatcher.run()
+    await stage.clear()
     return [
         (status, await WEBHOOK_DELIVERIES.where(subscription_id=id).read(stage.pool, "status"))
         for id, status in await WEBHOOK_SUBSCRIPTIONS.read(stage.pool, "id", "status")

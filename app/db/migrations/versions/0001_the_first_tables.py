@@ -88,6 +88,17 @@ def upgrade() -> None:
     )
     op.create_index('ix_events_account_id', 'events', ['account_id', 'id'], unique=False)
     op.create_index('ix_events_contact_id', 'events', ['contact_id'], unique=False, postgresql_where=sa.text('contact_id IS NOT NULL'))
+    op.create_table('failed_reactions',
+    sa.Column('account_id', sa.BigInteger(), autoincrement=False, nullable=False),
+    sa.Column('event_id', sa.BigInteger(), autoincrement=False, nullable=False),
+    sa.Column('reaction', sa.Text(), nullable=False),
+    sa.Column('attempts', sa.BigInteger(), server_default='1', nullable=False),
+    sa.Column('error', sa.Text(), nullable=False),
+    sa.Column('next_attempt_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('failed_at', sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint('account_id', 'event_id', 'reaction', name=op.f('pk_failed_reactions'))
+    )
+    op.create_index('ix_failed_reactions_due', 'failed_reactions', ['next_attempt_at'], unique=False, postgresql_where=sa.text('next_attempt_at IS NOT NULL'))
     op.create_table('live_updates',
     sa.Column('account_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('position', sa.BigInteger(), autoincrement=False, nullable=False),
@@ -611,6 +622,7 @@ def upgrade() -> None:
     sa.Column('failing_since', sa.DateTime(timezone=True), nullable=True),
     sa.Column('last_success_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('noticed', sa.BigInteger(), server_default='0', nullable=False),
+    sa.Column('has_leftovers', sa.Boolean(), server_default=sa.text('false'), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_webhook_subscriptions_account_id_accounts')),
     sa.ForeignKeyConstraint(['maker_id'], ['makers.id'], name=op.f('fk_webhook_subscriptions_maker_id_makers')),
@@ -618,6 +630,7 @@ def upgrade() -> None:
     )
     op.create_index('ix_webhook_subscriptions_account_id', 'webhook_subscriptions', ['account_id', 'status'], unique=False)
     op.create_index(op.f('ix_webhook_subscriptions_maker_id'), 'webhook_subscriptions', ['maker_id'], unique=False)
+    op.create_index('ix_webhook_subscriptions_leftovers', 'webhook_subscriptions', ['id'], unique=False, postgresql_where=sa.text('has_leftovers'))
     op.create_index('ix_webhook_subscriptions_wake_at', 'webhook_subscriptions', ['wake_at'], unique=False, postgresql_where=sa.text("status = 'active'"))
     op.create_table('oauth_grants',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -768,6 +781,7 @@ def downgrade() -> None:
     op.drop_table('oauth_grants')
     op.drop_index('ix_webhook_subscriptions_wake_at', table_name='webhook_subscriptions', postgresql_where=sa.text("status = 'active'"))
     op.drop_index(op.f('ix_webhook_subscriptions_maker_id'), table_name='webhook_subscriptions')
+    op.drop_index('ix_webhook_subscriptions_leftovers', table_name='webhook_subscriptions', postgresql_where=sa.text('has_leftovers'))
     op.drop_index('ix_webhook_subscriptions_account_id', table_name='webhook_subscriptions')
     op.drop_table('webhook_subscriptions')
     op.drop_index('ix_oauth_clients_unused', table_name='oauth_clients', postgresql_where=sa.text("kind <> 'managed' AND last_used_at IS NULL"))
@@ -860,6 +874,8 @@ def downgrade() -> None:
     op.drop_table('outbox')
     op.drop_index('ix_live_updates_created_at', table_name='live_updates')
     op.drop_table('live_updates')
+    op.drop_index('ix_failed_reactions_due', table_name='failed_reactions', postgresql_where=sa.text('next_attempt_at IS NOT NULL'))
+    op.drop_table('failed_reactions')
     op.drop_index('ix_events_contact_id', table_name='events', postgresql_where=sa.text('contact_id IS NOT NULL'))
     op.drop_index('ix_events_account_id', table_name='events')
     op.drop_table('events')
