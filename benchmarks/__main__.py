@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from app.embedded.servers import Servers
-from benchmarks import contacts, documents, handoff, receipts, send, webhooks
+from benchmarks import contacts, dispatch, documents, handoff, receipts, send, webhooks
 from benchmarks.figures import Comparison, table
 from benchmarks.harness import Stage
 
@@ -22,6 +22,7 @@ PROGRAMS: dict[str, Program] = {
     "contacts": contacts.measure,
     "handoff": handoff.measure,
     "receipts": receipts.measure,
+    "dispatch": dispatch.measure,
     "webhooks": webhooks.measure,
     "documents": documents.measure,
 }
