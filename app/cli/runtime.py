@@ -40,7 +40,7 @@ def find(settings: Settings) -> Settings:
     if not path.exists() or not is_claimed(settings.data):  # it stays behind when the service is killed
         raise NotRunning(
             f"No service runs on {settings.data.absolute()}. Start one with `messaging serve`, "
-            "or set DATABASE_URL and REDIS_URL."
+            "name its data folder with MESSAGING_DATA, or set DATABASE_URL and REDIS_URL."
         )
     known = orjson.loads(path.read_bytes())
     addresses = {

@@ -158,7 +158,7 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
     assert done.code == 1
     assert done.complaint == (
         f"messaging: No service runs on {tmp_path / 'data'}. Start one with `messaging serve`, "
-        "or set DATABASE_URL and REDIS_URL.\n"
+        "name its data folder with MESSAGING_DATA, or set DATABASE_URL and REDIS_URL.\n"
     )
     assert not (tmp_path / "data").exists()
 

@@ -76,7 +76,12 @@ async def test_an_owner_makes_a_key_that_is_shown_once_and_works(owner: Browsing
         ({"name": " "}, "name must have 1 to 100 characters."),
         ({"name": "x", "expires": "tomorrow"}, "expires must be a date, such as 2030-01-31."),
         ({"name": "x", "expires": "2020-01-31"}, "expires_at must be in the future."),
-        ({"name": "x", "kind": "auto", "scope:account:write": "on"}, "auto_ keys cannot have the scope account:write."),
+        (
+            {"name": "x", "kind": "auto", "scope:account:write": "on"},
+            "auto_ keys cannot have the scope account:write. Choose from: account:read, ai:use, billing:read, "
+            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, numbers:read, "
+            "webhooks:manage.",
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_key_is_said_beside_its_field(

@@ -89,7 +89,12 @@ async def test_they_are_automation_scoped(api: httpx2.AsyncClient) -> None:
         ({"name": " "}, "name must have 1 to 100 characters."),
         ({"name": "x" * 101}, "name must have 1 to 100 characters."),
         ({"name": "Zap", "scopes": []}, "scopes must name at least one scope. Leave them out for the usual ones."),
-        ({"name": "Zap", "scopes": ["agents:read"]}, "auto_ keys cannot have the scope agents:read."),
+        (
+            {"name": "Zap", "scopes": ["agents:read"]},
+            "auto_ keys cannot have the scope agents:read. Choose from: account:read, ai:use, billing:read, "
+            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, numbers:read, "
+            "webhooks:manage.",
+        ),
         ({"name": "Zap", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at must be in the future."),
         (
             {"name": "Zap", "expires_at": "tomorrow"},

@@ -117,7 +117,9 @@ async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
 
 def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> None:
     if unknown := sorted(wanted - LIMITS[new.kind]):
-        raise InvalidInput(reason=f"{new.kind}_ keys cannot have the scope {unknown[0]}.", field="scopes")
+        known = ", ".join(sorted(LIMITS[new.kind]))
+        reason = f"{new.kind}_ keys cannot have the scope {unknown[0]}. Choose from: {known}."
+        raise InvalidInput(reason=reason, field="scopes")
     if missing := sorted(wanted - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
     if not wanted:

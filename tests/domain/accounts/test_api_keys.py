@@ -85,8 +85,10 @@ async def test_a_key_may_be_given_fewer_scopes(services: Services, owner: Actor)
 async def test_a_key_cannot_have_a_scope_beyond_its_kind(
     services: Services, owner: Actor, kind: KeyKind, scope: str
 ) -> None:
+    known = ", ".join(sorted(api_keys.LIMITS[kind]))
+
     async with unit_of(services, owner) as unit:
-        with pytest.raises(InvalidInput, match=f"^{kind}_ keys cannot have the scope {scope}.$"):
+        with pytest.raises(InvalidInput, match=f"^{kind}_ keys cannot have the scope {scope}. Choose from: {known}.$"):
             await api_keys.create_key(unit, SECRET, NewKey("Shop", kind, ["contacts:read", scope]))
 
         assert len(await queries.list_keys(unit)) == 2
