@@ -1,15 +1,15 @@
-"""Python's collector of cycles: off while a process loads, patient once it serves."""
+"""Garbage collector settings: disabled while a process loads, tuned while it serves."""
 
 import gc
 
 
 def pause() -> None:
-    """Collect nothing until `settle`: what loading makes stays, and to look through it costs a third of a start."""
+    """Disable the collector until `settle`: it takes a third of the start-up time, and frees nothing."""
     gc.disable()
 
 
 def settle() -> None:
-    """Collect again, but never look at what start-up made: that is most of the slow tail of requests."""
+    """Enable the collector without the objects created at start, whose scans cause most slow requests."""
     gc.freeze()
     gc.set_threshold(20_000, 50, 100)
     gc.enable()

@@ -1,7 +1,6 @@
-"""Options of TCP sockets, by which a peer that vanished without closing its connection is noticed.
+"""TCP keep-alive options, which detect a peer that vanished without closing its connection.
 
-A cut cable, a machine that lost its power and a firewall that forgot a connection send nothing: a socket waits for them
-for hours by default.
+After a network failure, a power loss or a firewall timeout a socket waits for hours by default.
 """
 
 import socket
@@ -10,11 +9,11 @@ from typing import Any, Protocol
 
 IDLE_SECONDS, INTERVAL_SECONDS, PROBES = 15, 5, 3
 VANISHED_SECONDS = IDLE_SECONDS + INTERVAL_SECONDS * PROBES
-"""After so long without a word a server has vanished, whether it owes an answer, an acknowledgement or nothing."""
+"""The time without a packet after which a server counts as vanished."""
 
 
 class Configurable(Protocol):
-    """A socket, or what an event loop shows of one."""
+    """A socket, or an event loop's view of one."""
 
     @property
     def family(self) -> int:
@@ -39,11 +38,11 @@ SERVERS = _options(
 """For the connections to PostgreSQL and Redis."""
 
 CLIENTS = _options(**{_IDLE: 60}, KEEPINTVL=15, KEEPCNT=4)
-"""For the connections of clients, which are on the move and come back."""
+"""For the connections of clients, with longer times for mobile networks."""
 
 
 def watch(sock: Configurable, options: Mapping[int, int]) -> bool:
-    """Have the system watch the peer of a connection; return False for a Unix socket, whose peer cannot vanish."""
+    """Set keep-alive options on a connection; return False for a Unix socket, whose peer cannot vanish."""
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
         return False
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

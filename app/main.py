@@ -54,13 +54,13 @@ REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")
 STOP_SECONDS = 4
 STOP_STREAMS = "stop_streams"
-STRANGERS_PER_SECOND = 20.0
-"""How many answers a network is given in a second without a delay, where no key or session is shown."""
+ANONYMOUS_PER_SECOND = 20.0
+"""Undelayed anonymous responses of a network per second."""
 
 log = structlog.get_logger(__name__)
 
 State = Mapping[str, Any]
-"""What the application leaves with the server that started it."""
+"""The lifespan state that the application passes to the server."""
 
 
 def create_app(settings: Settings) -> RequestTelemetry:
@@ -76,7 +76,7 @@ def create_app(settings: Settings) -> RequestTelemetry:
         app.add_middleware(LoopbackOnly)
     envelope.install(app, _docs(settings), _challenge(settings), front.missing)
     safe = SafeHeaders(app, https=settings.public_url.startswith("https://"))
-    return RequestTelemetry(Paced(safe, STRANGERS_PER_SECOND * (10 if settings.in_development else 1)))
+    return RequestTelemetry(Paced(safe, ANONYMOUS_PER_SECOND * (10 if settings.in_development else 1)))
 
 
 @cache
@@ -145,25 +145,25 @@ def _docs(settings: Settings) -> str:
 
 
 class Server(uvicorn.Server):
-    """The server, which waits for answers that have begun when it stops; streams have no end of their own."""
+    """The server. At a stop it waits for running responses, and ends the streams."""
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Start as every server does, and say where; what is in memory then stays there."""
+        """Start, log the listening addresses, and tune the garbage collector."""
         await super().startup(sockets)
         for each in sockets or ():
             log.info("listening", host=each.getsockname()[0], port=each.getsockname()[1])
         gc.settle()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """End the streams, then stop as every server does."""
+        """End the streams, then stop."""
         self.lifespan.state[STOP_STREAMS]()
         await super().shutdown(sockets)
 
 
 def run(settings: Settings) -> None:
-    """Serve, once the schema is there, until SIGTERM or SIGINT; requests in hand are finished.
+    """Wait for the schema, and serve until SIGTERM or SIGINT; running requests are finished.
 
-    While it waits for the schema, either ends it at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart`,
+    A signal ends the wait for the schema at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart`,
     `InvalidCertificate`, `UnknownCarrier` or `PortTaken`.
     """
     logs.configure(settings.log_format, settings.log_level)
@@ -178,7 +178,7 @@ def run(settings: Settings) -> None:
 
 
 def configure(settings: Settings) -> BoundedConfig:
-    """Return how the application is served."""
+    """Return the configuration of the server."""
     docs = _docs(settings)
     limits = Limits(
         connections=settings.max_connections,

@@ -1,4 +1,4 @@
-"""The services that every surface is given; `app.bootstrap` opens them."""
+"""The services that all surfaces use; `app.bootstrap` opens them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reading a URL that a user, a client or an operator chose: the only place that splits one."""
+"""Parsing of URLs from users, clients and operators; the only module that splits one."""
 
 import re
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -9,14 +9,14 @@ NOT_ASCII = "must write its host in ASCII letters (a name with other letters in 
 
 
 class UnsafeUrl(ValueError):
-    """A URL that two readers can understand differently; the text continues a sentence that begins with its name."""
+    """A URL that parsers may interpret differently; the text continues a sentence that begins with its name."""
 
 
 def check(url: str) -> None:
     """Raise `UnsafeUrl` for a text with control characters, spaces or backslashes.
 
-    `urlsplit` drops tabs and line breaks, and browsers read a backslash as a slash: such a text is compared as one
-    URL and used as another, and a line break in a header begins the next header.
+    `urlsplit` drops tabs and line breaks, and browsers read a backslash as a slash, so that such a text would be
+    compared as one URL and used as another. A line break would also start a new header.
     """
     if not url.isprintable() or " " in url or "\\" in url:
         raise UnsafeUrl(UNSAFE)
@@ -27,9 +27,9 @@ _MOST_PORT = 65535
 
 
 def server(url: str) -> str:
-    """Return the address of a server, or of several servers, as it is; raise `UnsafeUrl` where it would be misread.
+    """Return the unchanged URL of one or more servers; raise `UnsafeUrl` for an ambiguous one.
 
-    Libraries take what follows an unescaped `#` or `/` of a password for something else, and repeat it in their errors.
+    Libraries misread the rest of a password after an unescaped `#` or `/`, and repeat it in their errors.
     """
     check(url)
     try:
@@ -56,9 +56,9 @@ def _is_port(text: str) -> bool:
 
 
 def split(url: str) -> SplitResult:
-    """Return the parts of a URL, once `check` has passed; raise `UnsafeUrl`.
+    """Check a URL and return its parts; raise `UnsafeUrl`.
 
-    A host in other letters than ASCII is refused: what it stands for depends on the reader (UTS 46).
+    A host outside ASCII is refused, because its meaning depends on the parser (UTS 46).
     """
     check(url)
     try:

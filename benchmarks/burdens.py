@@ -1,4 +1,4 @@
-"""What floods consist of: the dearest requests known, without a key and with one of another account."""
+"""Requests of floods: the most expensive ones known, anonymous and with the key of another account."""
 
 from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What one program gave in each round."""
+    """The results of one program, one for each round."""
 
     name: str
     values: Sequence[float]
@@ -19,13 +19,13 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a ratio has to reach, or with `is_most`, not to exceed."""
+    """The minimum of a ratio, or with `is_most` its maximum."""
 
     limit: float
     is_most: bool = False
 
     def is_met(self, ratio: float) -> bool:
-        """Tell whether a ratio is on the right side."""
+        """Return whether a ratio is on the right side."""
         return ratio <= self.limit if self.is_most else ratio >= self.limit
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def is_met(self) -> bool:
-        """Tell whether the median of the ratios meets the bar."""
+        """Return whether the median of the ratios meets the bar."""
         return self.bar is None or self.bar.is_met(median(self.ratios))
 
     def cells(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What the programs run on: the embedded servers, a database for each, and processes on ports of their own."""
+"""Environment of the benchmarks: embedded servers, a database for each program, and processes on their own ports."""
 
 import os
 import secrets

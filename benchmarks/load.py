@@ -27,7 +27,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run saw: answers per second, all answers with those of the warm-up, and quantiles of the time in ms."""
+    """The result of a run: responses per second, all responses including the warm-up, and latency quantiles in ms."""
 
     rate: float
     total: int
@@ -61,7 +61,7 @@ def run(port: int, requests: Sequence[bytes], seconds: float) -> Result:
 
 @dataclass(slots=True)
 class Run:
-    """What all connections share. An answer counts when it comes between `begin` and `end`."""
+    """State shared by all connections. A response counts if it arrives between `begin` and `end`."""
 
     requests: Iterator[bytes]
     begin: float

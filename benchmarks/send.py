@@ -35,7 +35,7 @@ INSERT INTO conversations (account_id, contact_id, last_message_at) SELECT $1, i
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What one program gave in each round; `cpu` is microseconds of its process for one send."""
+    """The results of one program by round; `cpu` is the CPU time of its process for one send, in microseconds."""
 
     name: str
     results: list[Result] = field(default_factory=list[Result])

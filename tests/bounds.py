@@ -13,7 +13,7 @@ import pytest
 
 TESTS = str(Path(__file__).parent)
 EARLIER_SECONDS = 5.0
-"""How much earlier than pytest-timeout a coroutine is cancelled: that interrupts the event loop, this keeps it."""
+"""The time before pytest-timeout at which a coroutine is cancelled, which keeps the event loop intact."""
 
 REPORT_SECONDS = 30.0
 LIMIT = pytest.StashKey[float]()

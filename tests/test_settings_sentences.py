@@ -26,7 +26,7 @@ GOOD = {
     "owner_first_name": {*BAD},
     "owner_last_name": {*BAD},
 }
-"""What these settings may be, odd as it is. The registry looks up the carrier, and says which ones there are."""
+"""Unusual values that are valid for these settings. The registry checks the carrier, and lists the known ones."""
 
 
 def wrong_part(field: str, value: str) -> str:

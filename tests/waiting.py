@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 PATIENCE_SECONDS = 30.0
-"""How long a thing may take that must come to pass: machines that run much at once are slow."""
+"""The timeout of expected events; busy machines are slow."""
 
 EVERY_SECONDS = 0.01
 

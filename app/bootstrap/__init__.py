@@ -1,4 +1,4 @@
-"""Make the services and jobs of a process from its settings, and join what the areas offer."""
+"""Create the services and jobs of a process from its settings, and join the areas' reactions, rules and tables."""
 
 from app.bootstrap.jobs import (
     REACTIONS,

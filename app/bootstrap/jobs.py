@@ -1,4 +1,4 @@
-"""Jobs of the worker, with the reactions and the rules of retention that the areas offer."""
+"""Jobs of the worker, with the reactions and retention rules of the areas."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -62,7 +62,7 @@ log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
-    """Connect to everything, once it is migrated, and give the work that a worker does."""
+    """Wait for the schema, connect, and yield the jobs of a worker."""
     await schema.wait_for(settings.database_url or "")
     assert settings.redis_url
     announcing = aclosing(Announcer(settings.redis_url))
@@ -111,12 +111,12 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
 
 
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
-    """Return what dispatches events, with the reactions of every area."""
+    """Return the event dispatcher with the reactions of all areas."""
     return Dispatcher(services.database, services.clock, services.notify, REACTIONS, watchers)
 
 
 def open_mail_sender(services: Services) -> MailSender:
-    """Return what sends mail, by the server that the settings name."""
+    """Return the mail sender for the configured server."""
     settings, tokens = services.settings, services.authentication.tokens
     return MailSender(
         services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, _count_mail
@@ -124,12 +124,12 @@ def open_mail_sender(services: Services) -> MailSender:
 
 
 def open_drip(services: Services) -> Drip:
-    """Return what sends the steps of drip sequences."""
+    """Return the sender of drip steps."""
     return Drip(services.database, services.acceptor, services.clock, services.notify)
 
 
 def open_delivery_workers(services: Services) -> DeliveryWorkers:
-    """Return what delivers webhooks, at the timings that the settings say."""
+    """Return the delivery workers with the configured timings."""
     settings = services.settings
     schedule = Schedule(
         waits=settings.webhook_retry_schedule,
@@ -154,7 +154,7 @@ def open_delivery_workers(services: Services) -> DeliveryWorkers:
 
 
 def retention_rules(settings: Settings) -> Sequence[Rule]:
-    """Return the rules of retention of every area except `oauth`."""
+    """Return the retention rules of all areas except `oauth`."""
     payloads, metadata = timedelta(days=settings.webhook_payload_days), timedelta(days=settings.webhook_metadata_days)
     return (*RULES, *webhooks.make_rules(payloads, metadata))
 

@@ -13,15 +13,15 @@ def sign_in_tokens(settings: Settings) -> Tokens:
 
 
 def oauth_tokens(settings: Settings) -> Tokens:
-    """Return what makes and recognises the secrets, codes and refresh tokens of OAuth clients."""
+    """Return the maker of OAuth client secrets, codes and refresh tokens."""
     return Tokens(derive(settings, "oauth tokens"))
 
 
 def derive(settings: Settings, purpose: str) -> bytes:
-    """Return the secret for one purpose, made of the service's one secret key.
+    """Return the secret for one purpose, derived from the service's secret key.
 
-    In development the key is made at the first start and kept in the data folder; in production it must be
-    given: raises `MissingSecretKey` or `InvalidKeyFile`.
+    In development the key is generated at the first start and stored in the data folder; in production it is required.
+    Raises `MissingSecretKey` or `InvalidKeyFile`.
     """
     return hmac.digest(_secret_key(settings), purpose.encode(), "sha256")
 

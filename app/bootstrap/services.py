@@ -1,4 +1,4 @@
-"""Connections, ports and services, made from the settings."""
+"""Connections, ports and services, created from the settings."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -43,7 +43,7 @@ DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Connect to everything and join it; disconnect at the end, once what was begun is finished."""
+    """Connect and create the services; at the end finish running work and disconnect."""
     assert settings.database_url
     assert settings.redis_url
     async with AsyncExitStack() as stack:

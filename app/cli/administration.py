@@ -15,12 +15,12 @@ from app.settings import MOST_CREDITS, Settings
 GROUPS = {
     "account": "Accounts: open, list, change, suspend.",
     "user": "Users of an account: invite, change, remove.",
-    "session": "Browsers that users are signed in with.",
+    "session": "Browser sessions of users.",
     "key": "API keys.",
     "client": "OAuth clients for the users of every account.",
     "application": "OAuth clients of one account, and connected applications.",
     "webhook": "Webhooks and their deliveries.",
-    "contact": "Contacts and the record of their consent.",
+    "contact": "Contacts and their consent records.",
     "conversation": "Conversations.",
     "message": "Messages.",
     "sequence": "Drip sequences and enrollments.",
@@ -54,14 +54,14 @@ def tell(value: Any, *, as_json: bool) -> None:
 
 @account.command("create")
 def create_account(
-    company_name: Annotated[str, typer.Argument(help="The name that recipients are told.")],
+    company_name: Annotated[str, typer.Argument(help="The company name, shown to recipients.")],
     email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
-    credits: Annotated[int, typer.Option(help="How many credits to begin with.", min=0, max=MOST_CREDITS)] = 0,
-    region: Annotated[str, typer.Option(help="The country whose national phone numbers are understood.")] = "US",
-    support_contact: Annotated[str, typer.Option(help="The contact that a HELP reply names.")] = "",
+    credits: Annotated[int, typer.Option(help="The initial credits.", min=0, max=MOST_CREDITS)] = 0,
+    region: Annotated[str, typer.Option(help="The country of phone numbers in national format.")] = "US",
+    support_contact: Annotated[str, typer.Option(help="The support contact in HELP replies.")] = "",
     json: JSON = False,
 ) -> None:
-    """Open an account with an owner, keys and a sandbox number."""
+    """Create an account with an owner, keys and a sandbox number."""
     from app.cli import setup
 
     settings = find_settings()
@@ -76,7 +76,7 @@ def list_accounts(
     after: After = None,
     json: JSON = False,
 ) -> None:
-    """List the accounts of the service, the newest first."""
+    """List the accounts of the service, newest first."""
     from app.cli import setup
 
     tell(asyncio.run(setup.list_accounts(find_settings(), search, first, after, ACCOUNT_COLUMNS)), as_json=json)
@@ -85,7 +85,7 @@ def list_accounts(
 @account.command("suspend")
 def suspend_account(
     account: ACCOUNT,
-    reason: Annotated[str, typer.Option(help="Why, for the owners and the audit log.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, for the owners and the audit log.")] = "",
     json: JSON = False,
 ) -> None:
     """Suspend an account: it sends nothing, and its keys, applications and sign-ins are refused."""
@@ -100,7 +100,7 @@ def suspend_account(
 
 @account.command("resume")
 def resume_account(account: ACCOUNT, json: JSON = False) -> None:
-    """Make a suspended account active again."""
+    """Reactivate a suspended account."""
     from app.cli import setup
     from app.domain.accounts import administration
 
@@ -111,11 +111,11 @@ def resume_account(account: ACCOUNT, json: JSON = False) -> None:
 @account.command("delete")
 def delete_account(
     account: ACCOUNT,
-    now: Annotated[bool, typer.Option("--now", help="Delete it at once, not after the delay.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for its name.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Delete it at once, without the delay.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     json: JSON = False,
 ) -> None:
-    """Have an account deleted with everything in it, after MESSAGING_ACCOUNT_DELETION_DAYS; this cannot be undone."""
+    """Schedule the deletion of an account and its data after MESSAGING_ACCOUNT_DELETION_DAYS."""
     from app.cli import setup
 
     settings = find_settings()
@@ -130,7 +130,7 @@ def export_account(
     to: Annotated[Path, typer.Option(help="The zip archive to write; it must not exist.")],
     json: JSON = False,
 ) -> None:
-    """Write everything that is kept of an account, but its secrets, to a zip archive of NDJSON files."""
+    """Write all data of an account except its secrets to a zip archive of NDJSON files."""
     from app.cli.export import export_account as export
 
     tell(export(find_settings(), account, to), as_json=json)
@@ -147,17 +147,15 @@ def reset_password(account: ACCOUNT, user: UserId, json: JSON = False) -> None:
 @key.command("create")
 def create_key(
     account: ACCOUNT,
-    name: Annotated[str, typer.Option(help="What the key is for.")] = "Made on the command line",
-    automation: Annotated[bool, typer.Option(help="Make an auto_ key, for automation platforms.")] = False,
+    name: Annotated[str, typer.Option(help="The name of the key.")] = "Made on the command line",
+    automation: Annotated[bool, typer.Option(help="Create an auto_ key, for automation platforms.")] = False,
     scope: Annotated[
-        list[str] | None, typer.Option(help="A scope of the key; may be given several times. The usual ones if none.")
+        list[str] | None, typer.Option(help="A scope of the key; repeatable. By default the scopes of its kind.")
     ] = None,
-    expires: Annotated[
-        str | None, typer.Option(help="When it ends by itself, such as 2030-01-31 or 2030-01-31T09:30:00Z.")
-    ] = None,
+    expires: Annotated[str | None, typer.Option(help="The expiry, such as 2030-01-31 or 2030-01-31T09:30:00Z.")] = None,
     json: JSON = False,
 ) -> None:
-    """Make an API key. It is shown this once."""
+    """Create an API key. It is shown only once."""
     from app.cli import setup
     from app.domain.accounts.api_keys import NewKey
     from app.domain.accounts.keys import KeyKind
@@ -169,11 +167,11 @@ def create_key(
 
 @client.command("create")
 def create_client(
-    name: Annotated[str, typer.Argument(help="The name that people are shown when they connect it.")],
-    redirect_uri: Annotated[list[str], typer.Option(help="Where it is sent back to; may be given several times.")],
+    name: Annotated[str, typer.Argument(help="The name shown on the consent page.")],
+    redirect_uri: Annotated[list[str], typer.Option(help="A redirect URI; repeatable.")],
     json: JSON = False,
 ) -> None:
-    """Make an OAuth client for the users of every account, such as an automation platform. Its secret is shown once."""
+    """Create an OAuth client for the users of every account. Its secret is shown only once."""
     from app.cli import setup
 
     tell(asyncio.run(setup.create_client(find_settings(), name, redirect_uri)), as_json=json)
@@ -189,7 +187,7 @@ def list_clients(first: First = 50, json: JSON = False) -> None:
 
 @client.command("revoke")
 def revoke_client(client: ClientId, json: JSON = False) -> None:
-    """Revoke an OAuth client, and everything that was connected with it in any account."""
+    """Revoke an OAuth client and its connections in all accounts."""
     from app.cli import setup
 
     tell(asyncio.run(setup.revoke_client(find_settings(), client, CLIENT_COLUMNS)), as_json=json)
@@ -217,8 +215,8 @@ def retry_failures(
 @credits.command("grant", context_settings={"ignore_unknown_options": True})
 def grant_credits(
     account: ACCOUNT,
-    amount: Annotated[int, typer.Argument(help="How many; negative to take some back.")],
-    note: Annotated[str, typer.Option(help="Why, for the ledger.")] = "Granted on the command line",
+    amount: Annotated[int, typer.Argument(help="The number of credits; negative to remove some.")],
+    note: Annotated[str, typer.Option(help="The description in the ledger.")] = "Granted on the command line",
 ) -> None:
     """Grant an account credits."""
     from app.cli import setup
@@ -228,7 +226,7 @@ def grant_credits(
 
 
 def opened_facts(settings: Settings, opened: Any) -> dict[str, Any]:
-    """Return a new account as its owner must be told it."""
+    """Return the data of a new account for its owner."""
     from dataclasses import asdict
 
     return {"base_url": settings.public_url, "sign_in_url": f"{settings.public_url}/login", **asdict(opened)}

@@ -37,7 +37,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Run a command; what goes wrong is one sentence and exit code 1, or 2 for a command that is written wrongly."""
+    """Run a command; an error is one sentence and exit code 1, or 2 for wrong usage."""
     gc.pause()
     try:
         sys.exit(app(standalone_mode=False))
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _complain(fault: Any) -> NoReturn:
-    """Say how a command is written; one without arguments is shown its help."""
+    """Print the usage error of a command, or the help of one without arguments."""
     if type(fault).__name__ == "NoArgsIsHelpError":
         fault.show()
     else:
@@ -81,8 +81,10 @@ def serve(  # noqa: PLR0913 - each parameter is an option of the command
     port: Annotated[
         int | None, typer.Option(help="The port to listen on; 8000 if none is given.", min=1, max=65535)
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The folder that keeps everything.")] = None,
-    company_name: Annotated[str | None, typer.Option(help="First start: the name that recipients are told.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data folder.")] = None,
+    company_name: Annotated[
+        str | None, typer.Option(help="First start: the company name, shown to recipients.")
+    ] = None,
     owner_email: Annotated[
         str | None, typer.Option(help="First start: the owner's e-mail address.", callback=check_email)
     ] = None,
@@ -93,7 +95,7 @@ def serve(  # noqa: PLR0913 - each parameter is an option of the command
 ) -> None:
     """Run the whole service on this machine: PostgreSQL, Valkey, web and worker.
 
-    The first start opens an account. In a terminal it asks for what these options do not say.
+    The first start creates an account. In a terminal it asks for options that are not given.
     """
     from app.cli.serve import serve as run
 
@@ -110,7 +112,7 @@ def _override(settings: Settings, given: Mapping[str, object]) -> Settings:
 
 @app.command()
 def web(tls_cert: TlsCert = None, tls_key: TlsKey = None) -> None:
-    """Run the web process alone, against DATABASE_URL and REDIS_URL."""
+    """Run only the web process, with DATABASE_URL and REDIS_URL."""
     from app.main import run
     from app.telemetry.metrics import fold
 
@@ -120,7 +122,7 @@ def web(tls_cert: TlsCert = None, tls_key: TlsKey = None) -> None:
 
 @app.command()
 def worker() -> None:
-    """Run a worker alone, against DATABASE_URL and REDIS_URL."""
+    """Run only a worker, with DATABASE_URL and REDIS_URL."""
     from app.bootstrap import open_jobs
     from app.settings import environment
     from app.telemetry import logs
@@ -136,7 +138,7 @@ def worker() -> None:
 
 @app.command()
 def migrate() -> None:
-    """Bring the database of DATABASE_URL to the newest schema."""
+    """Migrate the database of DATABASE_URL to the newest schema."""
     from app.cli import setup
 
     settings = configuration.load()
@@ -179,11 +181,11 @@ def generate(
 @app.command()
 def demo(
     redirect_uri: Annotated[
-        str, typer.Option(help="Where the OAuth client is sent back to.")
+        str, typer.Option(help="The redirect URI of the OAuth client.")
     ] = "http://127.0.0.1/callback",
     json: JSON = False,
 ) -> None:
-    """Open an account with all that a tester needs, and 1,000,000 credits. Each call opens another one."""
+    """Create an account with everything for a test and 1,000,000 credits. Each call creates another one."""
     from app.cli import setup
 
     settings, name = find_settings(), secrets.token_hex(4)
@@ -194,11 +196,11 @@ def demo(
 
 @sandbox.command("inbound")
 def report_inbound(
-    from_number: Annotated[str, typer.Argument(help="Who texts, such as +12025550143.")],
+    from_number: Annotated[str, typer.Argument(help="The sender, such as +12025550143.")],
     to_number: Annotated[str, typer.Argument(help="Your sandbox number.")],
-    text: Annotated[str, typer.Argument(help="What they text.")],
+    text: Annotated[str, typer.Argument(help="The message.")],
 ) -> None:
-    """Text one of your numbers, as a person would."""
+    """Send a message to one of your numbers."""
     from app.cli import setup
     from app.providers.carriers.sandbox import reports
 
@@ -211,10 +213,10 @@ def report_inbound(
 @sandbox.command("status")
 def report_status(
     message_id: Annotated[int, typer.Argument(help="The message's id.", min=1, max=LARGEST_ID)],
-    status: Annotated[Literal["delivered", "failed"], typer.Argument(help="What became of it.")],
-    code: Annotated[str | None, typer.Option(help="Why it failed, such as landline.")] = None,
+    status: Annotated[Literal["delivered", "failed"], typer.Argument(help="The status to report.")],
+    code: Annotated[str | None, typer.Option(help="The failure code, such as landline.")] = None,
 ) -> None:
-    """Report on a message, as a carrier would."""
+    """Report the status of a message."""
     from app.cli import setup
     from app.domain.messages.carrier import FailureCode, ReceiptStatus
     from app.providers.carriers.sandbox import reports
@@ -236,5 +238,5 @@ def _running(settings: Settings) -> Any:
 
 
 def _is_told(problem: Exception) -> bool:
-    """Tell whether an exception is a sentence for people; anything else is a defect, shown whole."""
+    """Return whether an exception's text is for the user; any other is shown with its traceback."""
     return type(problem).__module__.startswith("app.")

@@ -1,4 +1,4 @@
-"""Commands that are operation documents: one account's owner's operations, on the command line."""
+"""Commands from operation documents: the operations of an account's owner."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from typer.main import get_group
 from app import settings as configuration
 from app.cli import runtime, tables
 
-if TYPE_CHECKING:  # what compiles documents takes longer to load than `serve` takes to start
+if TYPE_CHECKING:  # importing the compiler takes longer than the start of `serve`
     from app.operations.arguments import Acceptor
     from app.operations.document import Operation
     from app.operations.variables import Variable
@@ -28,15 +28,15 @@ TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float}
 
 
 class DocumentGroup(TyperGroup):
-    """A group of commands, of which some are documents. They are compiled when one of them is asked for."""
+    """A group of commands, some of them documents, which are compiled on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands, in the order of the alphabet."""
+        """Return the names of all commands in alphabetical order."""
         self._read()
         return sorted(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; None where there is none of that name."""
+        """Return the command of a name, or None."""
         if cmd_name not in self.commands:
             self._read()
         return super().get_command(ctx, cmd_name)
@@ -48,7 +48,7 @@ class DocumentGroup(TyperGroup):
 
 @cache
 def operations() -> "list[Operation]":
-    """Return the operations that are commands; a document that does not fit the contract raises `InvalidDocument`."""
+    """Return the operations that are commands; raise `InvalidDocument` for one that does not fit the contract."""
     from app.graphql.schema import contract
     from app.operations.document import load
 
@@ -102,8 +102,8 @@ def _parameters(operation: "Operation") -> Iterator[Parameter]:
         if not _is_argument(each):
             yield _parameter(each.name, _option(each), Parameter.empty if each.required else _default(each))
     if tables.is_plain_list(operation.returns):
-        yield _parameter("first", Annotated[int, typer.Option(help="How many to show.", min=1, max=1000)], 50)
-        yield _parameter("offset", Annotated[int, typer.Option(help="How many to leave out first.", min=0)], 0)
+        yield _parameter("first", Annotated[int, typer.Option(help="Maximum number of items.", min=1, max=1000)], 50)
+        yield _parameter("offset", Annotated[int, typer.Option(help="Number of items to skip.", min=0)], 0)
     yield _parameter("json", JSON, False)
 
 
@@ -148,7 +148,7 @@ def _help(variable: "Variable") -> str:
 
 
 def _variables(accept: "Acceptor", operation: "Operation", given: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables that were given; raise `BadParameter` for one that the operation cannot take."""
+    """Return the given variables; raise `BadParameter` for an invalid one."""
     from app.operations.arguments import Unacceptable
 
     sent = {name: value for name, value in given.items() if value is not None and value != []}

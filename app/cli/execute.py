@@ -1,4 +1,4 @@
-"""Run an operation of an account, as the operator of the service."""
+"""Runs an operation of an account as the operator."""
 
 from typing import Any
 

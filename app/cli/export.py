@@ -1,4 +1,4 @@
-"""Write the export of an account to a zip archive."""
+"""Writes the export of an account to a zip archive."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from app.domain.kernel.events import timestamp
 from app.settings import Settings
 
 MAX_SECONDS = 3600.0
-"""How long an export may read as of one instant: meanwhile PostgreSQL keeps all that any account changes or deletes."""
+"""The time limit of the export's snapshot, during which PostgreSQL cannot remove old row versions."""
 
 
 class ExportTooLong(Exception):
@@ -22,14 +22,13 @@ class ExportTooLong(Exception):
 
 
 class FileExists(Exception):
-    """The file to write to exists."""
+    """The output file exists."""
 
 
 def export_account(settings: Settings, account_id: int, path: Path) -> dict[str, Any]:
-    """Write all records of an account that are no secrets to a new zip archive; return what it holds.
+    """Write all records of an account without secrets to a new zip archive; return a summary.
 
-    Until it is complete it stands beside its place with the ending `.part`. Raises `FileExists`, `NotFound` and
-    `ExportTooLong`.
+    Until it is complete the file has the suffix `.part`. Raises `FileExists`, `NotFound` and `ExportTooLong`.
     """
     if path.exists():
         raise FileExists(f"{path} exists. Choose another file, or remove it first.")

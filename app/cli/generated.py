@@ -1,4 +1,4 @@
-"""Files that are made from the code, and the checks that need nothing but the code."""
+"""Generated files, and checks of the operation documents."""
 
 import inspect
 from collections.abc import Callable
@@ -19,13 +19,13 @@ SERVER = "http://127.0.0.1:8000"
 
 
 def check_documents() -> str:
-    """Compile everything that is read at start; return how much there is."""
+    """Compile everything that is loaded at start; return a summary."""
     counts = f"{len(rest_operations())} operations, {len(documents.operations())} commands, {len(EVENTS)} events"
-    return f"{counts} and {len(catalogue())} errors are sound."
+    return f"{counts} and {len(catalogue())} errors are valid."
 
 
 def write_all(*, check: bool) -> list[str]:
-    """Write every generated file that is out of date, or only say which are."""
+    """Write the generated files that are out of date, or with `check` only return their names."""
     stale: list[str] = []
     for name, make in FILES.items():
         path, text = ROOT / name, make()
@@ -43,14 +43,14 @@ def _openapi() -> str:
 
 
 def _errors() -> str:
-    lines = ["# Error codes", "", "Every error of every surface bears one of these codes.", ""]
+    lines = ["# Error codes", "", "Every error of every surface has one of these codes.", ""]
     for code, error in sorted(catalogue().items()):
         lines += [f"## {code}", "", f"Status {error.status}. {inspect.cleandoc(error.__doc__ or '')}", ""]
     return "\n".join(lines)
 
 
 def _events() -> str:
-    lines = ["# Events", "", "What happens in an account, as subscribers are told it.", ""]
+    lines = ["# Events", "", "The events of an account that webhooks can receive.", ""]
     for name, event in sorted(EVENTS.items()):
         if not event.subscribable and event.topic is None:
             continue

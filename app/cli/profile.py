@@ -10,18 +10,18 @@ import typer
 from app.settings import EMAIL, Settings
 
 QUESTIONS = {
-    "company_name": "Company name, which recipients are told (Enter to set it later)",
+    "company_name": "Company name, shown to recipients (Enter to set it later)",
     "owner_email": "E-mail address of the owner",
     "owner_first_name": "First name of the owner (Enter to leave it out)",
     "owner_last_name": "Last name of the owner (Enter to leave it out)",
 }
-"""The settings of the first account, and how each is asked for."""
+"""The settings of the first account, and their prompts."""
 
 
 def ask_profile(settings: Settings, is_first_start: Callable[[], bool]) -> Settings:
-    """Return the settings with what was typed for those that were not given.
+    """Return the settings, completed by prompts for those that are not set.
 
-    Without a terminal nothing is asked, and `is_first_start` is not called.
+    Without a terminal there are no prompts, and `is_first_start` is not called.
     """
     asked = [name for name in QUESTIONS if name not in settings.model_fields_set]
     if not asked or not _has_terminal() or not is_first_start():

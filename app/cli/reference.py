@@ -1,4 +1,4 @@
-"""The REST reference by route, made from the operation documents."""
+"""The REST reference by route, generated from the operation documents."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -95,7 +95,7 @@ def _is_required(variable: Variable) -> bool:
 
 
 def _sample(name: str, schema: dict[str, Any]) -> Any:
-    """Return an example of what a schema describes."""
+    """Return an example value of a schema."""
     if "anyOf" in schema:
         return _sample(name, schema["anyOf"][0])
     stated = [schema.get("const"), schema.get("default"), *schema.get("enum", ()), SAMPLES.get(name)]

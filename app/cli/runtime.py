@@ -1,4 +1,4 @@
-"""Where the service of this machine runs: its addresses, kept in the data folder while it does."""
+"""The addresses of the running service, stored in the data folder."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ FILE = "running.json"
 
 
 class NotRunning(Exception):
-    """No service runs on the data folder, and no address of a database was given."""
+    """No service runs on the data folder, and no database is configured."""
 
 
 def remember(settings: Settings) -> Path:
-    """Write down where the service is, for commands that are given nothing else."""
+    """Store the addresses of the service for other commands."""
     path = settings.data / FILE
     path.touch(mode=0o600)
     path.write_bytes(
@@ -37,7 +37,7 @@ def find(settings: Settings) -> Settings:
     if settings.database_url and settings.redis_url:
         return settings
     path = settings.data / FILE
-    if not path.exists() or not is_claimed(settings.data):  # it stays behind when the service is killed
+    if not path.exists() or not is_claimed(settings.data):  # a killed service leaves the file
         raise NotRunning(
             f"No service runs on {settings.data.absolute()}. Start one with `messaging serve`, "
             "name its data folder with MESSAGING_DATA, or set DATABASE_URL and REDIS_URL."

@@ -1,4 +1,4 @@
-"""`messaging serve`: everything on one machine, under one parent."""
+"""`messaging serve`: databases, web and worker under one supervisor."""
 
 import asyncio
 import os
@@ -28,16 +28,16 @@ METRICS = "metrics"
 
 
 def serve(settings: Settings) -> int:
-    """Run databases, web and worker until told to stop; return the exit code.
+    """Run databases, web and worker until SIGTERM or SIGINT; return the exit code.
 
-    Raises `UnsafeStart`, `InvalidCertificate`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError`, and then has
-    started nothing.
+    Raises `UnsafeStart`, `InvalidCertificate`, `InvalidKeyFile`, `PortTaken` or `EmbeddedError` before it starts any
+    process.
     """
     logs.configure(settings.log_format, settings.log_level)
     settings = environment.said_by_serve(settings)
     environment.check(settings)
     tls.check(settings.tls_cert, settings.tls_key)
-    sockets.close(sockets.bind(settings.host, settings.port))  # before anything is started or told
+    sockets.close(sockets.bind(settings.host, settings.port))  # fail before anything is started
     if settings.secret_key is None and (kept := settings.data / KEY_FILE).exists():
         read(kept)
     servers = Servers.start(settings.data, database_url=settings.database_url, redis_url=settings.redis_url)
@@ -75,7 +75,7 @@ def _tls(settings: Settings) -> dict[str, str]:
 
 
 def _prepare(settings: Settings) -> None:
-    """Migrate while the children load; they wait for it. On the first start, open an account and say so."""
+    """Migrate while the children load and wait for it. On the first start, create an account and print it."""
     opened = None if asyncio.run(_is_set_up(settings.database_url or "")) else _set_up(settings)
     if opened:
         typer.echo(WELCOME.format(url=settings.public_url, data=_export_data(settings), **opened))
@@ -85,7 +85,7 @@ def _prepare(settings: Settings) -> None:
 
 
 async def _is_set_up(url: str) -> bool:
-    """Tell whether nothing is left to be done; what would do it takes longer to load than the whole rest of this."""
+    """Return whether the database is migrated and has an account; importing the setup code is slow."""
     if await schema.current(url) != schema.newest():
         return False
     connection = await asyncpg.connect(url)
@@ -103,7 +103,7 @@ def _set_up(settings: Settings) -> dict[str, Any] | None:
 
 
 def _export_data(settings: Settings) -> str:
-    """Return the line that lets commands in another terminal find the service, where it is not in the usual folder."""
+    """Return the export of MESSAGING_DATA for commands in another terminal; empty for the default folder."""
     if settings.data == Settings.model_fields["data"].default:
         return ""
     return f"\n  export MESSAGING_DATA={shlex.quote(str(settings.data.absolute()))}"

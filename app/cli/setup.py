@@ -1,4 +1,4 @@
-"""What commands do to the database: migrate it, open accounts, make keys, grant credits."""
+"""Database work of the commands: migrate, create accounts and keys, grant credits."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
@@ -41,15 +41,15 @@ NOBODY = Actor(0, ALL, OPERATOR)
 
 
 class NotYours(Exception):
-    """The sandbox has no such number, or no such message; the text says what to do."""
+    """The sandbox does not have the number or message; the text says what to do."""
 
 
 class DatabaseAway(Exception):
-    """The database of `DATABASE_URL` cannot be reached, or lets nobody in."""
+    """The database of `DATABASE_URL` is unreachable, or refuses the connection."""
 
 
 async def migrate(settings: Settings) -> None:
-    """Bring the database to the newest schema."""
+    """Migrate the database to the newest schema."""
     assert settings.database_url
     with _reaching(settings.database_url):
         await schema.current(settings.database_url)
@@ -57,7 +57,7 @@ async def migrate(settings: Settings) -> None:
 
 
 async def open_first_account(settings: Settings) -> dict[str, Any] | None:
-    """Open an account where there is none yet; return what its owner must be told."""
+    """Create the first account, and return its data; None if there is an account."""
     async with _unit(settings, NOBODY) as unit:
         if await accounts.has_any(unit):
             return None
@@ -69,28 +69,28 @@ async def open_first_account(settings: Settings) -> dict[str, Any] | None:
 async def create_account(
     settings: Settings, company_name: str, email: str, credits: int, region: str = "US", support_contact: str = ""
 ) -> Opened:
-    """Open an account with an owner, keys, a sandbox number and credits."""
+    """Create an account with an owner, keys, a sandbox number and credits."""
     async with _unit(settings, NOBODY) as unit:
         opening = _opening(settings, company_name, email, credits)
         return await open_account(unit, replace(opening, region=region, support_contact=support_contact))
 
 
 async def create_demo(settings: Settings, company_name: str, email: str, credits: int, redirect_uri: str) -> Demo:
-    """Open an account with all that a tester needs."""
+    """Create a demo account."""
     async with _unit(settings, NOBODY) as unit:
         opening = _opening(settings, company_name, email, credits)
         return await open_demo(unit, opening, oauth_tokens(settings), redirect_uri)
 
 
 async def create_client(settings: Settings, name: str, redirect_uris: Sequence[str]) -> dict[str, Any]:
-    """Make an OAuth client for the users of every account; return what its application must be told."""
+    """Create an OAuth client for the users of every account; return its id and secret."""
     async with _unit(settings, NOBODY) as unit:
         client, secret = await clients.create_shared(unit, oauth_tokens(settings), NewClient(name, redirect_uris))
         return {"client_id": client.client_id, "client_secret": secret, "redirect_uris": client.redirect_uris}
 
 
 async def create_key(settings: Settings, account_id: int, new: NewKey) -> dict[str, Any]:
-    """Make a key for an account; return it with its text."""
+    """Create a key for an account; return it with its text."""
     async with operate(settings, account_id) as unit:
         row, key = await api_keys.create_key(unit, derive(settings, "api keys"), new)
         return {**_shown(row, ("id", "name", "scopes", "expires_at")), "key": key.text}
@@ -99,7 +99,7 @@ async def create_key(settings: Settings, account_id: int, new: NewKey) -> dict[s
 async def list_accounts(
     settings: Settings, search: str, first: int, after: str | None, columns: Columns
 ) -> dict[str, Any]:
-    """Return a page of all accounts, as a connection of the contract is."""
+    """Return a page of all accounts, in the form of a GraphQL connection."""
     async with _unit(settings, NOBODY) as unit:
         page = await administration.list_accounts(unit, search, Window(first, after))
         info = {"has_next_page": await page.has_next_page(), "end_cursor": page.end_cursor}
@@ -110,19 +110,19 @@ async def list_accounts(
 async def change_account(
     settings: Settings, account_id: int, change: Callable[[UnitOfWork], Awaitable[Account]], columns: Columns
 ) -> dict[str, Any]:
-    """Change an account by a verb of the operator's; return it."""
+    """Change an account by an operator's function; return it."""
     async with operate(settings, account_id) as unit:
         return _shown(await change(unit), columns)
 
 
 async def find_name(settings: Settings, account_id: int) -> str:
-    """Return what confirms the deletion of an account: its name, or its id where it has none."""
+    """Return the text that confirms the deletion of an account: its name, or its id without one."""
     async with operate(settings, account_id) as unit:
         return (await accounts.get_own(unit)).company_name or str(account_id)
 
 
 async def delete_account(settings: Settings, account_id: int, confirm: str, *, now: bool) -> dict[str, Any]:
-    """Have an account deleted, after the delay or at once; return when, and the credits that are forfeited."""
+    """Schedule the deletion of an account after the delay or at once; return its time and the forfeited credits."""
     async with operate(settings, account_id) as unit:
         asked = await deletion.request(unit, confirm, timedelta(days=settings.account_deletion_days * (not now)))
         if now:
@@ -131,7 +131,7 @@ async def delete_account(settings: Settings, account_id: int, confirm: str, *, n
 
 
 async def reset_password(settings: Settings, account_id: int, user_id: int) -> dict[str, Any]:
-    """Make a link that sets a user's password; return it."""
+    """Create a link that sets a user's password; return it."""
     tokens = sign_in_tokens(settings)
     async with operate(settings, account_id) as unit:
         user, token = await administration.reset_password(unit, tokens, user_id)
@@ -145,7 +145,7 @@ async def list_clients(settings: Settings, columns: Columns) -> list[dict[str, A
 
 
 async def revoke_client(settings: Settings, id: int, columns: Columns) -> dict[str, Any]:
-    """End an OAuth client for the users of every account; raise `NotFound`."""
+    """Revoke an OAuth client for the users of every account; raise `NotFound`."""
     async with _unit(settings, NOBODY) as unit:
         return _shown(await clients.revoke_shared(unit, id), columns)
 
@@ -172,7 +172,7 @@ async def grant_credits(settings: Settings, account_id: int, credits: int, note:
 
 
 async def find_line(settings: Settings, sender: str, receiver: str) -> tuple[str, str]:
-    """Return two numbers in E.164, of which an account holds the second; raise `InvalidPhone` or `NotYours`."""
+    """Return sender and receiver in E.164; raise `InvalidPhone`, or `NotYours` for an unknown receiver."""
     sender, receiver = phone.normalize(sender), phone.normalize(receiver)
     if not await _ask(settings, numbers.FIND_OWNER, receiver):
         raise NotYours(f"No account has the sandbox number {receiver}. GET /automation/phone-numbers lists yours.")
@@ -180,7 +180,7 @@ async def find_line(settings: Settings, sender: str, receiver: str) -> tuple[str
 
 
 async def check_message(settings: Settings, id: int) -> None:
-    """Raise `NotYours` unless the sandbox was given the message."""
+    """Raise `NotYours` unless the message was sent by the sandbox carrier."""
     if not await _ask(settings, messages.IS_SENT_BY, id):
         raise NotYours(f"The sandbox has no message {id}. Take the message_id that POST /sms/send answered.")
 
@@ -192,7 +192,7 @@ async def _ask(settings: Settings, statement: str, value: object) -> Any:
 
 
 def _shown(row: object, columns: Columns) -> dict[str, Any]:
-    """Return columns of a row as the contract shows them."""
+    """Return columns of a row in the form of the contract."""
     values = {name: getattr(row, name) for name in columns}
     return {name: timestamp(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
@@ -203,19 +203,19 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 
 @asynccontextmanager
 async def operate(settings: Settings, account_id: int) -> AsyncGenerator[UnitOfWork]:
-    """Open a unit of an account's, for the operator; raise `NotFound` and `AccountDeleted`."""
+    """Open a unit of work on an account for the operator; raise `NotFound` and `AccountDeleted`."""
     async with connect(settings) as services, _open(services, operator_of(account_id)) as unit:
         await check_account(unit)
         yield unit
 
 
 def operator_of(account_id: int) -> Actor:
-    """Return the operator as an actor of an account; the audit log names the command line."""
+    """Return the operator's actor for an account; its label in the audit log is the command line."""
     return Actor(account_id, ALL, OPERATOR)
 
 
 async def check_account(unit: UnitOfWork) -> None:
-    """Raise `NotFound` where the unit's account does not exist, and `AccountDeleted`."""
+    """Raise `NotFound` or `AccountDeleted` unless the unit's account exists."""
     if (await accounts.get_own(unit)).status == AccountStatus.deleted:
         raise AccountDeleted()
 
@@ -232,7 +232,7 @@ def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitO
 
 @asynccontextmanager
 async def connect(settings: Settings) -> AsyncGenerator[Services]:
-    """Connect to what the settings name; raise `DatabaseAway`, `SchemaBehind` or `SchemaAhead`."""
+    """Open the services; raise `DatabaseAway`, `SchemaBehind` or `SchemaAhead`."""
     async with AsyncExitStack() as stack:
         with _reaching(settings.database_url or ""):
             services = await stack.enter_async_context(open_services(settings))

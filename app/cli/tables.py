@@ -9,16 +9,16 @@ import orjson
 NODES, TOTAL, EXACT, PAGE = "nodes", "total_count", "total_is_exact", "page_info"
 EMPTY = "There are none."
 PLAIN_WIDTH = 400
-"""How many columns a table may take where the output is no terminal: a program cuts lines by itself."""
+"""The table width without a terminal."""
 
 SHOWN = 3
-"""How many words of a list a table shows; JSON has all."""
+"""Maximum number of a list's items in a table cell; JSON has all."""
 
 INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
 def is_plain_list(returns: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON Schema is that of a list without pages of its own."""
+    """Return whether a JSON Schema is a list without pagination."""
     return returns.get("type") == "array"
 
 
@@ -28,7 +28,7 @@ def as_json(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return a value for people: a table for a list, a line for each field of a record."""
+    """Return a value as text: a table for a list, a line for each field of a record."""
     if isinstance(value, Mapping):
         return _page(value) if NODES in value else _record(value)
     return _table(value) if isinstance(value, Sequence) and not isinstance(value, str) else _cell(value)
@@ -69,7 +69,7 @@ def _record(record: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a value as a table shows it: the first words of a list, an instant to the second in UTC."""
+    """Return a value for a table cell: the first items of a list, a timestamp to the second in UTC."""
     if _is_words(value) and len(value) > SHOWN:
         return f"{', '.join(value[:SHOWN])} and {len(value) - SHOWN} more"
     text = _cell(value)
@@ -77,7 +77,7 @@ def _short(value: Any) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a value on one line. A control character is shown as a space: names come from other people."""
+    """Return a value on one line, with control characters replaced by spaces, because names are untrusted."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Sentences for commands that are not written as their help says."""
+"""Messages for usage errors."""
 
 from typing import Any, cast
 
@@ -7,14 +7,14 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 UsageError: Any = typer.BadParameter.__base__
-"""What typer raises for such a command; it has no public name for it."""
+"""Typer's base class of usage errors, which has no public name."""
 
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _LIMITS = {"greater_than_equal": "{ge} or more", "less_than_equal": "at most {le}"}
 
 
 def explain(fault: Any) -> str:
-    """Return what is wrong with a command, in one sentence, and where its help is."""
+    """Return the message of a usage error, with the command that prints the help."""
     help = f"`{fault.ctx.command_path} -h` shows how it is written." if fault.ctx else ""
     return f"{_sentence(fault).removesuffix('.')}. {help}".strip()
 

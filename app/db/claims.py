@@ -44,10 +44,10 @@ async def claim_in(
     give_back: Callable[[T], Awaitable[object]],
     seconds: float,
 ) -> T:
-    """Return what is claimed within a transaction, as it is read there, before the commit.
+    """Return the result of `read`, which claims rows within a transaction.
 
-    Where the connection is lost during the commit, it may be claimed or not: `give_back` is called with what was found,
-    again for up to `seconds`, and the error is raised.
+    When the connection is lost during the commit, the outcome is unknown: `give_back` is called with the result, with
+    retries for up to `seconds`, and the error is raised.
     """
     claimed: T | None = None
     try:
@@ -62,9 +62,9 @@ async def claim_in(
 
 
 async def persist(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Return what an attempt returns; repeat it for up to `seconds` while the database cannot be reached.
+    """Return the result of an attempt; retry for up to `seconds` while the database is unreachable.
 
-    A connection that is lost may have done its work: the attempt must change nothing when it is made again.
+    The attempt must be idempotent, because it may have succeeded before the connection was lost.
     """
     pause, deadline = FIRST_PAUSE, asyncio.get_running_loop().time() + seconds
     while True:

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: sessions for the models, a raw pool for hot statements."""
+"""Connections to PostgreSQL: SQLAlchemy sessions for the models, an asyncpg pool for frequent statements."""
 
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -15,23 +15,23 @@ from app import keepalive
 from app.fair_queue import FairQueue
 
 CONNECT_SECONDS = 10
-"""How long a connection may take to be made, all addresses of a host together."""
+"""The timeout of a connection attempt, for all addresses of a host together."""
 
 PATIENCE_SECONDS = 30.0
-"""How long a unit of work waits for a connection, as long as a session does."""
+"""The time that a unit of work waits for a connection, the same as for a session."""
 
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
-"""What a statement raises when a value of its own cannot be kept."""
+"""Errors of a statement with a value that cannot be stored."""
 
 CONTENDED = (asyncpg.LockNotAvailableError, asyncpg.TransactionRollbackError)
-"""What a statement raises because another transaction is in its way; it is among what `UNREACHABLE` names."""
+"""Errors of a statement because of a concurrent transaction; part of `UNREACHABLE`."""
 
 REFUSED = (
     asyncpg.InvalidCatalogNameError,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.ObjectNotInPrerequisiteStateError,
 )
-"""What a connection is refused for: there is no such database, it takes none, or no such user with that password."""
+"""Errors of a refused connection: unknown database, no connections allowed, or wrong user or password."""
 
 UNREACHABLE = (
     *REFUSED,
@@ -45,32 +45,32 @@ UNREACHABLE = (
     OSError,
     TimeoutError,
 )
-"""What a statement raises for reasons that are not its own; any other error of PostgreSQL is a defect of ours."""
+"""Errors with causes outside of the statement; any other PostgreSQL error is a bug."""
 
 
 def find_fault(cause: BaseException) -> BaseException:
-    """Return what asyncpg raised, where SQLAlchemy has wrapped it."""
+    """Return asyncpg's exception from SQLAlchemy's wrapper."""
     wrapped = getattr(cause, "orig", None)
     return (wrapped.__cause__ or wrapped) if isinstance(wrapped, BaseException) else cause
 
 
 def is_unwritable(cause: BaseException) -> bool:
-    """Tell whether a statement was given a value that asyncpg could not write as its column takes it.
+    """Return whether asyncpg could not encode a parameter in the type of its column.
 
-    It raises the class of the server's errors then, without the fields that the server sends.
+    It then raises the same class as for a server error, without the fields that the server sends.
     """
     fault = find_fault(cause)
     return isinstance(fault, asyncpg.DataError) and getattr(fault, "severity", None) is None
 
 
 def is_broken_off(cause: BaseException) -> bool:
-    """Tell whether asyncpg gave up on its own side, as it does on a connection that is lost or out of step."""
+    """Return whether asyncpg raised a client-side error, as for a lost or inconsistent connection."""
     fault = find_fault(cause)
     return isinstance(fault, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(fault, ValueError)
 
 
 class Connection(Protocol):
-    """An asyncpg connection, as far as the hot statements need it; asyncpg's own types are partly unknown."""
+    """The used part of an asyncpg connection; asyncpg's own types are incomplete."""
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
         """Return all rows."""
@@ -89,19 +89,19 @@ class Connection(Protocol):
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[Any]:
-        """Open a transaction, committed when the block ends well."""
+        """Open a transaction, committed unless the block raises."""
         ...
 
 
 class Pool(Protocol):
-    """An asyncpg pool, as far as the hot statements need it."""
+    """The used part of an asyncpg pool."""
 
     def acquire(self) -> AbstractAsyncContextManager[Connection]:
-        """Lend a connection for a block."""
+        """Acquire a connection for a block."""
         ...
 
     async def fetch(self, query: str, *args: Any) -> list[Any]:
-        """Return all rows of a statement that is a transaction of its own."""
+        """Return all rows of a statement in its own transaction."""
         ...
 
     async def fetchrow(self, query: str, *args: Any) -> Any:
@@ -113,11 +113,11 @@ class Pool(Protocol):
         ...
 
     async def execute(self, query: str, *args: Any) -> str:
-        """Run a statement that is a transaction of its own."""
+        """Run a statement in its own transaction."""
         ...
 
     async def close(self) -> None:
-        """Close every connection, once it is given back."""
+        """Close every connection after its release."""
         ...
 
 
@@ -131,7 +131,7 @@ class Sessions(async_sessionmaker[AsyncSession]):
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """One database: `sessions` opens SQLAlchemy sessions, `pool` lends asyncpg connections."""
+    """One database: `sessions` opens SQLAlchemy sessions, `pool` provides asyncpg connections."""
 
     engine: AsyncEngine
     sessions: Sessions
@@ -171,19 +171,19 @@ async def connect(url: str, size: int) -> Database:
 
 
 def open_engine(url: str, **options: Any) -> AsyncEngine:
-    """Return an engine for an address as PostgreSQL takes it, such as one with `sslmode`; SQLAlchemy takes fewer."""
+    """Return an engine for a libpq URL, which allows options such as `sslmode` that SQLAlchemy's URLs do not."""
     return create_async_engine("postgresql+asyncpg://", async_creator=partial(dial, url), **options)
 
 
 async def dial(url: str, **options: Any) -> Any:
-    """Open a connection within `CONNECT_SECONDS`; each side gives it up when the other has vanished."""
+    """Open a connection within `CONNECT_SECONDS`; both sides detect a vanished peer."""
     connection: Any = await asyncpg.connect(url, **options, timeout=CONNECT_SECONDS)
     if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
         await connection.execute(_WATCH_CLIENT)
     return connection
 
 
-# Not among the parameters of the connection: PgBouncer refuses connections with parameters that it does not know.
+# Not as startup parameters: PgBouncer refuses unknown ones.
 _WATCH_CLIENT = f"""
 SET tcp_keepalives_idle = {keepalive.IDLE_SECONDS}; SET tcp_keepalives_interval = {keepalive.INTERVAL_SECONDS};
 SET tcp_keepalives_count = {keepalive.PROBES}; SET tcp_user_timeout = '{keepalive.VANISHED_SECONDS}s'
@@ -195,16 +195,16 @@ _IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)
 
 class _LendingPool(asyncpg.Pool):
     async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
-        """Give a connection back, from a block that ended or that something interrupted."""
+        """Release a connection, and mark whether the block raised."""
         _IS_INTERRUPTED.set(sys.exception() is not None)
         await super().release(connection, timeout=timeout)
 
 
 async def _keep(connection: Any) -> None:
-    """Give a connection back as it is: no statement of ours changes a session, so resetting it costs for nothing.
+    """Release a connection without a reset, since no statement changes session state.
 
-    A block that was interrupted while a statement was prepared has begun a transaction that asyncpg does not know of;
-    any statement ends it.
+    A block interrupted while a statement was prepared may have begun a transaction that asyncpg does not know; any
+    statement ends it.
     """
     if _IS_INTERRUPTED.get():
         await connection.execute("SELECT 1")

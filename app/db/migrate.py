@@ -17,7 +17,7 @@ LOCK = 7_236_451
 
 
 async def upgrade(url: str, metadata: MetaData) -> None:
-    """Apply every migration that a database lacks; of several processes one does it and the others wait."""
+    """Apply the missing migrations; a lock lets one process migrate while others wait."""
     engine = open_engine(url)
     try:
         async with engine.connect() as connection:
@@ -28,7 +28,7 @@ async def upgrade(url: str, metadata: MetaData) -> None:
 
 
 async def difference(engine: AsyncEngine, metadata: MetaData) -> list[Any]:
-    """Return what the models say and the database does not; empty when migrations are complete."""
+    """Return the differences between the models and the database; empty when migrations are complete."""
     async with engine.connect() as connection:
         return await connection.run_sync(_difference, metadata)
 

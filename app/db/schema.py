@@ -13,11 +13,11 @@ _FIND_REVISION = "SELECT version_num FROM alembic_version"
 
 
 class SchemaBehind(Exception):
-    """The database was not migrated in time."""
+    """The database lacks migrations, or was not migrated in time."""
 
 
 class SchemaAhead(Exception):
-    """The database was migrated by a newer version of the service; there is no way back but a backup."""
+    """The database was migrated by a newer version of the service; only a backup restores the older schema."""
 
 
 def newest() -> str:
@@ -26,9 +26,9 @@ def newest() -> str:
 
 
 async def current(url: str) -> str | None:
-    """Return the revision of a database; None where it cannot be reached, or was never migrated.
+    """Return the revision of a database; None if it is unreachable or was never migrated.
 
-    Raises `SchemaAhead` for a revision that is none of ours.
+    Raises `SchemaAhead` for an unknown revision.
     """
     revision = await _find_revision(url)
     if revision is not None and revision not in _known():
@@ -40,14 +40,14 @@ async def current(url: str) -> str | None:
 
 
 async def check(url: str) -> None:
-    """Raise `SchemaBehind` or `SchemaAhead` for a database that has not the schema of this version."""
+    """Raise `SchemaBehind` or `SchemaAhead` unless the database has the schema of this version."""
     if await current(url) != newest():
         raise SchemaBehind("The database has not the newest schema. Run `messaging migrate`, then this command again.")
 
 
 @cache
 def _known() -> frozenset[str]:
-    """Return all revisions: migrations are numbered, and their files begin with the number."""
+    """Return all revisions, from the numbers that begin the names of the migration files."""
     return frozenset(path.name.partition("_")[0] for path in FOLDER.glob("versions/[0-9]*.py"))
 
 
@@ -65,7 +65,7 @@ async def _find_revision(url: str) -> str | None:
 
 
 async def wait_for(url: str) -> None:
-    """Wait until somebody has applied every migration; raise `SchemaBehind` after `PATIENCE` seconds."""
+    """Wait until another process has applied all migrations; raise `SchemaBehind` after `PATIENCE` seconds."""
     try:
         async with asyncio.timeout(PATIENCE):
             while await current(url) != newest():  # noqa: ASYNC110 - another process makes it so

@@ -1,1 +1,1 @@
-"""What the service is about: one folder an area, and a kernel they share."""
+"""The areas of the service, one package each, and their shared kernel."""

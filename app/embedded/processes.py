@@ -15,8 +15,8 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 def spawn(argv: Sequence[str], death_signal: signal.Signals, **options: Any) -> subprocess.Popen[bytes]:
     """Start a process that gets `death_signal` when the calling thread ends; other options are those of `Popen`.
 
-    Call it from the main thread only. The process has a session of its own: Ctrl-C reaches its parent alone, which
-    ends its processes in the right order. macOS has no death signal: there a killed parent leaves its processes behind.
+    Call it from the main thread only. The process has its own session: Ctrl-C reaches only its parent, which stops its
+    processes in the right order. macOS has no parent-death signal: there a killed parent leaves its processes running.
     """
     parent = os.getpid()
     return subprocess.Popen[bytes](
@@ -30,5 +30,5 @@ def spawn(argv: Sequence[str], death_signal: signal.Signals, **options: Any) -> 
 def _die_with(parent: int, death_signal: signal.Signals) -> None:
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
-    if os.getppid() != parent:  # it ended before it could be watched
+    if os.getppid() != parent:  # the parent ended before the signal was set
         os._exit(1)

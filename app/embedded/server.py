@@ -14,7 +14,7 @@ from app.embedded.processes import spawn
 from app.embedded.sockets import PROGRAMS
 
 START_SECONDS = 300.0
-"""How long a server may take to answer: after a crash it replays its log first."""
+"""The startup timeout of a server, which replays its log after a crash."""
 
 STOP_SECONDS = 10.0
 
@@ -35,7 +35,7 @@ class Site:
         return self.sockets / PROGRAMS
 
     def make_folder(self, name: str) -> Path:
-        """Make a folder of the data that only the servers' account may enter."""
+        """Create a data folder that only the servers' account may enter."""
         folder = self.data / name
         if not folder.exists():
             folder.mkdir(mode=0o700)
@@ -43,7 +43,7 @@ class Site:
         return folder
 
     def begin_log(self, name: str) -> Path:
-        """Return the path of a new log; the log of the run before is kept beside it."""
+        """Return the path of a new log; the log of the previous run is renamed."""
         log = self.data / f"{name}.log"
         if log.exists():
             log.replace(self.data / f"{name}.log.1")
@@ -59,7 +59,7 @@ class Site:
         stdin: int = subprocess.DEVNULL,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a program in `folder`, under the servers' account and with nothing of this process's environment."""
+        """Start a program in `folder` under the servers' account, without this process's environment."""
         with log.open("ab") as output:
             return spawn(
                 [str(each) for each in argv],
@@ -76,7 +76,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server; `answers` tells whether it takes connections."""
+    """A running server; `answers` returns whether it accepts connections."""
 
     name: str
     url: str
@@ -86,7 +86,7 @@ class Server:
     answers: Callable[[], bool]
 
     def wait_until_ready(self) -> None:
-        """Wait until the server takes connections; raise `ServerFailed` when it ends or takes too long."""
+        """Wait until the server accepts connections; raise `ServerFailed` when it ends or takes too long."""
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             if self.process.poll() is not None:
@@ -97,7 +97,7 @@ class Server:
 
 
 def stop(servers: Sequence[Server]) -> None:
-    """Stop servers in the gentle way, all at once; kill those that take longer than `STOP_SECONDS`."""
+    """Stop servers together by their stop signals; kill those that take longer than `STOP_SECONDS`."""
     for server in servers:
         server.process.send_signal(server.stop_signal)
     deadline = time.monotonic() + STOP_SECONDS
@@ -110,7 +110,7 @@ def stop(servers: Sequence[Server]) -> None:
 
 
 def reason_in(log: Path) -> str:
-    """Return the line of a log that says why a program ended."""
+    """Return the last error line of a log."""
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     grave = [line for line in lines if "FATAL" in line or "error:" in line]
     return (grave or lines or ["it wrote no reason"])[-1].strip()

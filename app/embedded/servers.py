@@ -1,4 +1,4 @@
-"""The PostgreSQL and the Valkey of one data folder."""
+"""PostgreSQL and Valkey of one data folder."""
 
 import os
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ class Servers:
         database_url: str | None = None,
         redis_url: str | None = None,
     ) -> Self:
-        """Start the servers that no address is given for, and wait until they take connections.
+        """Start the servers without a given URL, and wait until they accept connections.
 
         Call it from the main thread: when that ends, even by `kill -9`, the servers stop. With `durable=False` a crash
-        of the machine may lose data: for tests alone. Raises `EmbeddedError`.
+        of the machine may lose data: for tests only. Raises `EmbeddedError`.
         """
         try:
             with ExitStack() as stack:
@@ -55,7 +55,7 @@ class Servers:
             raise EmbeddedError(f"The data folder {data} cannot be used: {problem}") from problem
 
     def are_alive(self) -> bool:
-        """Tell whether none of the servers has ended."""
+        """Return whether none of the servers has ended."""
         return all(server.process.poll() is None for server in self._running)
 
     def stop(self) -> None:

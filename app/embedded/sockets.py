@@ -1,4 +1,4 @@
-"""The folder of a run's sockets; its path is short because a socket's path has at most 107 characters."""
+"""The folder of a run's sockets, with a short path because socket paths have at most 107 characters."""
 
 import os
 import shutil
@@ -13,12 +13,12 @@ from app.embedded.locks import lock
 PARENT = Path("/tmp")
 PREFIX = "messaging-sockets-"
 PROGRAMS = "programs"
-"""The folder in it for copies of the servers' programs."""
+"""The subfolder for copies of the servers' programs."""
 
 
 @contextmanager
 def socket_folder(account: Account) -> Iterator[Path]:
-    """Make a folder that only `account` may enter, and remove it at the end; also remove those of killed runs."""
+    """Create a folder that only `account` may enter, and remove it at the end; also remove those of killed runs."""
     _remove_abandoned()
     # Hidden from `_remove_abandoned` until it is locked.
     hidden = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=PARENT))
@@ -35,7 +35,7 @@ def socket_folder(account: Account) -> Iterator[Path]:
 
 def _remove_abandoned() -> None:
     for folder in PARENT.glob(f"{PREFIX}????????"):
-        with suppress(OSError):  # in use, another user's, or gone meanwhile
+        with suppress(OSError):  # in use, of another user, or removed meanwhile
             descriptor = lock(folder, os.O_RDONLY | os.O_DIRECTORY)
             if all(_is_left_over(entry) for entry in folder.iterdir()):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -43,5 +43,5 @@ def _remove_abandoned() -> None:
 
 
 def _is_left_over(entry: Path) -> bool:
-    """Tell whether a server left a file; a folder with anything else in it is somebody's, whatever its name."""
+    """Return whether a file was left by a server; a folder with any other file is not removed."""
     return entry.is_socket() or entry.name.endswith(".lock") or entry.name == PROGRAMS

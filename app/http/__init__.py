@@ -1,1 +1,1 @@
-"""What the HTTP surfaces share: identity, errors, sessions, challenges, CORS, headers and rate limits."""
+"""Shared base of the HTTP surfaces: identity, errors, sessions, challenges, CORS, headers and rate limits."""

@@ -1,4 +1,4 @@
-"""Requests without a good key or session: counted for the network that they come from."""
+"""Rate limits of requests without a valid key or session, by client network."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,32 +12,33 @@ from app.http.pace import recognise
 from app.providers.limits import Limits
 
 
-async def count_stranger(limits: Limits, address: str, units: int = 1) -> None:
-    """Count what an address asks for without a key or session; raise `RateLimited`."""
+async def count_anonymous(limits: Limits, address: str, units: int = 1) -> None:
+    """Count an anonymous request of a client address; raise `RateLimited`."""
     if units and (seconds := await limits.shares.take(limits.anonymous, address, units)):
         raise RateLimited(seconds=seconds)
 
 
 async def find_actor(limits: Limits, identify: Identify, headers: Mapping[str, str], address: str) -> Actor | None:
-    """Return who asks, as `identify` does; what comes without a good key or session is counted for its address.
+    """Return the actor of a request; count a request without a valid key or session for its client address.
 
-    Raises what `identify` raises, and `RateLimited`. Who bears a key that is not good is told so all the same.
+    Raises the errors of `identify`, and `RateLimited`. A request with an invalid key always gets the error of
+    `identify`.
     """
     try:
         actor = await identify(headers)
     except DomainError:
         with suppress(RateLimited):
-            await count_stranger(limits, address)
+            await count_anonymous(limits, address)
         raise
     if actor is None:
-        await count_stranger(limits, address)
+        await count_anonymous(limits, address)
     else:
         recognise()
     return actor
 
 
-def stranger(address: str) -> Actor:
-    """Return the actor that a stranger counts as where actors are counted: its network, as one key of the widest."""
+def anonymous_actor(address: str) -> Actor:
+    """Return the actor that limits per account count an anonymous client by: its narrowest and widest network."""
     networks = networks_of(address)
     widest = int.from_bytes(sha256(networks[-1].encode()).digest()[:8])
     return Actor(widest, frozenset(), networks[0])

@@ -1,4 +1,4 @@
-"""Request bodies: size limit, media type, charset, JSON and forms. Each surface words its own refusals."""
+"""Request bodies: size limit, media type, charset, JSON and forms."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number",
 
 
 async def read_body(request: Request, limit: int) -> bytearray:
-    """Return the body; raise `BodyTooLarge` as soon as more than `limit` bytes arrived, and `ClientDisconnect`."""
+    """Return the body; raise `BodyTooLarge` as soon as it exceeds `limit` bytes, and `ClientDisconnect`."""
     body = bytearray()
     while True:
         message = await request.receive()
@@ -36,7 +36,7 @@ def media_type_of(content_type: str) -> str:
 
 
 def is_utf8(content_type: str) -> bool:
-    """Tell whether a `Content-Type` header names UTF-8, or no charset at all."""
+    """Return whether a `Content-Type` header names UTF-8 or no charset."""
     charset = _CHARSET.search(content_type.partition(";")[2])
     return charset is None or charset[1].lower() in ("utf-8", "utf8")
 
@@ -58,6 +58,6 @@ def parse_object(text: bytes | bytearray) -> dict[str, Any]:
 
 
 def parse_form(text: bytes | bytearray) -> list[tuple[str, str]]:
-    """Return the urlencoded fields in their order; NUL, and what is not UTF-8, becomes U+FFFD."""
+    """Return the urlencoded fields in order; NUL and invalid UTF-8 become U+FFFD."""
     fields = parse_qsl(text.decode(errors="replace"), keep_blank_values=True, errors="replace")
     return [(name, value.replace("\x00", "\ufffd")) for name, value in fields]

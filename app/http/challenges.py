@@ -9,21 +9,21 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 
 
 def metadata_url(resources: Resources, resource: str) -> str:
-    """Return where a resource is described; its path follows the well-known one (RFC 9728, 3.1)."""
+    """Return the URL of a resource's metadata: the well-known path, then the resource's path (RFC 9728, 3.1)."""
     return f"{resources.api}{METADATA_PATH}{resource.removeprefix(resources.api)}"
 
 
 def challenge(
     resources: Resources, resource: str, *, error: str = "", reason: str = "", scopes: Iterable[str] = ()
 ) -> str:
-    """Return the `WWW-Authenticate` header: `error` only where a token was sent, as RFC 6750 has it in section 3.1."""
-    told = {
+    """Return the `WWW-Authenticate` header; `error` only if a token was sent (RFC 6750, 3.1)."""
+    parameters = {
         "error": error,
         "error_description": reason,
         "scope": join(scopes),
         "resource_metadata": metadata_url(resources, resource),
     }
-    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items() if value)
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
 
 
 def step_up(error: InsufficientScope) -> str:

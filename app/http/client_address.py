@@ -4,5 +4,5 @@ from starlette.requests import HTTPConnection
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Return the address of the network that a client has."""
+    """Return the IP address of a client; empty if unknown."""
     return connection.client.host if connection.client else ""

@@ -1,4 +1,4 @@
-"""Endpoints that pages of every site may call: no cookie opens them."""
+"""Endpoints open to pages of all origins, without cookies (CORS)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -22,10 +22,10 @@ PREFLIGHT = {
 
 
 class SharedRoute(CountedRoute):
-    """A route whose every answer pages of other sites may read, refusals included."""
+    """A route with CORS headers on every response, errors included."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and say so."""
+        """Handle a request and add the CORS headers."""
 
         async def send_shared(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -36,7 +36,7 @@ class SharedRoute(CountedRoute):
 
 
 def shared(path: str, methods: Sequence[str], endpoint: Endpoint) -> SharedRoute:
-    """Return a route that every site may call, without credentials of its user."""
+    """Return a route that all origins may call without cookies, with its preflight."""
     preflight = {**PREFLIGHT, "Access-Control-Allow-Methods": ", ".join(methods)}
 
     async def answer(request: Request) -> Response:

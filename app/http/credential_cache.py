@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class Known(Protocol):
-    """A record that is good."""
+    """A valid record."""
 
     @property
     def id(self) -> int:
@@ -27,28 +27,28 @@ K = TypeVar("K")
 V = TypeVar("V", bound=Known)
 
 Find = Callable[[Database, K, datetime], Awaitable[V | None]]
-"""Finds a record that is good at an instant."""
+"""Finds a record that is valid at a time."""
 
 Touch = Callable[[AsyncSession, int, datetime], Awaitable[Any]]
-"""Notes that a record was used, at most once in `USED_EVERY`."""
+"""Updates the last use of a record, at most once in `USED_EVERY`."""
 
 USED_EVERY = timedelta(minutes=1)
 MAX_KNOWN = 10_000
-"""How many answers a process remembers; the one it learned first is forgotten first."""
+"""Maximum number of cached records in a process; the oldest is dropped first."""
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class LookUp(Generic[V]):
-    """What the database says, or is about to say: requests that come meanwhile wait for the same answer."""
+    """A finished or running query; concurrent requests await the same one."""
 
     begun_at: datetime
     answer: asyncio.Task[V | None]
 
 
 class CredentialCache(Generic[K, V]):
-    """Finds records. A good one is remembered for `ttl`, so that is how long a revoked one still works."""
+    """Finds records and caches valid ones for `ttl`, during which a revoked one still works."""
 
     def __init__(self, database: Database, ttl: timedelta, find: Find[K, V], touch: Touch) -> None:
         self._database = database
@@ -60,20 +60,20 @@ class CredentialCache(Generic[K, V]):
         self._notes: set[asyncio.Task[None]] = set()
 
     def remembers(self, key: K) -> bool:
-        """Tell whether something was found under a key, or is being looked for."""
+        """Return whether a key is cached or being queried."""
         return key in self._begun
 
     async def find(self, key: K, now: datetime) -> V | None:
-        """Return the record under a key, if it is good. That it was used is noted later."""
+        """Return the valid record of a key; its use is written later."""
         look_up = self._begun.get(key)
-        # A clock that was set back makes nothing fresh.
+        # After the clock was set back, cached entries are not valid.
         if look_up is None or not now - self._ttl < look_up.begun_at <= now:
             look_up = LookUp(now, asyncio.create_task(self._ask(key, now)))
             _remember(self._begun, key, look_up)
         return await asyncio.shield(look_up.answer)
 
     async def close(self) -> None:
-        """Wait until every use that is being noted is written."""
+        """Wait until all pending uses are written."""
         await asyncio.gather(*self._notes)
 
     async def _ask(self, key: K, now: datetime) -> V | None:

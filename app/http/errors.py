@@ -1,4 +1,4 @@
-"""Translation of exceptions into the errors of the catalogue, for every HTTP surface."""
+"""Mapping of exceptions to the errors of the catalogue, for all HTTP surfaces."""
 
 import structlog
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -10,24 +10,24 @@ from app.http.challenges import step_up
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 5
-"""The `Retry-After` of an error that has none of its own."""
+"""The default `Retry-After`."""
 
 UNSTORABLE = "22021"
 CONTENTION = ("40001", "40P01")
 LOST = ("08", "28", "3D", "53", "55", "57")
-"""Classes of SQLSTATE: the database is away, is full or busy, or lets nobody in."""
+"""SQLSTATE classes: the database is unreachable, full, busy, or refuses connections."""
 
 
 def translate(cause: BaseException) -> DomainError:
-    """Return the error that stands for a cause outside; log one that is not a refusal."""
+    """Return the error of the catalogue for an exception; log exceptions that are not a `DomainError`."""
     if isinstance(cause, DomainError):
         return cause
     state = _state(cause)
     if state == UNSTORABLE:
-        return InvalidInput(reason="A text must not hold the character U+0000.", field=None)
+        return InvalidInput(reason="A text must not contain the character U+0000.", field=None)
     if is_unwritable(cause):
         log.warning("value_not_writable", cause=type(cause).__name__)
-        return InvalidInput(reason="A value is larger or smaller than what can be kept.", field=None)
+        return InvalidInput(reason="A value is too large or too small to be stored.", field=None)
     if is_away(cause):
         log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
         return Unavailable()
@@ -36,7 +36,7 @@ def translate(cause: BaseException) -> DomainError:
 
 
 def headers_of(error: DomainError, challenge: str = "") -> dict[str, str]:
-    """Return the headers of the answer to an error; `challenge` is the `WWW-Authenticate` of a 401 without its own."""
+    """Return the headers of an error response; `challenge` is the default `WWW-Authenticate` of a 401."""
     if isinstance(error, InsufficientScope):
         return {"WWW-Authenticate": step_up(error)}
     match error.status:
@@ -49,12 +49,12 @@ def headers_of(error: DomainError, challenge: str = "") -> dict[str, str]:
 
 
 def retry_headers(error: DomainError, status: int) -> dict[str, str]:
-    """Return `Retry-After` for an error that is answered with 429 or 503."""
+    """Return `Retry-After` for an error with status 429 or 503."""
     return {"Retry-After": str(error.facts.get("seconds", RETRY_SECONDS))} if status in (429, 503) else {}
 
 
 def is_away(cause: BaseException) -> bool:
-    """Tell whether something failed for want of a database, or of its attention, and may be tried again."""
+    """Return whether an exception means that the database is unreachable or busy, so that a retry may succeed."""
     state = _state(cause)
     is_lost = state in CONTENTION or state[:2] in LOST or is_broken_off(cause)
     return is_lost or isinstance(cause, OSError | TimeoutError | PoolTimeout)

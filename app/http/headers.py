@@ -1,4 +1,4 @@
-"""Headers that every answer carries: browsers guess no type, frame nothing, keep nothing and tell no address."""
+"""Security headers of all responses: no sniffing, no framing, no caching, no referrer."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,22 +13,22 @@ HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000")
 
 
 class SafeHeaders:
-    """ASGI middleware that adds what an answer does not say itself; over https, that https is to be kept for a year."""
+    """ASGI middleware that adds missing security headers; over https also HSTS for a year."""
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
         self._app = app
         self._headers = (*DEFAULTS, HTTPS_ONLY) if https else DEFAULTS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and complete the headers of its answer."""
+        """Handle a request and add the missing headers to its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
         async def complete(message: Message) -> None:
             if message["type"] == "http.response.start":
-                said = {name.lower() for name, _ in message.get("headers", ())}
-                added = [header for header in self._headers if header[0] not in said]
+                present = {name.lower() for name, _ in message.get("headers", ())}
+                added = [header for header in self._headers if header[0] not in present]
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 

@@ -1,4 +1,4 @@
-"""In development, refuses requests that came for another host than this machine."""
+"""In development, refuses requests for hosts other than loopback."""
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,15 +12,14 @@ NAMES = ("host", "x-forwarded-host")
 class LoopbackOnly:
     """ASGI middleware of a service in development: requests for other hosts raise `InvalidHost`.
 
-    A page of another site whose name was made to resolve to this machine, and a proxy that makes the service public,
-    both send the name that they are known by.
+    It stops DNS rebinding and public proxies, whose requests carry their own host name.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what was sent to a loopback host."""
+        """Handle requests for a loopback host."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return

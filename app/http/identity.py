@@ -1,4 +1,4 @@
-"""Who is asking: the key or access token that a request bears becomes an actor."""
+"""Authentication of requests by API key or access token."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from app.http.challenges import challenge
 from app.http.credential_cache import CredentialCache
 
 Identify = Callable[[Mapping[str, str]], Awaitable[Actor | None]]
-"""Tells by the headers who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
+"""Returns the actor of a request's headers, or None without a key. Raises `Unauthenticated` for an invalid key."""
 
 NOT_A_KEY = "This is not a key: it was cut short or mistyped."
 NOT_GOOD = "This key is unknown, expired or revoked."
@@ -32,7 +32,7 @@ WITHDRAWN = "This access token's grant has ended."
 
 
 class KeyNotForTools(DomainError):
-    """An `auto_` key is for automations. The tool server takes a `svc_` key, or a sign-in of its own."""
+    """An `auto_` key is for automations. The tool server accepts a `svc_` key or its own sign-in."""
 
     code = "key_not_for_tools"
     status = 403
@@ -40,7 +40,7 @@ class KeyNotForTools(DomainError):
 
 
 class Identity:
-    """Resolves keys and tokens. A good one is remembered for `ttl_seconds`: so long does a revoked one still work."""
+    """Resolves keys and tokens. Valid ones are cached for `ttl_seconds`, during which a revoked one still works."""
 
     def __init__(
         self,
@@ -58,19 +58,19 @@ class Identity:
         self._grants: CredentialCache[int, LiveGrant] = CredentialCache(database, ttl, find_live_grant, grants.touch)
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
-        """Return who bears the key or token in the headers, whose names are in lower case; None where there is none.
+        """Return the actor of the key or token in the headers, whose names are in lower case; None without one.
 
-        Raises `Unauthenticated` for one that is not good, or that is for the tool server. That it was used is noted
-        later, at most once a minute.
+        Raises `Unauthenticated` for an invalid one, or a token for the tool server. Its use is written later, at most
+        once a minute.
         """
         return await self._resolve(headers, self._authority.resources.api)
 
     async def resolve_for_tools(self, headers: Mapping[str, str]) -> Actor | None:
-        """Return who asks the tool server, whose tokens are good there alone; raise `KeyNotForTools` too."""
+        """Return the actor of a request to the tool server, which has its own tokens; raise `KeyNotForTools` too."""
         return await self._resolve(headers, self._authority.resources.tools)
 
     async def close(self) -> None:
-        """Wait until every use that is being noted is written."""
+        """Wait until all pending uses are written."""
         await self._keys.close()
         await self._grants.close()
 
@@ -114,12 +114,12 @@ class Identity:
     def _refusal(self, reason: str, resource: str) -> Unauthenticated:
         resources = self._authority.resources
         scopes = WORKING_SET if resource == resources.tools else ()
-        told = challenge(resources, resource, error="invalid_token", reason=reason, scopes=scopes)
-        return Unauthenticated(reason=reason, challenge=told)
+        header = challenge(resources, resource, error="invalid_token", reason=reason, scopes=scopes)
+        return Unauthenticated(reason=reason, challenge=header)
 
 
 def request_id() -> str | None:
-    """Return the id that the request bears in the log."""
+    """Return the request id of the log context."""
     return structlog.contextvars.get_contextvars().get("request_id")
 
 

@@ -1,7 +1,7 @@
-"""Slows down networks that ask much without showing who they are.
+"""Slows down networks with many anonymous requests.
 
-What is counted in Valkey is counted for what it costs; this is for everything else that anybody may ask: documents,
-probes, addresses that are none. It takes memory of one process alone, and refuses nothing.
+Valkey counts the expensive anonymous requests; this covers all others: documents, probes, unknown paths. It counts in
+the memory of the process, and refuses nothing.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.domain.kernel.networks import GROWTH, networks_of
 
 BURST_SECONDS = 5.0
-"""How many seconds' worth of answers a network has at once."""
+"""The burst of a network, in seconds of its rate."""
 
 DELAY_SECONDS = 0.1
 MAX_DELAYED = 1_000
@@ -23,14 +23,14 @@ _RECOGNISED: ContextVar[bool] = ContextVar("recognised", default=False)
 
 
 def recognise() -> None:
-    """Note that the request being served came with a good key, session, code or signature."""
+    """Mark the current request as authenticated by a valid key, session, code or signature."""
     _RECOGNISED.set(True)
 
 
 class Paced:
-    """ASGI middleware that begins an answer a moment later, where a network was given too many without being known.
+    """ASGI middleware that delays the responses to a network with too many anonymous requests.
 
-    A network is given `per_second` answers, a wider one `GROWTH` times as many.
+    A network has `per_second` responses, each wider one `GROWTH` times as many.
     """
 
     def __init__(self, app: ASGIApp, per_second: float) -> None:
@@ -40,7 +40,7 @@ class Paced:
         self._delayed = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and hold the beginning of its answer back where need be."""
+        """Handle a request, and delay the start of its response if necessary."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -55,7 +55,7 @@ class Paced:
         await self._app(scope, receive, begin)
 
     def _is_hasty(self, address: str) -> bool:
-        """Count an answer; tell whether the network, or one that it is a part of, has had its share."""
+        """Count a response; return whether the network, or a wider one, has exceeded its rate."""
         now, hasty = monotonic(), False
         for width, network in enumerate(networks_of(address)):
             full_at = max(self._full_at.pop(network, now), now) + self._cost / GROWTH**width

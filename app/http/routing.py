@@ -1,13 +1,13 @@
-"""Routes whose requests are counted under their path."""
+"""Routes whose metrics are labelled by their path."""
 
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
 
 class CountedRoute(Route):
-    """A route that leaves itself in the scope, where the request figures look for its path."""
+    """A route that stores itself in the scope, where the request metrics read its path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match as a route does, and say which one matched."""
+        """Match a request, and add the route to the scope."""
         match, found = super().matches(scope)
         return match, {**found, "route": self} if match is Match.FULL else found

@@ -1,4 +1,4 @@
-"""Who is asking, when it is a browser: the cookie of a session becomes an actor."""
+"""Authentication of browsers by session cookie."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ SAME_SITES = ("same-origin", "none")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The address that browsers know the service by, and what follows from it."""
+    """The public origin of the service, and its cookie names and origin checks."""
 
     url: str
     is_secure: bool
 
     @classmethod
     def of(cls, settings: Settings) -> "Origin":
-        """Return the service's origin. In development it may be plain http; elsewhere cookies need https."""
+        """Return the service's origin. Cookies are Secure unless it is plain http in development."""
         parts = split(settings.public_url)
         return cls(f"{parts.scheme}://{parts.netloc}", parts.scheme == "https" or not settings.in_development)
 
     def cookie(self, name: str) -> str:
-        """Return the name of a cookie: one that begins with `__Host-` no other host can set (RFC 6265bis, 4.1.3.2)."""
+        """Return the name of a cookie; with the prefix `__Host-` no other host can set it (RFC 6265bis, 4.1.3.2)."""
         return f"__Host-{name}" if self.is_secure else name
 
     def sent(self, headers: Mapping[str, str]) -> bool | None:
-        """Tell whether a page of ours sent a request, by what its browser says; None where it says nothing.
+        """Return whether a page of the service sent a request, by the browser's headers; None without such headers.
 
-        A page that sends no referrer has the origin `null` even on its own forms, so `Sec-Fetch-Site` goes first.
+        `Sec-Fetch-Site` takes precedence, because a page without referrer has the origin `null` on its own forms.
         """
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if site is not None and site not in SAME_SITES:
@@ -51,7 +51,7 @@ class Origin:
 
 
 def _place(origin: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port of an origin; a port may be left out where it is its scheme's own (RFC 6454, 4)."""
+    """Return scheme, host and port of an origin, with the scheme's default port if omitted (RFC 6454, 4)."""
     parts = split(origin)
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
@@ -62,24 +62,24 @@ def cookie_in(headers: Mapping[str, str], name: str) -> str | None:
 
 
 class SessionIdentity:
-    """Resolves who bears a key or token, as `bearer` does, and else who is signed in."""
+    """Resolves the actor of a key or token by `bearer`, otherwise the signed-in user."""
 
     def __init__(self, bearer: Identify, authentication: Authentication, origin: Origin) -> None:
         self._bearer = bearer
-        self._door = authentication
+        self._authentication = authentication
         self._origin = origin
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
-        """Return the actor; None where there is neither key nor cookie, or where another site sent the cookie.
+        """Return the actor; None without key and session cookie, or when another site sent the request.
 
-        Raises `Unauthenticated` for a key that is not good, and for a service user's session.
+        Raises `Unauthenticated` for an invalid key, and for a service user's session.
         """
         if (actor := await self._bearer(headers)) is not None:
             return actor
         token = cookie_in(headers, self._origin.cookie("session"))
         if token is None or not self._origin.sent(headers):
             return None
-        entry = await self._door.find(token)
+        entry = await self._authentication.find(token)
         if entry is None:
             return None
         if entry.user.role == Role.service:

@@ -24,9 +24,9 @@ CHANNEL = f"{NAMESPACE}:updates"
 MAX_STREAMS = 200
 ANNOUNCE_SECONDS = 1.0
 QUIET_SECONDS = 10.0
-"""How long a stream waits without an announcement before it reads for itself: a worker may have failed to announce."""
+"""The time without an announcement after which a stream reads the feed, in case a worker failed to announce."""
 AWAY_SECONDS = 2.0
-"""How often every stream reads for itself while Redis is unreachable."""
+"""The interval at which streams read the feed while Redis is unreachable."""
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ class TooManyStreams(DomainError):
 
 
 class Announcer:
-    """Tells all web processes which accounts have updates."""
+    """Announces to all web processes the accounts with updates."""
 
     def __init__(self, redis_url: str) -> None:
         once_more = Retry(NoBackoff(), 1)

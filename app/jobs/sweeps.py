@@ -1,4 +1,4 @@
-"""Jobs that a rule or a verb of an area is enough for."""
+"""Jobs made from a retention rule or from one function of an area."""
 
 from collections.abc import Awaitable, Callable, Iterable
 
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 def purge(topic: str, rules: Iterable[Rule], database: Database, clock: Clock) -> Job:
-    """Return the job that applies rules of retention."""
+    """Return the job that applies retention rules."""
     rules = tuple(rules)
 
     async def run() -> bool:

@@ -1,1 +1,1 @@
-"""The outside world behind the ports of the domain."""
+"""Implementations of the domain's ports: carriers, writers, mail, outbound HTTP, rate limits."""

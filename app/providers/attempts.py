@@ -1,6 +1,6 @@
 """Password attempts, counted in Valkey; the wait grows with repeated failures.
 
-When Valkey is away, each process counts for itself, and what an e-mail address has from everywhere is not counted.
+While Valkey is unreachable, each process counts separately, without the counter of an e-mail address over all networks.
 """
 
 from hashlib import sha256
@@ -16,25 +16,25 @@ from app.telemetry.logs import Throttle
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
 
 FREE, FREE_ADDRESS = 5, 20
-"""How many failures cost no wait, with one e-mail address and with all of them: people mistype, and whole offices share
-one network. A wider network has `GROWTH` times as many."""
+"""Failures of a network without a wait, for one e-mail address and for all together: people mistype, and offices share
+one network. Each wider network has `GROWTH` times as many."""
 
 FREE_EVERYWHERE = 20
-"""How many failures with one e-mail address, from all networks together, cost no delay."""
+"""Failures for one e-mail address over all networks without a delay."""
 
 FIRST_WAIT_MS = 1000
 LONGEST_WAIT_MS = 15 * 60 * 1000
 FORGOTTEN_MS = 60 * 60 * 1000
 DELAY_MS, LONGEST_DELAY_MS = 250, 5000
 TURN_MS = 30_000
-"""While an e-mail address is under attack, networks that failed `FREE` times with it share one attempt in so long."""
+"""The interval of attempts shared by networks with `FREE` failures for an e-mail address that is under attack."""
 
 TIMEOUT_SECONDS = 1.0
 
-# KEYS are the counters of one attempt: those that make it wait, the narrowest first, then, where ARGV[8] is 1, that of
-# the e-mail address from everywhere. ARGV: the present instant, the first and the longest wait, when a counter is
-# forgotten, what each failure beyond `FREE_EVERYWHERE` adds to the delay, the longest delay, and the turn, all in
-# milliseconds; then 1 or 0, `FREE_EVERYWHERE`, how many failures each counter lets pass, and the attempt's id.
+# KEYS are the counters of one attempt: those that cause a wait, narrowest first, then, if ARGV[8] is 1, that of the
+# e-mail address over all networks. ARGV: the present time, the first and the longest wait, the expiry of a counter, the
+# delay added by each failure beyond `FREE_EVERYWHERE`, the longest delay, and the turn, all in milliseconds; then 1 or
+# 0, `FREE_EVERYWHERE`, the failures without a wait of each counter, and the attempt's id.
 _BEGIN = """
 local now, wait, delay, waits = tonumber(ARGV[1]), 0, 0, #KEYS - tonumber(ARGV[8])
 for i = 1, waits do
@@ -69,8 +69,8 @@ end
 return {0, delay}
 """
 
-# KEYS are counters; the first ARGV[1] of them are forgotten, and an attempt, whose id is ARGV[2], is taken off the
-# others, with the wait that it began.
+# KEYS are counters: the first ARGV[1] are deleted, and the attempt with the id ARGV[2] is uncounted in the others, with
+# the wait that it caused.
 _SETTLE = """
 for i, key in ipairs(KEYS) do
   if i <= tonumber(ARGV[1]) then
@@ -88,7 +88,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisAttempts:
-    """Implements `Attempts`. Networks count as `networks_of` says."""
+    """Implements `Attempts`. `networks_of` defines the networks."""
 
     def __init__(self, redis_url: str, clock: Clock) -> None:
         self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
@@ -112,15 +112,15 @@ class RedisAttempts:
         return Verdict(wait / 1000, delay / 1000)
 
     async def succeed(self, attempt: Attempt) -> None:
-        """Forget the failures from this network with the e-mail address, and take this attempt off the rest."""
+        """Reset the failures of the network for the e-mail address, and uncount this attempt in the other counters."""
         await self._end(attempt, list(_counters(attempt)), forgotten=1)
 
     async def withdraw(self, attempt: Attempt) -> None:
-        """Take an attempt off every counter."""
+        """Uncount an attempt in all counters."""
         await self._end(attempt, list(_counters(attempt)), forgotten=0)
 
     async def forget(self, attempt: Attempt) -> None:
-        """Forget the failures from this network with the e-mail address, and nothing else."""
+        """Reset only the failures of the network for the e-mail address."""
         await self._end(attempt, list(_counters(attempt))[:1], forgotten=1)
 
     async def close(self) -> None:
@@ -137,11 +137,11 @@ class RedisAttempts:
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()
         if self._warnings.passes():
-            log.warning("attempts_not_counted: Redis unreachable", error=repr(error))
+            log.warning("attempts_not_counted", error=repr(error))
 
 
 def _counters(attempt: Attempt) -> dict[str, int]:
-    """Return the names of an attempt's counters with what each lets pass; that of the e-mail address comes last."""
+    """Return the counters of an attempt with their failures without a wait, that of the e-mail address last."""
     if attempt.browser:
         return {_name(attempt.kind, "browser", attempt.browser, attempt.email): FREE}
     networks = networks_of(attempt.address)
@@ -151,7 +151,7 @@ def _counters(attempt: Attempt) -> dict[str, int]:
 
 
 def _waits(counters: dict[str, int]) -> dict[str, int]:
-    """Return the counters that make an attempt wait: all but that of the e-mail address from everywhere."""
+    """Return the counters that cause a wait: all but that of the e-mail address over all networks."""
     return {name: free for name, free in counters.items() if free}
 
 

@@ -8,8 +8,8 @@ from app.providers.shares import Shares
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of sends, of all other operations, of GraphQL documents that were not read before, and of requests
-    without a good key or session. `rates` counts the requests of actors, `shares` anonymous ones.
+    """The limits of all other operations, of sends, of GraphQL documents parsed for the first time, and of anonymous
+    requests. `rates` counts the requests of actors, `shares` anonymous ones.
     """
 
     requests: Policy

@@ -1,24 +1,24 @@
-"""Counting in the memory of this process, while Redis is away: the same limits, for each process alone."""
+"""Counters in the memory of this process while Redis is unreachable: the same limits, for each process separately."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 MOST = 10_000
-"""How many names are known at once; the one that was used least recently is forgotten for another."""
+"""Maximum number of names; the least recently used one is dropped."""
 
 T = TypeVar("T")
 
 
 class Buckets:
-    """Buckets as `Rates` and `Shares` keep them in Redis; amounts are microseconds."""
+    """The buckets of `Rates` and `Shares`; amounts are microseconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._full_at: dict[str, int] = {}
 
     def take(self, costs: Mapping[str, int], window: int) -> int:
-        """Spend from each bucket; return 0, or, with nothing spent, how long to wait until all have enough."""
+        """Spend from each bucket and return 0; or spend nothing and return the wait until all have enough."""
         now = round(self._clock() * 1_000_000)
         after = {name: max(self._full_at.get(name, 0) - now, 0) + cost for name, cost in costs.items()}
         wait = max(after.values()) - window
@@ -30,14 +30,14 @@ class Buckets:
 
 
 class Failures:
-    """Attempts as `RedisAttempts` counts them, but for the counters that a whole e-mail address has from everywhere."""
+    """The counters of `RedisAttempts`, except those of an e-mail address over all networks."""
 
     def __init__(self, first_ms: int, longest_ms: int, forgotten_ms: int) -> None:
         self._first_ms, self._longest_ms, self._forgotten_ms = first_ms, longest_ms, forgotten_ms
         self._known: dict[str, Counted] = {}
 
     def begin(self, free: Mapping[str, int], now_ms: int, id: str) -> int:
-        """Count an attempt in each counter, which let so many pass; return 0, or, uncounted, how long to wait in ms."""
+        """Count an attempt in each counter of `free` and return 0; or do not count it and return the wait in ms."""
         known = {name: self._find(name, now_ms) for name in free}
         wait = max(each.until for each in known.values()) - now_ms
         if wait > 0:
@@ -50,7 +50,7 @@ class Failures:
         return 0
 
     def settle(self, names: Sequence[str], forgotten: int, id: str) -> None:
-        """Forget the first counters, and take an attempt off the others, with the wait that it began."""
+        """Delete the first counters, and uncount an attempt in the others, with the wait that it caused."""
         for name in names[:forgotten]:
             self._known.pop(name, None)
         for name in names[forgotten:]:
@@ -65,7 +65,7 @@ class Failures:
 
 
 class Counted(NamedTuple):
-    """Attempts of one counter: how many, when the last one began, and until when the next waits for which of them."""
+    """One counter: attempts made, the time of the last, and the end of the wait that the attempt `by` caused."""
 
     made: int
     at: int

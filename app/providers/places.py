@@ -1,7 +1,6 @@
-"""Places for downloads of exports: one for each account, in Valkey, and a bounded number in each process.
+"""Limits of export downloads: one for each account, by a lock in Valkey, and a maximum for each process.
 
-An account's place is a lock that runs out by itself when its process is killed. While Valkey is away, each process
-keeps the places of its own downloads alone.
+The lock expires when its process is killed. While Valkey is unreachable, each process limits only its own downloads.
 """
 
 import asyncio
@@ -15,17 +14,17 @@ from app.db.redis import AWAY, open_redis
 from app.domain.erasure.downloads import ExportInProgress
 
 MOST = 32
-"""How many downloads a process sends at the same time; few of them read and compress at any moment."""
+"""Maximum number of concurrent downloads of a process."""
 
 TIMEOUT_SECONDS = 1.0
 LOCK_SECONDS = 60.0
-"""How long the place of an account is taken after its process was killed."""
+"""The expiry of an account's lock."""
 
 log = structlog.get_logger(__name__)
 
 
 class Places:
-    """The places of one process, `most` of them; `close` it at the end."""
+    """The slots of one process, `most` of them; `close` it at the end."""
 
     def __init__(self, redis_url: str, most: int = MOST) -> None:
         self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
@@ -34,7 +33,7 @@ class Places:
 
     @asynccontextmanager
     async def take(self, account_id: int) -> AsyncGenerator[None]:
-        """Hold the place of an account while a block runs; raise `ExportInProgress` where none is free."""
+        """Hold a slot and the account's lock during a block; raise `ExportInProgress` when none is free."""
         if account_id in self._taken or len(self._taken) >= self._most:
             raise ExportInProgress()
         self._taken.add(account_id)
@@ -61,7 +60,7 @@ async def _acquire(lock: Lock) -> bool:
     try:
         return await lock.acquire(blocking=False)
     except AWAY as error:
-        log.warning("export_place_not_shared: Redis unreachable", error=repr(error))
+        log.warning("export_not_locked", error=repr(error))
         return True
 
 

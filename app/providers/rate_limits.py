@@ -1,8 +1,8 @@
 """Rate limits per key and account and minute; an expensive request counts as several.
 
-Each limit is a bucket of the generic cell rate algorithm (ITU-T I.371), kept in Valkey as one instant: when the bucket
-will be full again. All processes share it. When Valkey is away each process counts for itself: a limit protects the
-service, and must neither become what stops it nor be gone.
+Each limit is a bucket of the generic cell rate algorithm (ITU-T I.371), stored in Valkey as the time when the bucket is
+full again, and shared by all processes. While Valkey is unreachable each process counts separately, so that the limits
+neither stop the service nor disappear.
 """
 
 import asyncio
@@ -21,22 +21,21 @@ from app.telemetry.metrics import RATE_LIMITS
 
 WINDOW_SECONDS = 60
 ACCOUNT_SHARE = 4
-"""How many keys at their limit an account may use at once."""
+"""The limit of an account, in limits of one key."""
 
 MAX_BATCH, MAX_HELD = 64, 10_000
 TIMEOUT_SECONDS = 0.25
 REST_SECONDS = 1.0
-"""How long Valkey is left alone after it failed."""
+"""The pause before Valkey is used again after a failure."""
 
 REFUSAL_SECONDS = 0.1
 MAX_DELAYED = 1_000
-"""How long a refusal is held back, and how many at once: a client that repeats at once would keep the process busy."""
+"""The delay of refusals, and the maximum number delayed at once: immediate retries would keep the process busy."""
 
-# KEYS hold a pair for each claim: a key's bucket and its account's. ARGV holds, for each claim, its window and what one
-# unit costs in each of the two buckets, in microseconds, how many units are claimed, and how many are granted at least,
-# if any.
-# The answer has, for each claim, how many are granted, how long to wait where none is, and for each bucket in how long
-# it will be full again.
+# KEYS hold a pair for each claim: a key's bucket and its account's. ARGV holds, for each claim, its window and the cost
+# of one unit in each of the two buckets, in microseconds, the claimed units, and the minimum to grant.
+# The reply has, for each claim, the granted units, the wait if there are none, and for each bucket the time until it is
+# full again.
 _CLAIM = """
 local clock = redis.call('time')
 local now, answers = clock[1] * 1000000 + clock[2], {}
@@ -68,9 +67,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Policy:
-    """A limit: so many requests of a key's in a window, and `ACCOUNT_SHARE` times that of an account's.
+    """A limit: `quota` requests of a key in a window, and `ACCOUNT_SHARE` times as many of an account.
 
-    The window is a minute, or one of so many `parts` of a minute.
+    The window is a minute divided by `parts`.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Policy:
 
     @property
     def header(self) -> str:
-        """Return the limit as `RateLimit-Policy` spells it (draft-ietf-httpapi-ratelimit-headers)."""
+        """Return the `RateLimit-Policy` header (draft-ietf-httpapi-ratelimit-headers)."""
         seconds = WINDOW_SECONDS // self.parts
         account = f'"{self.name}-account";q={self.quota * ACCOUNT_SHARE};w={seconds}'
         return f'"{self.name}";q={self.quota};w={seconds}, {account}'
@@ -91,7 +90,7 @@ class Policy:
 
     @property
     def costs(self) -> tuple[int, int]:
-        """Return the microseconds that one request takes from the key's bucket, and from the account's."""
+        """Return the cost of one request in the key's and the account's bucket, in microseconds."""
         return self.window // self.quota, self.window // (self.quota * ACCOUNT_SHARE)
 
 
@@ -99,7 +98,7 @@ class Policy:
 class Standing:
     """The remaining requests of the key and of the account, and the seconds until all are available again.
 
-    `wait` is 0 where the request may be made; otherwise it was not counted, and may be made after so many seconds.
+    `wait` is 0 for an allowed request; otherwise it was not counted, and is allowed after so many seconds.
     """
 
     policy: Policy
@@ -109,19 +108,19 @@ class Standing:
 
     @property
     def header(self) -> str:
-        """Return what is left as `RateLimit` spells it."""
+        """Return the `RateLimit` header."""
         (key, account), (key_reset, account_reset) = self.remaining, self.reset
         name = self.policy.name
         return f'"{name}";r={key};t={key_reset}, "{name}-account";r={account};t={account_reset}'
 
 
 Request = tuple[Policy, str, str, int]
-"""The limit that a request falls under, the names of the key's and the account's bucket, and its units."""
+"""The limit of a request, the names of the key's and the account's bucket, and its units."""
 
 
 @dataclass(slots=True)
 class Held:
-    """Units that were claimed and not yet used: `left` of them, until an instant of the monotonic clock."""
+    """Claimed units not yet used: `left` of them, until a time of the monotonic clock."""
 
     left: int
     until: float
@@ -129,13 +128,13 @@ class Held:
 
 
 class RefusalDelay:
-    """Holds a refusal back, as long as not too many are."""
+    """Delays a refusal, up to a maximum number of them."""
 
     def __init__(self) -> None:
         self._delayed = 0
 
     async def __call__(self) -> None:
-        """Wait `REFUSAL_SECONDS`, or not at all where `MAX_DELAYED` do."""
+        """Wait `REFUSAL_SECONDS`, or not at all when `MAX_DELAYED` wait."""
         if self._delayed >= MAX_DELAYED:
             return
         self._delayed += 1
@@ -146,10 +145,10 @@ class RefusalDelay:
 
 
 class Rates:
-    """Counts requests. What arrives together is claimed in one call; `close` it at the end.
+    """Counts requests. Concurrent requests are claimed in one call; `close` it at the end.
 
-    A process claims up to a thousandth of a quota ahead, so that most requests ask nobody. What it has not used after a
-    tenth of the window is lost to the key: a hundredth of the quota, at most, for each process.
+    A process claims up to a thousandth of a quota ahead, so that most requests need no call. Units unused after a tenth
+    of the window are lost for the key: at most a hundredth of the quota for each process.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -163,10 +162,10 @@ class Rates:
         self._warnings = Throttle()
 
     async def take(self, policy: Policy, actor: Actor, units: int = 1) -> Standing | None:
-        """Count one request of an actor's; return what is left, or None where that cannot be told.
+        """Count one request of an actor; return the remaining quota, or None if unknown.
 
-        A dear request counts as several `units`, all of the quota at most. One that has to wait does not count, and is
-        told so a moment later.
+        An expensive request counts as several `units`, at most the whole quota. A refused request is not counted, and
+        its refusal is delayed.
         """
         account = f"rate:{policy.name}:{actor.account_id}"
         request = (policy, f"{account}:{actor.label}", account, min(units, policy.quota))
@@ -179,12 +178,12 @@ class Rates:
         return standing
 
     async def close(self) -> None:
-        """Finish what is being counted, and disconnect."""
+        """Finish pending claims, and disconnect."""
         await self._claim.close()
         await self._redis.aclose()
 
     def _refuse_alone(self, request: Request) -> Standing | None:
-        """Count a request that nobody else counts; return None unless this process has granted the whole quota."""
+        """Count a request in this process only; return None unless it has granted the whole quota."""
         policy, key, account, units = request
         costs = dict(zip((key, account), (units * cost for cost in policy.costs), strict=True))
         wait = self._buckets.take(costs, policy.window)
@@ -199,7 +198,7 @@ class Rates:
         return _standing(policy, held.spent, held.left)
 
     def _left(self, name: str) -> int:
-        """Return how many units were claimed ahead."""
+        """Return the units claimed ahead."""
         held = self._held.get(name)
         return held.left if held and time.monotonic() < held.until else 0
 
@@ -216,7 +215,7 @@ class Rates:
         except AWAY as error:
             self._rests_until = time.monotonic() + REST_SECONDS
             if self._warnings.passes():
-                log.warning("requests are not counted: Redis cannot be reached", error=repr(error))
+                log.warning("requests_not_counted", error=repr(error))
             return standings
         for ((policy, name, _, units), places), (granted, wait, *spent) in zip(claims.items(), answers, strict=True):
             made, ahead = min(granted // units, len(places)), self._left(name)
@@ -252,7 +251,7 @@ def _standing(policy: Policy, spent: Sequence[int], held: int, wait: int = 0) ->
 
 
 def _wait(wait: int, policy: Policy, units: int) -> int:
-    """Return how long a request waits of whose kind others were granted, where the claim itself did not have to."""
+    """Return the wait of a refused request; one unit's cost if the claim granted other requests of its key."""
     return wait or policy.costs[0] * units
 
 

@@ -1,4 +1,4 @@
-"""The carriers that the service can use, by the name that `MESSAGING_CARRIER` takes."""
+"""The available carriers, by their names in `MESSAGING_CARRIER`."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
 
 Factory = Callable[[Settings, Pool, bytes], Carrier]
-"""Makes a carrier from the settings, the database and the secret that signs its callbacks."""
+"""Creates a carrier from the settings, the database and the secret that signs its callbacks."""
 
 CARRIERS: Mapping[str, Factory] = {
     "sandbox": lambda settings, pool, secret: SandboxCarrier(
@@ -18,11 +18,11 @@ CARRIERS: Mapping[str, Factory] = {
 
 
 class UnknownCarrier(Exception):
-    """The settings name a carrier that the service does not have."""
+    """The settings name an unknown carrier."""
 
 
 def check_carrier(settings: Settings) -> None:
-    """Raise `UnknownCarrier` where the settings name a carrier that there is not."""
+    """Raise `UnknownCarrier` if the settings name an unknown carrier."""
     if settings.carrier not in CARRIERS:
         raise UnknownCarrier(
             f"There is no carrier {settings.carrier!r}. Known carriers: {', '.join(sorted(CARRIERS))}."
@@ -30,6 +30,6 @@ def check_carrier(settings: Settings) -> None:
 
 
 def open_carrier(settings: Settings, pool: Pool, secret: bytes) -> Carrier:
-    """Return the carrier that the settings name; raise `UnknownCarrier` where there is none of that name."""
+    """Return the configured carrier; raise `UnknownCarrier`."""
     check_carrier(settings)
     return CARRIERS[settings.carrier](settings, pool, secret)

@@ -1,10 +1,10 @@
-"""Rate limits for anonymous requests: each network has its own share.
+"""Rate limits for anonymous requests, per network.
 
-A network counts for all that it is a part of too (`networks_of`): each wider one has `GROWTH` times the quota. A policy
-may have a total for all networks. A network leaves the more of it to others the more it has had, so that a flood from
-few leaves room for all, and networks that were `known` before have a total of their own.
+A request also counts for the wider networks of its address (`networks_of`), each with `GROWTH` times the quota. A
+policy may have a total for all networks. The more of the total a network has used, the earlier it is refused, so that
+a flood from few networks leaves room for others. Networks that are `known` have a separate total.
 
-Like `Rates`, these are buckets in Valkey, and in the memory of each process while that is away.
+Like `Rates`, these are buckets in Valkey, and in the memory of each process while Valkey is unreachable.
 """
 
 import time
@@ -25,11 +25,11 @@ from app.telemetry.metrics import RATE_LIMITS
 
 KNOWN_FOR = timedelta(days=90)
 
-# ARGV[1] is the window in microseconds, ARGV[2] how much wider networks may do. Then follow, for each claim, how many
-# networks it is counted for, its units, what one unit costs in the narrowest network's bucket, and in that of all (0:
-# there is none), in microseconds. KEYS hold the buckets of the networks, the narrowest first, and, for a total, what
-# marks a known network, the total of known ones and that of others.
-# The answer says for each claim how long to wait, in microseconds; 0 where it is granted.
+# ARGV[1] is the window in microseconds, ARGV[2] the growth of wider networks. Then follow, for each claim, the number
+# of its networks, its units, and the cost of one unit in the narrowest network's bucket and in the total (0: no total),
+# in microseconds. KEYS hold the buckets of the networks, narrowest first, and, for a total, the mark of a known
+# network, the total of known networks and that of others.
+# The reply has the wait of each claim in microseconds; 0 for a granted one.
 _TAKE = """
 local clock = redis.call('time')
 local now, window, growth, answers = clock[1] * 1000000 + clock[2], tonumber(ARGV[1]), tonumber(ARGV[2]), {}
@@ -72,7 +72,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An anonymous request; `total` is the limit of all networks together in a minute, 0 for none."""
+    """An anonymous request; `total` is the limit of all networks together per minute, 0 for none."""
 
     policy: Policy
     networks: Sequence[str]
@@ -88,14 +88,14 @@ class Claim:
 
     @property
     def amounts(self) -> tuple[int, int, int, int]:
-        """Return the numbers of the script."""
+        """Return the arguments of the script."""
         window = rate_limits.WINDOW_SECONDS * 1_000_000
         shared = window // self.total if self.total else 0
         return len(self.networks), self.units, window // self.policy.quota, shared
 
 
 class Shares:
-    """Counts anonymous requests. Requests that arrive together are counted in one call; `close` it at the end."""
+    """Counts anonymous requests. Concurrent requests are counted in one call; `close` it at the end."""
 
     def __init__(self, redis_url: str) -> None:
         self._redis = open_redis(redis_url, TIMEOUT_SECONDS)
@@ -107,9 +107,9 @@ class Shares:
         self._warnings = Throttle()
 
     async def take(self, policy: Policy, address: str, units: int = 1, total: int = 0) -> int:
-        """Count one request from an address of the network; return how many seconds it has to wait, 0 for none.
+        """Count one request of a client address; return its wait in seconds, 0 if allowed.
 
-        One that has to wait does not count, and is told so a moment later.
+        A refused request is not counted, and its refusal is delayed.
         """
         wait = await self._claim(Claim(policy, networks_of(address), min(units, policy.quota), total))
         if wait:
@@ -118,9 +118,9 @@ class Shares:
         return -(-wait // 1_000_000)
 
     async def note_known(self, address: str) -> None:
-        """Remember that somebody who may do so signed in, or was given tokens, from an address's network.
+        """Mark the network of an address as known, after a sign-in or a token response.
 
-        It is not remembered while Valkey is left alone.
+        Skipped during the pause after a failure of Valkey.
         """
         if time.monotonic() < self._rests_until:
             return
@@ -146,7 +146,7 @@ class Shares:
             return [self._take_alone(claim) for claim in claims]
 
     def _take_alone(self, claim: Claim) -> int:
-        """Count a claim that nobody else counts; no network is told from those that were known before."""
+        """Count a claim in this process only, without the distinction of known networks."""
         _, units, cost, shared = claim.amounts
         widths = enumerate(claim.keys[: len(claim.networks)])
         costs = {key: units * cost // GROWTH**wider for wider, key in widths}
@@ -161,5 +161,5 @@ class Shares:
 
 
 def _known(networks: Sequence[str]) -> str:
-    """Return what marks a network as known: the second narrowest, since large clients call from several addresses."""
+    """Return the key that marks a network as known: the second narrowest, as large clients have several addresses."""
     return f"share:known:{networks[min(1, len(networks) - 1)]}"

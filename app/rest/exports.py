@@ -18,7 +18,7 @@ from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import open_unit
 from app.graphql.exports import PATH
-from app.http.anonymous import count_stranger
+from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
 from app.http.identity import request_id
 from app.http.routing import CountedRoute
@@ -49,7 +49,7 @@ class Exports:
     async def download(self, request: Request) -> Response:
         """Answer the archive, in pieces; to HEAD the headers alone."""
         services = self._services
-        await count_stranger(services.limits, address_of(request))
+        await count_anonymous(services.limits, address_of(request))
         token, now = request.path_params["token"], services.clock.now()
         actor = downloads.open_link(services.exports, token, now, request_id())
         units = partial(open_unit, services.database.sessions, actor, services.clock, services.notify)

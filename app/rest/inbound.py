@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
-from app.http.anonymous import count_stranger
+from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
 from app.http.errors import translate
@@ -82,7 +82,7 @@ class CarrierCallbacks:
         try:
             await take(carrier, callback)
         except BadSignature:
-            await count_stranger(self._services.limits, address_of(request))
+            await count_anonymous(self._services.limits, address_of(request))
             raise UnsignedCallback(carrier=carrier.name) from None
         except MalformedCallback as fault:
             await self._services.inbox.keep_unmatched(carrier.name, kind, str(fault), _payload(callback))

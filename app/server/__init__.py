@@ -1,1 +1,1 @@
-"""The HTTP server of the web process: uvicorn's protocols within limits."""
+"""The HTTP server of the web process: uvicorn's protocols with limits."""

@@ -1,4 +1,4 @@
-"""What one connection may take, and which connections give way when there are too many."""
+"""Limits of connections and requests, and eviction when there are too many connections."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from app.domain.kernel.networks import networks_of
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a connection and its requests. `body_bytes` counts what chunks add to a body as well."""
+    """Limits of a connection and its requests. `body_bytes` includes the overhead of chunks."""
 
     connections: int = 2_000
     address_connections: int = 500
@@ -36,11 +36,11 @@ class Limits:
 
 
 class Evictable(Protocol):
-    """A connection that may be closed: it has no request, or only a part of one."""
+    """A connection that may be closed: it has no request, or an incomplete one."""
 
     @property
     def transport(self) -> Any:
-        """Return the transport, by which the connection is known."""
+        """Return the transport, which identifies the connection."""
         ...
 
     def evict(self) -> None:
@@ -49,7 +49,7 @@ class Evictable(Protocol):
 
 
 class BoundedConfig(uvicorn.Config):
-    """The configuration of a server with `limits`; `render` makes an error the status and the JSON of its answer.
+    """The configuration of a server with `limits`; `render` returns the status and JSON body of an error.
 
     `idle` holds the connections without a request, the oldest first, and `unfinished` those whose request has a body
     that did not come whole yet. `tls` is there where HTTPS is served. Each network (an address, or 64 bits of IPv6) may
@@ -75,11 +75,10 @@ class BoundedConfig(uvicorn.Config):
         self.tls, self.ssl = self.ssl, None
 
     def admit(self, transport: Any, connections: int) -> bool:
-        """Give a new connection a place beside so many others; return False where it gets none.
+        """Admit a new connection beside `connections` others; return False when it is refused.
 
-        When all are taken, one is made free by the network that holds most: by its connection that has been without a
-        request for longest, or else by its oldest unfinished request. When the network of the new one has its share,
-        one of its own is closed.
+        At the limit, evict a connection of the network with most connections: the one that is idle for longest, or else
+        its oldest unfinished request. At the limit of the new connection's network, evict one of that network.
         """
         network = self._find_network(transport)
         if network and self._held[network] >= self.limits.address_connections:
@@ -92,12 +91,12 @@ class BoundedConfig(uvicorn.Config):
         return has_place
 
     def forget(self, connection: Evictable) -> None:
-        """Note that a connection is at work, or gone."""
+        """Remove a connection that is busy or closed from the evictable ones."""
         self.idle.pop(connection, None)
         self.unfinished.pop(connection, None)
 
     def release(self, transport: Any) -> None:
-        """Take a connection off the share of its network, once."""
+        """Uncount a connection of its network, once."""
         network = self._networks.pop(transport, None)
         if network:
             self._held[network] -= 1
@@ -108,7 +107,7 @@ class BoundedConfig(uvicorn.Config):
         return chain(self.idle, self.unfinished)
 
     def _evict(self, candidates: Iterator[Evictable]) -> bool:
-        """Close the first of those whose network holds most connections."""
+        """Evict the first candidate of the network with most connections."""
         chosen = max(candidates, key=lambda each: self._held[self._networks.get(each.transport, "")], default=None)
         if chosen is None:
             return False
@@ -118,6 +117,6 @@ class BoundedConfig(uvicorn.Config):
         return True
 
     def _find_network(self, transport: Any) -> str | None:
-        """Return the network of a connection; None for one that does not count: of a proxy, or of a Unix socket."""
+        """Return the network of a connection; None for a trusted proxy or a Unix socket, which have no limit."""
         client = get_remote_addr(transport)
         return None if client is None or client[0] in self._proxies else networks_of(client[0])[0]

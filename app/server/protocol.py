@@ -1,4 +1,4 @@
-"""HTTP/1.1 of the server, within limits: uvicorn's protocol bounds neither the head of a request nor its time."""
+"""HTTP/1.1 with limits: uvicorn's protocol limits neither the size of a request's head nor its time."""
 
 import asyncio
 from typing import Any, cast
@@ -19,20 +19,19 @@ from app.server import request_heads
 from app.server.connection_limits import BoundedConfig
 
 SLICE = 16 * 1024
-"""How much is parsed before the limits are looked at: a network read brings up to 256 KiB."""
+"""Bytes parsed between checks of the limits; a network read returns up to 256 KiB."""
 
 HANDSHAKE_LINE = 8_000
-"""How long a header of a handshake may be: the WebSocket library takes lines of 8 KiB, and raises beyond them."""
+"""Maximum header length of a handshake; the WebSocket library raises for lines over 8 KiB."""
 
 
 class BoundedHttp(HttpToolsProtocol):
     """One connection.
 
-    It is in the head of a request, or between requests, or in a body (`_in_body`). A deadline runs from the connection,
-    or from the first byte of a later head, to the end of that head, and another to the end of the body. A connection
-    without a request is `idle`, one in a body `unfinished`; either gives way to a new one when there are too many.
-
-    What is refused in a head is answered behind the requests before it, and closes the connection.
+    It is in a request's head, between requests, or in a body (`_in_body`). One deadline runs from the start of the
+    connection, or from the first byte of a later head, to the end of that head, and another to the end of the body. A
+    connection without a request is `idle`, one in a body `unfinished`; both can be evicted. An error in a head is
+    answered after the previous requests, and closes the connection.
     """
 
     config: BoundedConfig
@@ -52,7 +51,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Take a connection; when there are too many, close the one that is idle for longest, or else this one."""
+        """Admit a connection, or answer `Unavailable` and close it."""
         has_room = self.config.admit(transport, len(self.connections))
         super().connection_made(transport)
         if has_room:
@@ -65,20 +64,20 @@ class BoundedHttp(HttpToolsProtocol):
             transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Release the connection."""
         self._stop_timers()
         self.config.forget(self)
         self.config.release(self.transport)
         super().connection_lost(exc)
 
     def evict(self) -> None:
-        """Close a connection that has no request, or a part of one."""
+        """Close a connection without a complete request."""
         self.connections.discard(self)
         self._is_over = True
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has come, and refuse what is too much of it."""
+        """Parse received data within the limits."""
         if self._is_over:
             self._discard(len(data))
             return
@@ -114,7 +113,7 @@ class BoundedHttp(HttpToolsProtocol):
             raise HeadersTooLarge()
 
     def _read_plainly(self, rest: bytes) -> None:
-        """Read a request again as one that does not ask for an upgrade: its parser has taken its body for the next."""
+        """Parse a request again without its Upgrade header, after which the parser would ignore its body."""
         assert self._plain_head is not None
         head, self._plain_head = self._plain_head, None
         self._begin_part(in_body=False)
@@ -123,7 +122,7 @@ class BoundedHttp(HttpToolsProtocol):
         self.data_received(head + rest)
 
     def _upgrade(self, rest: bytes) -> None:
-        """Hand the connection to the WebSocket protocol; `rest` is what came behind the head."""
+        """Hand the connection to the WebSocket protocol; `rest` is the data after the head."""
         if self._plain_head is not None:
             self._read_plainly(rest)
             return
@@ -141,7 +140,7 @@ class BoundedHttp(HttpToolsProtocol):
         self.handle_websocket_upgrade()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those behind a body are dropped, since the application has begun."""
+        """Add a header; trailers after a body are dropped, since the application has started."""
         self._header_count += 1
         if self._header_count > self._limits.headers:
             raise HeadersTooLarge()
@@ -149,7 +148,7 @@ class BoundedHttp(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Check the head, and begin or queue the request."""
+        """Check the head, and start or queue the request."""
         assert self.parser
         version = self.parser.get_http_version()
         request_heads.check(version, self.url, self.headers, self._limits.head_bytes)
@@ -164,7 +163,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _ignores_upgrade(self, method: bytes) -> bool:
-        """Tell whether a request is answered as if it asked for no upgrade; raise `InvalidRequest`."""
+        """Return whether the Upgrade header of a request is ignored; raise `InvalidRequest`."""
         if method == b"CONNECT":
             raise InvalidRequest(reason="The service is no proxy")
         if request_heads.names_websocket(self.headers):
@@ -187,7 +186,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Begin the next request, answer what was refused behind the last one, or be idle."""
+        """Start the next request, answer a refused head, or become idle."""
         super().on_response_complete()
         if self.transport.is_closing():
             self._abort_if_unsent()
@@ -199,18 +198,18 @@ class BoundedHttp(HttpToolsProtocol):
             self.config.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Wait for the client to read, but not for ever."""
+        """Pause writing, and abort when the client does not read for `stall_seconds`."""
         super().pause_writing()
         if self._stall is None:
             self._stall = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: the client has read."""
+        """Resume writing after the client has read."""
         self._stop_stall()
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that was idle for too long, even when its client has not read the last answer."""
+        """Close a connection that was idle for too long, even if its client has not read the last response."""
         self.transport.abort()
 
     def _begin_part(self, *, in_body: bool) -> None:
@@ -234,7 +233,7 @@ class BoundedHttp(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _refuse(self, error: DomainError) -> None:
-        """Answer an error and close, behind the requests before it; break off what has been answered in part."""
+        """Answer an error after the previous requests, and close; abort a partly sent response."""
         if not self._is_busy() and not self._in_body:
             self._end(error)
         elif not self._in_body:
@@ -253,7 +252,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Say nothing more, and let the client read what was said while it may still be sending."""
+        """Close the sending side, and give the client `linger_seconds` to read the response."""
         self._stop_timers()
         self._is_over = True
         self.flow.resume_reading()

@@ -1,4 +1,4 @@
-"""Which heads of requests are refused, beyond what the parser refuses."""
+"""Checks of request heads beyond those of the parser."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from app.domain.kernel.errors import HeadersTooLarge, InvalidRequest
 
 VERSIONS = ("1.0", "1.1")
 UPGRADING = (b"upgrade", b"http2-settings")
-"""The headers of a wish to upgrade, which `Connection` names too."""
+"""The headers of an upgrade, also named in `Connection`."""
 
 _HOST = re.compile(rb"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
@@ -15,8 +15,7 @@ _HOST = re.compile(rb"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5
 def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most_bytes: int) -> None:
     """Raise `HeadersTooLarge` or `InvalidRequest`; the names of `headers` are in lower case.
 
-    A proxy may read a request that has two meanings in another way than this server does, and take a part of its body
-    for a request, or one host for another.
+    Ambiguous requests are refused because a proxy may parse them differently (request smuggling, host confusion).
     """
     if len(url) + sum(len(name) + len(value) + 4 for name, value in headers) > most_bytes:
         raise HeadersTooLarge()
@@ -27,12 +26,12 @@ def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most
 
 
 def names_websocket(headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    """Tell whether a request asks for a WebSocket, perhaps among other protocols."""
+    """Return whether the Upgrade header includes WebSocket."""
     return any(name == b"upgrade" and b"websocket" in value.lower() for name, value in headers)
 
 
 def without_upgrade(method: bytes, url: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Return the head of a request as it is when its wish to upgrade is ignored (RFC 9110, section 7.8)."""
+    """Return the head of a request without its upgrade headers, which a server may ignore (RFC 9110, 7.8)."""
     lines = [b"%b %b HTTP/%b" % (method, url, version.encode())]
     for name, value in headers:
         if name == b"connection":
@@ -44,9 +43,9 @@ def without_upgrade(method: bytes, url: bytes, version: str, headers: Sequence[t
 
 
 def check_has_no_body(headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Raise `InvalidRequest` for a body beside `Upgrade: websocket`: a proxy may take it for something else."""
-    told = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
-    if told.pop(b"content-length", b"0").strip(b"0") or told:
+    """Raise `InvalidRequest` for a body with `Upgrade: websocket`, which a proxy may parse differently."""
+    framing = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
+    if framing.pop(b"content-length", b"0").strip(b"0") or framing:
         raise InvalidRequest(reason="A request to upgrade the connection has no body")
 
 
@@ -60,7 +59,7 @@ def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
 
 
 def _check_target(url: bytes, host: bytes) -> None:
-    """Take a path, or an address of the same host."""
+    """Raise `InvalidRequest` unless the target is a path or a URL of the same host."""
     if url.startswith(b"/"):
         return
     scheme, _, rest = url.partition(b"://")

@@ -1,4 +1,4 @@
-"""The sockets that the web process listens on."""
+"""Listening sockets of the web process."""
 
 import errno
 import resource
@@ -8,17 +8,17 @@ from contextlib import suppress
 from app import keepalive
 
 FILES_BESIDES = 256
-"""How many files and connections of its own a process may have open beside those of clients."""
+"""The number of open files of a process besides client connections."""
 
 
 class PortTaken(Exception):
-    """Another program listens where the service is to, or nobody can listen there."""
+    """The port is in use, or the service cannot listen on it."""
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Take a port on every address of a host; connections are accepted once the server starts. Raises `PortTaken`.
+    """Bind a port on every address of a host; the server accepts connections later. Raises `PortTaken`.
 
-    What is accepted inherits the options: a client that vanished without a word is found by probes.
+    Accepted connections inherit the keep-alive options, which detect vanished clients.
     """
     bound: list[socket.socket] = []
     try:
@@ -39,13 +39,13 @@ def bind(host: str, port: int) -> list[socket.socket]:
 
 
 def close(sockets: list[socket.socket]) -> None:
-    """Give the ports back."""
+    """Close the sockets."""
     for sock in sockets:
         sock.close()
 
 
 def allow_files(connections: int) -> None:
-    """Let this process have as many files open as its connections need, if the machine allows that."""
+    """Raise the limit of open files to the number of connections, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + FILES_BESIDES
     if soft < wanted:

@@ -1,4 +1,4 @@
-"""The certificate and key that the web process serves HTTPS with."""
+"""Checks of the TLS certificate and key of the web process."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 
 class InvalidCertificate(Exception):
-    """The service cannot serve HTTPS with the certificate and key that it was given."""
+    """The given certificate and key cannot be used for HTTPS."""
 
 
 def check(certificate: Path | None, key: Path | None) -> None:
@@ -31,7 +31,7 @@ def _read_certificate(path: Path) -> object:
 
 
 def _read_key(path: Path) -> object:
-    """Return the public key that belongs to the private key of a file."""
+    """Return the public key of the private key in a file."""
     try:
         return load_pem_private_key(_read(path), None).public_key()
     except TypeError:

@@ -1,4 +1,4 @@
-"""WebSockets of the server, within limits."""
+"""WebSockets with limits."""
 
 import asyncio
 from typing import Any
@@ -10,10 +10,10 @@ from app.server.connection_limits import BoundedConfig
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """One connection. Until the application has sent its first message, it gives way to new ones as an idle one does,
-    and has `handshake_seconds`.
+    """One connection.
 
-    What it takes in is bounded while the client does not read what it is sent, pongs included.
+    Until the application sends its first message, within `handshake_seconds`, it can be evicted like an idle one.
+    Reading is paused while the client does not read, so that queued responses, pongs included, stay limited.
     """
 
     config: BoundedConfig
@@ -32,22 +32,22 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._begin = self.loop.call_later(self._limits.handshake_seconds, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Release the connection."""
         self.config.idle.pop(self, None)
         self.config.release(self.transport)
         for timer in (self._stall, self._end, self._begin):
             if timer is not None:
                 timer.cancel()
-        self.connections.add(self)  # the base class removes it; an evicted one is gone already
+        self.connections.add(self)  # the base class removes it; an evicted connection was removed before
         super().connection_lost(exc)
 
     def evict(self) -> None:
-        """Close a connection that was not answered yet."""
+        """Close a connection without a response."""
         self.connections.discard(self)
         self.transport.abort()
 
     async def send(self, message: Any) -> None:
-        """Send what the application says."""
+        """Send a message of the application."""
         if message["type"] == "websocket.send":
             self.config.idle.pop(self, None)
             if self._begin is not None:
@@ -55,14 +55,14 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         await super().send(message)
 
     def pause_writing(self) -> None:
-        """Read nothing while the client does not, and wait for it, but not for ever."""
+        """Pause reading and writing, and abort when the client does not read for `stall_seconds`."""
         super().pause_writing()
         if self._stall is None:
             self.transport.pause_reading()
             self._stall = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: the client has read."""
+        """Resume after the client has read."""
         super().resume_writing()
         if self._stall is not None:
             self._stall.cancel()
@@ -71,33 +71,33 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
                 self.transport.resume_reading()
 
     async def receive(self) -> Any:
-        """Return the next message; the client is read from while it reads as well."""
+        """Return the next message; keep reading paused while the client does not read."""
         message = await super().receive()
         if self._stall is not None and not self.transport.is_closing():
             self.transport.pause_reading()
         return message
 
     def handle_cont(self, event: Frame) -> None:
-        """Take a part of a message."""
+        """Add a fragment of a message, up to the limit."""
         if len(self.frames) >= self._limits.fragments:
             self._fail(CloseCode.MESSAGE_TOO_BIG, "The message has too many parts")
         else:
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """Queue a message for the application."""
+        """Queue a message for the application, up to the limit."""
         if self.queue.qsize() >= self._limits.waiting_messages:
             self._fail(CloseCode.POLICY_VIOLATION, "Too many messages wait")
         else:
             super().send_receive_event_to_app()
 
     def keepalive_timeout(self) -> None:
-        """Close a connection whose client answers no ping, whether or not it reads the reason."""
+        """Close a connection whose client does not answer pings."""
         super().keepalive_timeout()
         self._abort_later()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
-        """Have the connection end soon after the application did."""
+        """Close the connection soon after the application has ended."""
         super().on_task_complete(task)
         if not self.disconnected:
             self._abort_later()

@@ -108,7 +108,7 @@ class Settings(WebSettings, WebhookSettings):
 
     @property
     def in_development(self) -> bool:
-        """Tell whether the service may be used from this machine only, and needs neither https nor a key of its own."""
+        """Return whether the service is used from this machine only, without https and with a generated secret key."""
         return self.environment == "development"
 
 

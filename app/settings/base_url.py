@@ -1,4 +1,4 @@
-"""The address that clients use: what `MESSAGING_BASE_URL` may be, and which hosts are loopback."""
+"""Validation of `MESSAGING_BASE_URL`, and of loopback hosts."""
 
 import re
 from functools import lru_cache
@@ -26,18 +26,18 @@ def normalize(text: str) -> str:
 
 
 def is_host(text: str) -> bool:
-    """Tell whether a text is a host: a name in ASCII, or an address of IPv4 or IPv6 without brackets."""
+    """Return whether a text is a host: a name in ASCII, or an address of IPv4 or IPv6 without brackets."""
     return len(text) <= 253 and (_is_address(text) or bool(_NAME.fullmatch(text.lower())))
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches a host; a name but `localhost` may mean any machine."""
+    """Return whether a host is loopback; a name other than `localhost` may be any machine."""
     return host.lower() == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
 @lru_cache(maxsize=1024)
 def is_loopback_authority(text: str) -> bool:
-    """Tell whether the value of a `Host` header names a loopback host, with or without a port."""
+    """Return whether the value of a `Host` header names a loopback host, with or without a port."""
     try:
         parts = split(f"//{text}")
         return parts.netloc == text and parts.port != 0 and is_loopback(parts.hostname or "")

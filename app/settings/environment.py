@@ -1,4 +1,4 @@
-"""Development and production: which one `messaging serve` says, and what each refuses to start with."""
+"""Development and production: the default of `messaging serve`, and the settings that each refuses."""
 
 from app.settings import Settings
 from app.settings.base_url import is_loopback
@@ -51,7 +51,7 @@ def _check_production(settings: Settings) -> None:
 
 
 def check_secret_key(settings: Settings) -> None:
-    """Raise `MissingSecretKey` in production where the operator gave none."""
+    """Raise `MissingSecretKey` in production without a secret key."""
     if settings.secret_key is None and not settings.in_development:
         raise MissingSecretKey(
             "MESSAGING_SECRET_KEY is not set. In production it is a random text of at least 32 bytes, such as "

@@ -1,21 +1,21 @@
-"""Refusals of settings; each text is one sentence or two for the operator."""
+"""Errors of settings; each text is one or two sentences for the operator."""
 
 
 class UnknownSetting(Exception):
-    """A `MESSAGING_*` name that the service does not know; it would be ignored in silence otherwise."""
+    """An unknown `MESSAGING_*` name, which would otherwise be ignored silently."""
 
 
 class InvalidSetting(Exception):
-    """A setting has a value that it cannot have."""
+    """A setting has an invalid value."""
 
 
 class UnsafeStart(Exception):
-    """The settings do not fit the environment, development or production, in which the service is to run."""
+    """The settings do not fit the environment, development or production."""
 
 
 class MissingSecretKey(UnsafeStart):
-    """A service in production was given no secret key."""
+    """A service in production has no secret key."""
 
 
 class InvalidKeyFile(Exception):
-    """The file that keeps the secret key of development holds no good key, or cannot be read."""
+    """The file with the secret key of development is invalid or cannot be read."""

@@ -1,4 +1,4 @@
-"""The secret key: given by the operator, or made at the first start in development and kept in the data folder."""
+"""The secret key: set by the operator, or generated at the first start in development and stored in the data folder."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ LEAST_BYTES = 32
 
 
 def read_or_make(data: Path) -> bytes:
-    """Return the key that a data folder keeps; make it where there is none. Raises `InvalidKeyFile`."""
+    """Return the key in a data folder; generate a missing one. Raises `InvalidKeyFile`."""
     path = data / KEY_FILE
     try:
         if not path.exists():
@@ -23,7 +23,7 @@ def read_or_make(data: Path) -> bytes:
 
 
 def read(path: Path) -> bytes:
-    """Return the key that a file keeps; raise `InvalidKeyFile` where it is none."""
+    """Return the key in a file; raise `InvalidKeyFile` for an invalid one."""
     try:
         key = path.read_bytes().strip()
     except OSError as problem:
@@ -31,7 +31,7 @@ def read(path: Path) -> bytes:
     if len(key) < LEAST_BYTES:
         raise InvalidKeyFile(
             f"The secret key in {path} has {len(key)} bytes, and needs {LEAST_BYTES}. Restore the file from a backup; "
-            "or remove it to have a new key made, with which API keys, sessions and OAuth connections of before end."
+            "or remove it to generate a new key, which ends all API keys, sessions and OAuth connections."
         )
     return key
 

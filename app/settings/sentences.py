@@ -8,11 +8,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 SECRET = frozenset({"database_url", "redis_url", "secret_key", "smtp_url"})
-"""Settings whose values no message repeats: they may hold passwords."""
+"""Settings whose values are never shown, because they may contain passwords."""
 
 
 def refuse(fields: Mapping[str, FieldInfo], names: Mapping[str, str], fault: ErrorDetails) -> str:
-    """Return the sentence for what pydantic found wrong; one about several settings comes with its own."""
+    """Return the message of a pydantic error; a model validator provides its own."""
     if not fault["loc"]:
         return f"{fault['msg'].removeprefix('Value error, ')}."
     name = next(name for name in fields if fault["loc"][0] in (name, names[name]))
@@ -23,7 +23,7 @@ def refuse(fields: Mapping[str, FieldInfo], names: Mapping[str, str], fault: Err
 
 
 def allowed(field: FieldInfo) -> str:
-    """Return what a setting may be: its description, or the limits of its type."""
+    """Return the allowed values of a setting: its description, or the limits of its type."""
     if field.description:
         return field.description
     if get_origin(field.annotation) is Literal:
@@ -44,7 +44,7 @@ def _range(metadata: Sequence[Any]) -> str:
 
 
 def _limit(metadata: Sequence[Any], name: str) -> Any:
-    """Return a limit that the metadata of a field holds, or None."""
+    """Return a limit from the metadata of a field, or None."""
     for each in metadata:
         for part in getattr(each, "metadata", ()) or (each,):
             if (found := getattr(part, name, None)) is not None:

@@ -1,4 +1,4 @@
-"""Types of the settings that are texts."""
+"""Checks of the settings that are texts."""
 
 from collections.abc import Callable, Mapping
 from email.utils import parseaddr
@@ -9,12 +9,12 @@ from app.urls import split
 
 
 def is_secret_key(text: str) -> bool:
-    """Tell whether a text is long enough that it cannot be guessed."""
+    """Return whether a text is long enough that it cannot be guessed."""
     return len(text.encode()) >= LEAST_BYTES
 
 
 def is_mail_server(text: str) -> bool:
-    """Tell whether a text is the address of a mail server."""
+    """Return whether a text is the address of a mail server."""
     try:
         parts = split(text)
         return parts.scheme in ("smtp", "smtps") and bool(parts.hostname) and parts.port != 0
@@ -23,7 +23,7 @@ def is_mail_server(text: str) -> bool:
 
 
 def is_mailbox(text: str) -> bool:
-    """Tell whether a text is a mail address, with or without a name before it."""
+    """Return whether a text is a mail address, with or without a name before it."""
     name, _, domain = parseaddr(text)[1].rpartition("@")
     return bool(name) and is_host(domain)
 

@@ -59,14 +59,14 @@ RATE_LIMITS = Counter(
 )
 WEBHOOKS_IN_FLIGHT = Gauge(
     "messaging_webhooks_in_flight",
-    "Posts to subscribers that are under way.",
+    "POSTs to subscribers in flight.",
     registry=REGISTRY,
     multiprocess_mode="livesum",
 )
 SIGN_INS = Counter("messaging_sign_ins", "Attempts to sign in, by result.", ["result"], registry=REGISTRY)
 ATTEMPTS_UNCHECKED = Counter(
     "messaging_attempts_unchecked",
-    "Attempts with a password that were not held back, since Redis was away.",
+    "Password attempts that were not throttled because Redis was unreachable.",
     registry=REGISTRY,
 )
 MAILS = Counter("messaging_mails", "Mails, by result.", ["result"], registry=REGISTRY)
@@ -84,7 +84,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A metric that is read when Prometheus asks: `read` returns one number for each value of `label`."""
+    """A metric that is read at each scrape: `read` returns one number for each value of `label`."""
 
     name: str
     documentation: str

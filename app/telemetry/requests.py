@@ -33,7 +33,7 @@ def add_headers(headers: Mapping[str, str]) -> None:
 
 
 class RequestTelemetry:
-    """ASGI middleware, to be the outermost: its header is then on every answer, errors included.
+    """The outermost ASGI middleware, so that its header is on every response, errors included.
 
     The id is the client's `X-Request-Id`, if it is 8 to 64 letters, digits, `-` and `_`, else a new one that sorts
     by time. It is left in `scope["state"]["request_id"]`.
@@ -52,7 +52,7 @@ class RequestTelemetry:
         self._log = structlog.get_logger(__name__).bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and record its answer."""
+        """Handle a request, and record its response."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The page of who is signed in: who they are, where they are signed in, what acts for them, their password."""
+"""The page of the signed-in user: profile, sessions, connected applications and password."""
 
 import re
 from contextlib import AbstractAsyncContextManager
@@ -32,7 +32,7 @@ NOTICES = {
 }
 MEANWHILE = "Your password was changed meanwhile. Sign out, and sign in with the new one."
 KEY = re.compile(r"[0-9]{1,18}")
-"""The ids that a row can have: the database counts in 64 bits."""
+"""The form of an id; ids have 64 bits."""
 
 
 def routes(services: Services, browser: Browser) -> list[Route]:
@@ -48,21 +48,21 @@ def routes(services: Services, browser: Browser) -> list[Route]:
 
 
 class AccountPage:
-    """What the page shows and does."""
+    """The handlers of the page."""
 
     def __init__(self, services: Services, browser: Browser) -> None:
         self._services = services
         self._browser = browser
 
     async def show(self, request: Request) -> Response:
-        """Show the page, or lead to where one signs in."""
+        """Show the page, or redirect to the sign-in page."""
         signed_in = await self._browser.find(request)
         if signed_in is None:
             return self._browser.redirect(login_path(LANDING))
         return await self._page(request, signed_in)
 
     async def change_password(self, request: Request) -> Response:
-        """Change the password, and sign out everywhere else."""
+        """Change the password, and end all other sessions."""
         form = await self._browser.read_form(request)
         signed_in = await self._browser.find(request)
         if signed_in is None:
@@ -93,7 +93,7 @@ class AccountPage:
         return self._browser.redirect(f"{LANDING}?notice=session_ended")
 
     async def disconnect(self, request: Request) -> Response:
-        """End what the user allowed an application."""
+        """Disconnect an application of the user."""
         await self._browser.read_form(request)
         signed_in = await self._browser.find(request)
         if signed_in is None:
@@ -154,7 +154,7 @@ def _instant(at: datetime) -> str:
 
 
 def _key_in(request: Request, kind: str) -> int:
-    """Return the id in the path; raise `NotFound` for one that no row can have."""
+    """Return the id in the path; raise `NotFound` for a malformed one."""
     text = request.path_params["id"]
     if not KEY.fullmatch(text):
         raise NotFound(kind=kind, id=text[:40])

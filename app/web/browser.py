@@ -1,4 +1,4 @@
-"""Browsers: who is signed in there, which forms are ours, and how a page leaves."""
+"""Browser sessions, CSRF checks of forms, and responses with pages."""
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,7 +15,7 @@ from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.models import Account, Session, User
 from app.domain.accounts.sessions import LONGEST, Entry, Visitor
 from app.domain.kernel.errors import DomainError, RateLimited, UnsupportedMediaType
-from app.http.anonymous import count_stranger
+from app.http.anonymous import count_anonymous
 from app.http.body import FORM as FORM_TYPE
 from app.http.body import media_type_of, parse_form, read_body
 from app.http.client_address import address_of
@@ -37,7 +37,7 @@ FORM_SECONDS = 3600
 KNOWN_SECONDS = 365 * 24 * 3600
 MAX_FORM = 64 * 1024
 
-# No `form-action`: Chromium holds redirects after a form to it too, and would stop the one to an application.
+# No `form-action`: Chromium applies it to redirects after a form too, and would block the one to an application.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
     "frame-ancestors 'none'; base-uri 'none'",
@@ -51,7 +51,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class FormRefused(DomainError):
-    """The form came from another site, or from a page that is out of date. Load the page again and send it anew."""
+    """The form was sent by another site, or by a page that is out of date. Reload the page and send the form again."""
 
     code = "form_refused"
     status = 403
@@ -62,7 +62,7 @@ class FormRefused(DomainError):
 class SignedIn:
     """Who is signed in, in which account and session.
 
-    `browser` is the cookie by which the browser is known from now on, where the user has just signed in.
+    `browser` is the cookie of a known browser, set directly after a sign-in.
     """
 
     user: User
@@ -73,101 +73,103 @@ class SignedIn:
 
 
 def render(template: str, status: int = 200, **values: Any) -> Response:
-    """Return a page of a template; each is given `style`, the address of the style sheet."""
+    """Return a page of a template; `style` is the path of the style sheet."""
     text = TEMPLATES.get_template(template).render({"style": STYLE_PATH, **values})
     return Response(text, status, HEADERS, "text/html")
 
 
 class Browser:
-    """Sessions and forms, which the pages share."""
+    """Sessions, cookies and forms of all pages."""
 
     def __init__(self, services: Services) -> None:
-        self._door = services.authentication
+        self._authentication = services.authentication
         self._limits = services.limits
         self._origin = Origin.of(services.settings)
 
     async def find(self, request: Request) -> SignedIn | None:
-        """Return who is signed in; a request looks it up once."""
+        """Return the signed-in user, looked up once per request."""
         if not hasattr(request.state, "signed_in"):
             token = self._cookie(request, SESSION)
-            entry = await self._door.find(token) if token else None
+            entry = await self._authentication.find(token) if token else None
             request.state.signed_in = self._signed_in(entry, token) if entry and token else None
         return request.state.signed_in
 
     async def admit(self, request: Request, units: int = 1) -> None:
-        """Count a request of who is not signed in for its network; raise `RateLimited`."""
+        """Count a request without a session for its network; raise `RateLimited`."""
         if await self.find(request) is None:
-            await count_stranger(self._limits, address_of(request), units)
+            await count_anonymous(self._limits, address_of(request), units)
         else:
             recognise()
 
     async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
-        """Sign a user in, under a new session; `attach` it to the response.
+        """Sign a user in with a new session; `attach` it to the response.
 
-        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        Raises `SignInRefused`, with the same text for every cause, or `RateLimited` after several failures.
         """
         old_token, visiting = self._cookie(request, SESSION) or "", self.visitor(request)
         try:
-            entry, token = await self._door.enter(email, password, visiting, old_token)
+            entry, token = await self._authentication.enter(email, password, visiting, old_token)
         except (SignInRefused, RateLimited) as refused:
             SIGN_INS.labels("refused" if isinstance(refused, SignInRefused) else "held_back").inc()
             raise
         SIGN_INS.labels("signed_in").inc()
         await self._limits.shares.note_known(visiting.address)
-        return replace(self._signed_in(entry, token), browser=self._door.remember_browser(email, visiting))
+        return replace(self._signed_in(entry, token), browser=self._authentication.remember_browser(email, visiting))
 
     def attach(self, response: Response, signed_in: SignedIn) -> None:
-        """Give the browser the cookie of its session, and take the one of forms sent before."""
+        """Set the session cookie, and delete the cookie of anonymous forms."""
         self._set_cookie(response, SESSION, signed_in.token, int(LONGEST.total_seconds()))
         self._set_cookie(response, BROWSER, signed_in.browser, KNOWN_SECONDS)
         self._set_cookie(response, FORM, "", 0)
 
     def recognise(self, request: Request, response: Response, email: str) -> None:
-        """Give a browser the cookie by which it is known, once its user has opened a link that was mailed."""
-        self._set_cookie(response, BROWSER, self._door.remember_browser(email, self.visitor(request)), KNOWN_SECONDS)
+        """Set the cookie of a known browser, after its user has opened a mailed link."""
+        self._set_cookie(
+            response, BROWSER, self._authentication.remember_browser(email, self.visitor(request)), KNOWN_SECONDS
+        )
 
     def visitor(self, request: Request) -> Visitor:
-        """Return where a request comes from."""
+        """Return the origin of a request."""
         known_as = self._cookie(request, BROWSER) or ""
         return Visitor(address_of(request), request.headers.get("user-agent", ""), request_id(), known_as)
 
     async def sign_out(self, request: Request, response: Response) -> None:
-        """End the session, and take its cookie."""
+        """End the session, and delete its cookie."""
         token = self._cookie(request, SESSION)
-        if token and (entry := await self._door.find(token)):
-            await self._door.leave(entry, self.visitor(request))
+        if token and (entry := await self._authentication.find(token)):
+            await self._authentication.leave(entry, self.visitor(request))
         self._set_cookie(response, SESSION, "", 0)
 
     async def read_form(self, request: Request) -> dict[str, str]:
-        """Return the fields of a form that `check_form` has nothing against."""
+        """Return the fields of a form after `check_form`."""
         form = await _read_form(request)
         self.check_form(request, form)
         return form
 
     def check_form(self, request: Request, form: Mapping[str, str]) -> None:
-        """Raise `FormRefused` for a form that another site sent, or that lacks the token of this browser's pages."""
+        """Raise `FormRefused` for a form sent by another site, or without this browser's CSRF token."""
         cookie = self._cookie(request, SESSION) or self._cookie(request, FORM)
         given = form.get(TOKEN_FIELD, "").encode()
         if self._origin.sent(request.headers) is False or cookie is None:
             raise FormRefused()
-        if not hmac.compare_digest(self._door.tokens.of_form(cookie).encode(), given):
+        if not hmac.compare_digest(self._authentication.tokens.of_form(cookie).encode(), given):
             raise FormRefused()
 
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
-        """Return a page. Its template is given `form_token`, which each of its forms must send, and `style`."""
+        """Return a page. Its template gets `style`, and `form_token`, which each of its forms must send."""
         session = self._cookie(request, SESSION)
-        cookie = session or self._cookie(request, FORM) or self._door.tokens.make()
-        response = render(template, status, form_token=self._door.tokens.of_form(cookie), **context)
+        cookie = session or self._cookie(request, FORM) or self._authentication.tokens.make()
+        response = render(template, status, form_token=self._authentication.tokens.of_form(cookie), **context)
         if not session:
             self._set_cookie(response, FORM, cookie, FORM_SECONDS)
         return response
 
     def redirect(self, path: str) -> Response:
-        """Return the answer that leads a browser on, after a form too."""
+        """Return a redirect to a path, followed with GET (303)."""
         return Response(status_code=303, headers={**HEADERS, "Location": path})
 
     def shown(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint whose refusals are pages; it counts who is not signed in."""
+        """Return an endpoint that shows errors as pages, and counts requests without a session."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -181,7 +183,7 @@ class Browser:
         return answer
 
     def refuse(self, request: Request, error: DomainError) -> Response:
-        """Return a page that tells of an error."""
+        """Return the page of an error."""
         shown = {"error": error, "request_id": request_id(), "has_session": self._cookie(request, SESSION) is not None}
         response = self.page(request, "refused.html", error.status, **shown)
         response.headers.update(retry_headers(error, error.status))

@@ -1,4 +1,4 @@
-"""What the pages under /account share: they run documents of the contract as the user who is signed in."""
+"""Shared base of the pages under /account, which run operation documents as the signed-in user."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -28,12 +28,12 @@ from app.web.wording import seconds_of, wait
 
 DOCUMENTS = Path(__file__).parent / "operations"
 ID = re.compile(r"[0-9]{1,18}")
-"""The ids that a row can have: the database counts in 64 bits."""
+"""The form of an id; ids have 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request of a user who is signed in, and the fields of the form that it sent."""
+    """A request of a signed-in user, and its form fields."""
 
     request: Request
     signed_in: SignedIn
@@ -41,17 +41,17 @@ class Visit:
 
     @property
     def actor(self) -> Actor:
-        """Return the user as an actor."""
+        """Return the actor of the user."""
         return actor_of(self.signed_in.user, request_id())
 
     @property
     def is_owner(self) -> bool:
-        """Tell whether the user may change the account."""
+        """Return whether the user may change the account."""
         return Scope.account_write in self.actor.scopes
 
     @property
     def id(self) -> int:
-        """Return the id in the path; raise `NotFound` for one that no row can have."""
+        """Return the id in the path; raise `NotFound` for a malformed one."""
         text = self.request.path_params["id"]
         if not ID.fullmatch(text):
             raise NotFound(kind="record", id=text[:40])
@@ -60,14 +60,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A refusal to be shown on a page: its sentence, beside the field or in the row that it is about."""
+    """An error to show on a page, beside the field or row named by `place`."""
 
     error: DomainError
     place: str
 
     @property
     def text(self) -> str:
-        """Return the sentence."""
+        """Return the text to show."""
         return wait(self.error) if isinstance(self.error, RateLimited) else str(self.error)
 
 
@@ -75,7 +75,7 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 
 class Console:
-    """Runs documents for visits, and answers them with pages."""
+    """Runs operation documents for visits, and returns pages."""
 
     def __init__(self, browser: Browser, executor: Executor) -> None:
         self._browser = browser
@@ -83,7 +83,7 @@ class Console:
         self._documents = operations()
 
     def route(self, path: str, method: str, handler: Handler, page: str) -> Route:
-        """Return a route for who is signed in; others are led to where one signs in, and from there to a page."""
+        """Return a route for signed-in users; others are redirected to sign in, and then to `page`."""
 
         async def answer(request: Request) -> Response:
             form = await self._browser.read_form(request) if method == "POST" else {}
@@ -103,7 +103,7 @@ class Console:
         return (await self._executor(operation, variables, visit.actor)).value
 
     def page(self, visit: Visit, template: str, fault: Fault | None, **values: Any) -> Response:
-        """Return a page, with the refusal in its place."""
+        """Return a page, with the error at its place."""
         notice = None if fault else visit.request.query_params.get("notice", "")
         shown = {"visit": visit, "fault": fault, "notice": notice, **values}
         response = self._browser.page(visit.request, template, fault.error.status if fault else 200, **shown)
@@ -112,26 +112,26 @@ class Console:
         return response
 
     def now(self) -> datetime:
-        """Return the present instant, in UTC."""
+        """Return the present time in UTC."""
         return self._executor.services.clock.now()
 
     def redirect(self, path: str) -> Response:
-        """Lead the browser on."""
+        """Return a redirect to a path."""
         return self._browser.redirect(path)
 
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Return the documents of the pages by their names; one that does not fit the contract raises `InvalidDocument`."""
+    """Return the pages' operation documents by name; raise `InvalidDocument` for one that does not fit the contract."""
     return {operation.name: operation for operation in load(DOCUMENTS, contract())}
 
 
 def place_of(error: DomainError, fields: tuple[str, ...]) -> str:
-    """Return the field that the sentence of an error begins with; the first one where it begins with none."""
+    """Return the field whose name begins the text of an error; otherwise the first field."""
     return next((field for field in fields if str(error).startswith(field)), fields[0])
 
 
 def day(at: str | datetime | None) -> str:
-    """Return the date of an instant of the contract, in words."""
+    """Return the date of a timestamp in words; empty for None."""
     instant = datetime.fromisoformat(at) if isinstance(at, str) else at
     return f"{instant:%-d %B %Y}" if instant else ""

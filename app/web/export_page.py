@@ -1,4 +1,4 @@
-"""The page from which owners download the export of their account."""
+"""The page where owners download the export of their account."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,7 +21,7 @@ def routes(console: Console) -> list[Route]:
 
 
 class ExportPage:
-    """What the page shows and does, for owners alone."""
+    """The handlers of the page, for owners only."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -32,7 +32,7 @@ class ExportPage:
         return self._console.page(visit, "export.html", None)
 
     async def download(self, visit: Visit) -> Response:
-        """Make a link to the export, and lead the browser to it."""
+        """Create a link to the export, and redirect to it."""
         try:
             link = await self._console.run(visit, DOCUMENT)
         except DomainError as refused:

@@ -1,4 +1,4 @@
-"""Pages about the service itself: its front page, the error codes, and the page of a missing address."""
+"""Public pages: the front page, the error codes, and the page for an unknown path."""
 
 import inspect
 
@@ -27,7 +27,7 @@ def routes() -> list[Route]:
 
 
 def missing(request: Request) -> Response | None:
-    """Return the page of an address where nothing is, to a browser; None to a program."""
+    """Return the page for an unknown path if the client accepts HTML; otherwise None."""
     accepted = request.headers.get("accept", "").lower().split(",")
     wants_page = any(each.partition(";")[0].strip() == "text/html" for each in accepted)
     is_read = request.method in ("GET", "HEAD")

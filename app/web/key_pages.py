@@ -1,4 +1,4 @@
-"""The page of API keys: list, make, rotate and revoke them."""
+"""The page of API keys: list, create, rotate and revoke them."""
 
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -16,7 +16,7 @@ from app.web.wording import WORDS
 PATH = "/account/keys"
 ALLOWED = "scope:"
 FIELDS = ("name", "kind", "scopes", "expires")
-NOTICES = {"revoked": "The key is revoked, with everything that was made with it."}
+NOTICES = {"revoked": "The key and everything created with it are revoked."}
 OVERLAP_HOURS = 24
 MAX_ENDED = 20
 
@@ -36,7 +36,7 @@ def routes(console: Console) -> list[Route]:
 
 
 class KeyPages:
-    """What the page shows and does. A member sees and makes `auto_` keys of their own."""
+    """The handlers of the page. A member sees and creates only `auto_` keys of their own."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -46,7 +46,7 @@ class KeyPages:
         return await self._page(visit)
 
     async def make(self, visit: Visit) -> Response:
-        """Make a key, and show its text this once."""
+        """Create a key, and show its text once."""
         form = visit.form
         is_general = visit.is_owner and form.get("kind") != KeyKind.auto
         document = "page_make_key" if is_general else "page_make_automation_key"
@@ -60,7 +60,7 @@ class KeyPages:
         return await self._page(visit, made=made)
 
     async def rotate(self, visit: Visit) -> Response:
-        """Rotate a key, and show the text of the new one this once; the old one works for a day."""
+        """Rotate a key, and show the text of the new one once; the old one works for another day."""
         try:
             made = await self._console.run(visit, "page_rotate_key", id=visit.id, overlap_hours=OVERLAP_HOURS)
         except DomainError as refused:
@@ -100,7 +100,7 @@ class KeyPages:
         )
 
     async def _list(self, visit: Visit, *, is_needed: bool) -> Any:
-        """Return the keys; None where they cannot be listed but are not needed: beside a key that was just made."""
+        """Return the keys; None when the list fails on the page that shows a new key's text."""
         try:
             return await self._console.run(visit, "page_keys" if visit.is_owner else "page_automation_keys")
         except Exception as cause:
@@ -111,14 +111,14 @@ class KeyPages:
 
 
 def _is_elsewhere(fault: Fault | None, keys: list[dict[str, Any]]) -> bool:
-    """Tell whether a refusal has no place on the page: it is about a key that is not shown as living."""
-    living = {f"key-{key['id']}" for key in keys if not key["ended"]}
-    return fault is not None and fault.place not in living | set(FIELDS)
+    """Return whether an error has no place on the page, because its key is not among the active ones."""
+    active = {f"key-{key['id']}" for key in keys if not key["ended"]}
+    return fault is not None and fault.place not in active | set(FIELDS)
 
 
 def _shown(key: Any, now: datetime) -> dict[str, Any]:
     expires = datetime.fromisoformat(key["expires_at"]) if key["expires_at"] else None
-    ended = "Revoked" if key["revoked_at"] else "Ran out" if expires and expires <= now else ""
+    ended = "Revoked" if key["revoked_at"] else "Expired" if expires and expires <= now else ""
     return {
         "id": key["id"],
         "name": key["name"],

@@ -1,4 +1,4 @@
-"""The page of the people of an account: list, invite, change and remove them."""
+"""The page of the account's users: list, invite, change and remove them."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,8 +11,8 @@ INVITATIONS = "/account/invitations"
 ROLES = {"owner": "Owner", "member": "Member", "service": "Service"}
 NOTICES = {
     "invited": "The invitation is on its way. Its link works for 7 days.",
-    "withdrawn": "The invitation is withdrawn: its link works no more.",
-    "role": "The role is changed, from now on.",
+    "withdrawn": "The invitation is withdrawn. Its link no longer works.",
+    "role": "The role is changed.",
     "removed": "The person is removed.",
 }
 
@@ -32,7 +32,7 @@ def routes(console: Console) -> list[Route]:
 
 
 class PeoplePages:
-    """What the page shows and does. Members see the people; owners change them."""
+    """The handlers of the page. Members see the users; owners change them."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -51,7 +51,7 @@ class PeoplePages:
         return self._console.redirect(f"{PATH}?notice=invited")
 
     async def resend(self, visit: Visit) -> Response:
-        """Mail another invitation in place of one."""
+        """Replace an invitation by a new one, and mail it."""
         try:
             for each in await self._console.run(visit, "page_invitations"):
                 if each["id"] == visit.id:
@@ -70,7 +70,7 @@ class PeoplePages:
         return await self._change(visit, "page_change_role", "role", "user", role=_role_in(visit))
 
     async def remove(self, visit: Visit) -> Response:
-        """Remove a user; who removes themselves is signed out."""
+        """Remove a user; users who remove themselves are signed out."""
         return await self._change(visit, "page_remove", "removed", "user")
 
     async def _change(self, visit: Visit, document: str, notice: str, kind: str, **values: str) -> Response:
@@ -97,6 +97,6 @@ class PeoplePages:
 
 
 def _role_in(visit: Visit) -> str:
-    """Return the role that was chosen; a member's where it is none that there is."""
+    """Return the chosen role; `member` for an unknown one."""
     role = visit.form.get("role", "")
     return role if role in ROLES else "member"

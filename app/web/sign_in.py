@@ -1,4 +1,4 @@
-"""The pages where people sign in and out, and choose passwords."""
+"""The pages to sign in, sign out and choose a password."""
 
 from urllib.parse import quote
 
@@ -24,7 +24,7 @@ NOTICES = {
     "signed_out": "You are signed out.",
 }
 UNITS_OF_BAD_LINK = 9
-"""As how many requests more a link counts that is not good."""
+"""The additional requests that an invalid link counts as."""
 
 NO_ADDRESS = "Enter the e-mail address that you sign in with."
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 def routes(services: Services, browser: Browser) -> list[Route]:
-    """Return the routes of the pages, and of their style sheet."""
+    """Return the routes of the pages and their style sheet."""
     pages = SignInPages(services.authentication, browser)
     found = [
         ("/login", "GET", pages.show_login),
@@ -49,21 +49,21 @@ def routes(services: Services, browser: Browser) -> list[Route]:
 
 
 class SignInPages:
-    """What the pages show and do."""
+    """The handlers of the pages."""
 
     def __init__(self, authentication: Authentication, browser: Browser) -> None:
-        self._door = authentication
+        self._authentication = authentication
         self._browser = browser
 
     async def show_login(self, request: Request) -> Response:
-        """Show the form, unless somebody is signed in."""
+        """Show the form, or redirect a signed-in user."""
         onward = local_path(request.query_params.get("next", ""))
         if await self._browser.find(request):
             return self._browser.redirect(onward)
         return self._login(request, onward)
 
     async def sign_in(self, request: Request) -> Response:
-        """Sign in and lead on, or show the form again and say why not."""
+        """Sign in and redirect, or show the form again with the error."""
         form = await self._browser.read_form(request)
         onward, email = local_path(form.get("next", "")), form.get("email", "")
         try:
@@ -82,17 +82,17 @@ class SignInPages:
         return response
 
     async def show_forgot(self, request: Request) -> Response:
-        """Show the form that asks for a link."""
+        """Show the form that requests a link."""
         return self._browser.page(request, "forgot.html", error=None, email="")
 
     async def forgot(self, request: Request) -> Response:
-        """Have a link mailed. The answer is the same for every address, and given before anybody looks it up."""
+        """Mail a link. The response is the same for every address, and sent before the look-up."""
         form = await self._browser.read_form(request)
         email, who = form.get("email", "").strip(), self._browser.visitor(request)
         if "@" not in email:
             return self._browser.page(request, "forgot.html", InvalidInput.status, error=NO_ADDRESS, email=email)
         try:
-            await self._door.check_reset(email, who)
+            await self._authentication.check_reset(email, who)
         except RateLimited as refused:
             return self._say_wait(request, "forgot.html", refused, email=email)
         response = self._browser.page(request, "sent.html", email=email)
@@ -100,15 +100,15 @@ class SignInPages:
         return response
 
     async def show_password(self, request: Request) -> Response:
-        """Show the form that sets a password, to who has a link."""
+        """Show the form that sets a password by a mailed link."""
         return await self._password(request)
 
     async def set_password(self, request: Request) -> Response:
-        """Set the password that a link is for."""
+        """Set a password by a mailed link."""
         form = await self._browser.read_form(request)
         try:
             token, who = request.path_params["token"], self._browser.visitor(request)
-            user = await self._door.set_password(token, form.get("password", ""), who)
+            user = await self._authentication.set_password(token, form.get("password", ""), who)
         except LinkNotGood:
             await self._browser.admit(request, UNITS_OF_BAD_LINK)
             raise
@@ -128,7 +128,7 @@ class SignInPages:
 
     async def _password(self, request: Request, refused: DomainError | None = None) -> Response:
         try:
-            link = await self._door.find_link(request.path_params["token"])
+            link = await self._authentication.find_link(request.path_params["token"])
         except LinkNotGood:
             await self._browser.admit(request, UNITS_OF_BAD_LINK)
             raise
@@ -149,21 +149,21 @@ class SignInPages:
 
     async def _ask_reset(self, email: str, who: Visitor) -> None:
         try:
-            await self._door.ask_reset(email, who)
+            await self._authentication.ask_reset(email, who)
         except Exception:
-            log.exception("a link that was asked for could not be made")
+            log.exception("password_link_not_created")
 
 
 def login_path(onward: str) -> str:
-    """Return where to sign in, to be led on to a path of ours afterwards."""
+    """Return the path of the sign-in page with the path to redirect to afterwards."""
     return f"/login?next={quote(onward, safe='')}"
 
 
 def local_path(text: str) -> str:
-    """Return a path of ours to lead a browser on to; the landing page for an address elsewhere, however disguised.
+    """Return a local path to redirect to; the landing page for a URL of another site.
 
-    Browsers read `\\` as `/` and leave out tabs and line breaks, so that a path must have none of them. What is not
-    ASCII is encoded in an address.
+    Browsers read `\\` as `/` and drop tabs and line breaks, so a path must not contain them. Characters outside ASCII
+    must be encoded.
     """
     is_local = text.startswith("/") and not text.startswith("//")
     is_plain = text.isascii() and text.isprintable() and "\\" not in text and " " not in text

@@ -1,4 +1,4 @@
-"""Telling people their browsers apart, in words."""
+"""Readable labels for user agents."""
 
 BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 SYSTEMS = {
@@ -13,7 +13,7 @@ SYSTEMS = {
 
 
 def describe(user_agent: str) -> str:
-    """Return what a `User-Agent` most likely means, such as `Firefox on Linux`; the first mark in each list counts."""
+    """Return the label of a `User-Agent`, such as `Firefox on Linux`; the first match in each list counts."""
     browser = next((name for mark, name in BROWSERS.items() if mark in user_agent), "Unknown browser")
     system = next((name for mark, name in SYSTEMS.items() if mark in user_agent), "")
     return f"{browser} on {system}" if system else browser

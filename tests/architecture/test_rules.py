@@ -73,7 +73,7 @@ def public(node: ast.Module | ast.ClassDef) -> Iterator[Definition]:
 
 
 def described(node: Definition) -> bool:
-    """Tell whether the prose stands elsewhere: in a GraphQL description, or on the signature that is overloaded."""
+    """Return whether the prose stands elsewhere: in a GraphQL description, or on the signature that is overloaded."""
     names = [ast.unparse(decorator) for decorator in node.decorator_list]
     return any(name.startswith("strawberry.") or name in {"overload", "override"} for name in names)
 

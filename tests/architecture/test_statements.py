@@ -32,7 +32,7 @@ LEFT = {
     "oauth/test_oauth_tokens.py": 1,
     "rest/test_openapi_conformance.py": 1,
 }
-"""How many statements are spelled elsewhere. The numbers only shrink; say why where one has to stay."""
+"""The number of statements in other places. The numbers may only decrease; give a reason for one that stays."""
 
 
 def statements(text: str) -> Iterator[ast.Call]:
@@ -43,7 +43,7 @@ def statements(text: str) -> Iterator[ast.Call]:
 
 
 def is_statement(method: ast.Attribute) -> bool:
-    """Tell whether a method runs a statement: by its name, and by the last name of the object it belongs to."""
+    """Return whether a method runs a statement: by its name, and by the last name of the object it belongs to."""
     match method.value:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return method.attr in STATEMENTS and name not in NO_DATABASES

@@ -25,7 +25,7 @@ from tests.waiting import until
 
 WORKERS = 2
 OWN = "storm"
-"""How the connections of the test itself are known."""
+"""The application name of the test's own connections."""
 
 AT_ONCE = 16
 SECRET = "a secret for storms, of 32 bytes"

@@ -19,7 +19,7 @@ from tests.shared import EMPTY
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left: its exit code and what it wrote."""
+    """The result of a command: its exit code and output."""
 
     code: int
     output: str

@@ -95,7 +95,7 @@ async def test_a_statement_of_a_session_with_a_value_that_cannot_be_written_is_n
 
     assert tried == [1]
     assert is_unwritable(refused.value)
-    assert str(translate(refused.value)) == "A value is larger or smaller than what can be kept."
+    assert str(translate(refused.value)) == "A value is too large or too small to be stored."
 
 
 async def test_a_value_that_the_server_refuses_is_another_matter(services: Services) -> None:

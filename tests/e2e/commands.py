@@ -25,7 +25,7 @@ def begin(arguments: tuple[str, ...], folder: Path, env: Mapping[str, str], outp
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left: its exit code and what it wrote."""
+    """The result of a command: its exit code and output."""
 
     returncode: int | None
     stdout: str

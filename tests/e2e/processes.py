@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120
-"""How long a thing may take that must come to pass: machines that test much at once are slow."""
+"""The timeout of expected events; busy machines are slow."""
 
 
 _PORTS = itertools.count(10_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20_000)
@@ -113,7 +113,7 @@ def starting(folder: Path) -> Iterator[Callable[..., Process]]:
 
 
 def is_ready(url: str) -> bool:
-    """Tell whether a service answers, and reaches its databases."""
+    """Return whether a service answers, and reaches its databases."""
     try:
         return httpx2.get(f"{url}/readyz", timeout=5).status_code == 200
     except httpx2.TransportError:

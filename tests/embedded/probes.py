@@ -24,7 +24,7 @@ def ask(url: str, sql: str) -> Any:
 
 
 def runs(pid: int) -> bool:
-    """Tell whether a process runs; one that has ended may await its parent."""
+    """Return whether a process runs; one that has ended may await its parent."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -94,13 +94,13 @@ def test_the_wait_before_a_start_doubles_to_30_seconds() -> None:
     waits = [0.0]
 
     for _ in range(7):
-        waits.append(delay_after(waits[-1], lived=0.1))
+        waits.append(delay_after(waits[-1], uptime=0.1))
 
     assert waits[1:] == [1, 2, 4, 8, 16, 30, 30]
 
 
 def test_a_child_that_lived_long_is_started_again_after_one_second() -> None:
-    assert delay_after(16.0, lived=30.1) == 1
+    assert delay_after(16.0, uptime=30.1) == 1
 
 
 def test_children_stop_when_their_parent_is_killed(tmp_path: Path, launch: Launch) -> None:
@@ -122,7 +122,7 @@ def test_the_service_stops_when_postgresql_dies(data: Path, tmp_path: Path, laun
 
     _, complaints = service.communicate()
     assert service.returncode == 1
-    assert complaints == "PostgreSQL or Valkey died; the service stops\n"
+    assert complaints == "PostgreSQL or Valkey ended; the service stops\n"
     assert lines(got) == ["up", "TERM"]
     block_until(lambda: servers_of(data) == [])
 

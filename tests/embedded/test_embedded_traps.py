@@ -1,4 +1,4 @@
-"""What befalls the servers of one machine: kills, leftovers, a second process, strange places and accounts."""
+"""Failures of the embedded servers: kills, leftover files, a second process, unusual paths and accounts."""
 
 import importlib.util
 import os

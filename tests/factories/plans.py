@@ -1,4 +1,4 @@
-"""What PostgreSQL plans for a statement when it has to use indexes, however little there is in the tables."""
+"""PostgreSQL's plan of a statement with sequential scans disabled, because test tables are small."""
 
 from typing import Any
 

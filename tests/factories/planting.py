@@ -41,7 +41,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "webhook_deliveries": {"status": "delivered"},
     "webhook_subscriptions": {"status": "active", "wake_at": None, "leased_until": None},
 }
-"""What constraints, or the jobs of the tests, do not take from a planted row."""
+"""Values of a planted row required by constraints or the tests' jobs."""
 
 MAKERS = (
     {"key_id": None},

@@ -10,7 +10,7 @@ from app.db.engine import Connection, Database, Pool
 from app.services import Services
 
 Source = Services | Database | Pool | Connection
-"""Where rows are read: the service's database, or a connection with a transaction in progress."""
+"""The source of rows: the service's database, or a connection with an open transaction."""
 
 Change = Callable[[Services], Awaitable[None]]
 """Changes rows: a case of a test that is parametrized."""

@@ -1,4 +1,4 @@
-"""What goes wrong in the database on purpose: rows that are locked, columns that are gone, writes that are refused."""
+"""Deliberate database failures: locked rows, missing columns, refused writes."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

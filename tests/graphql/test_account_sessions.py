@@ -1,4 +1,4 @@
-"""What a session may ask for, and from which page."""
+"""Operations allowed to a session, and the origins of its pages."""
 
 import asyncio
 

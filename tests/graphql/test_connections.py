@@ -1,4 +1,4 @@
-"""What every list of the contract with pages has in common."""
+"""Common rules of all paginated lists of the contract."""
 
 import base64
 from collections.abc import Awaitable, Callable

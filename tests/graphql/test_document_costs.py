@@ -1,4 +1,4 @@
-"""What reading a document may cost, and that its caller is counted before it is read."""
+"""Limits of parsing documents; the caller is counted before the parsing."""
 
 import sys
 from collections.abc import Callable, Mapping

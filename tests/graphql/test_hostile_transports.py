@@ -1,4 +1,4 @@
-"""What no client means well with, over GET and WebSocket: refused or done, and the connection lives on."""
+"""Malicious requests over GET and WebSocket: refused or executed, and the connection stays open."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Who asks: keys that are good, keys that are not, and what is asked of the database about them."""
+"""Authentication: valid and invalid keys, and the database queries for them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator

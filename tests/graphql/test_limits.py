@@ -1,4 +1,4 @@
-"""What a document may ask for, to the exact figure."""
+"""Limits of documents, to the exact number."""
 
 import re
 from pathlib import Path

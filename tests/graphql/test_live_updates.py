@@ -1,4 +1,4 @@
-"""What those who look on are shown: everything once, in one order, nothing of others, and again what they missed."""
+"""Live updates: each once, in order, only of the own account, and replayed after a gap."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
-MISSED = "Updates cannot be replayed from {}. Load what you show again, and subscribe without `after`."
+MISSED = "Updates cannot be replayed from {}. Reload the displayed data, and subscribe without `after`."
 
 
 async def test_a_text_that_comes_in_is_shown_with_its_conversation(served: Served, scene: Scene):

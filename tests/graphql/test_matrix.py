@@ -192,7 +192,7 @@ GIVEN: dict[str, frozenset[str]] = {
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
     ),
 }
-"""What an actor must hold beside the scope of a mutation, since it gives it to somebody else."""
+"""Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
 SAME_FOR_ALL = {"event_samples", "last_update_id"}
 """Queries that answer everybody the same; no update has been dispatched here."""
@@ -201,7 +201,7 @@ SEARCHES = {"find_contacts"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")
-"""How the JSON of a value begins, and no code."""
+"""The first characters of a JSON value, which no code has."""
 
 
 def roots() -> Iterator[tuple[str, str, GraphQLField]]:

@@ -62,7 +62,7 @@ RESULTS = {
     "TakenMessage",
     "WebhookSecret",
 }
-"""What only the operation that made it answers: it tells the caller no more than what the caller asked for."""
+"""Types returned only by the operation that creates them, with data that the caller has sent."""
 
 OF_LISTS = ("Connection", "Edge")
 

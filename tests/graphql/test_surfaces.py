@@ -1,4 +1,4 @@
-"""What every surface does in its own words, and one rule for pages of other origins."""
+"""Error forms of each surface, and one rule for pages of other origins."""
 
 import httpx2
 import pytest

@@ -27,7 +27,7 @@ COUNT = 25
 """Three pages of the sample, the last of them not full."""
 
 LOOSE = re.compile(r"\bany\b|\bas\b|[\w)\]]!(?!=)")
-"""What makes a type looser than it is; the compiler's options refuse casts of the form `<Type>value`."""
+"""Syntax that loosens a type; the compiler's options refuse casts of the form `<Type>value`."""
 
 NOT_CODE = re.compile(r"`[^`]*`|'[^'\n]*'|//[^\n]*|/\*.*?\*/", re.S)
 

@@ -19,7 +19,7 @@ CLOSE = b"Connection: close\r\n"
 CLOSING = b"GET /last HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n"
 
 H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
-"""What Java's HttpClient and `curl --http2` send over plain http."""
+"""The headers of Java's HttpClient and `curl --http2` over plain http."""
 
 BAD = {
     "no host": b"GET / HTTP/1.1\r\n\r\n",

@@ -1,4 +1,4 @@
-"""What is kept of deliveries, and for how long."""
+"""Retention of deliveries."""
 
 from datetime import UTC, datetime, timedelta
 

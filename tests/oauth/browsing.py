@@ -8,7 +8,7 @@ import httpx2
 from app.domain.onboarding.service import Opened
 
 OURS = {"Origin": "null", "Sec-Fetch-Site": "same-origin"}
-"""What Chromium says when one of our pages sends a form: they send no referrer, so that their origin is `null`."""
+"""Chromium's headers for a form of our pages, whose origin is `null` because they send no referrer."""
 
 
 @dataclass

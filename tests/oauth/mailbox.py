@@ -14,7 +14,7 @@ LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
 
 
 async def deliver(services: Services) -> list[EmailMessage]:
-    """Send what is due, and return every mail in the folder, the oldest first."""
+    """Send what is due, and return every mail in the folder, oldest first."""
     mail_sender = open_mail_sender(services)
     while await mail_sender.due():
         await mail_sender.run()

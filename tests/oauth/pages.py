@@ -1,4 +1,4 @@
-"""What the pages of signing in show and leave behind."""
+"""Reading of the sign-in pages and their effects."""
 
 import re
 

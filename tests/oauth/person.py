@@ -10,7 +10,7 @@ from tests.oauth.browsing import Browsing, Forms
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who opens what an application shows them, signs in, and allows it."""
+    """A user who opens an application's authorization URL, signs in, and allows it."""
 
     account: Opened
 

@@ -1,4 +1,4 @@
-"""How accounts reach for one another's things: one attempt or more for each route written by hand.
+"""Attempts of one account to access records of another: one or more for each handwritten route.
 
 Each attempt has the second account reach for what is the first one's, and returns in short what it is told.
 """
@@ -47,7 +47,7 @@ async def change_contact_by_key_beside_a_session(of: Tenant, who: Tenant) -> str
 async def change_contact_by_token(of: Tenant, who: Tenant) -> str:
     asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
     headers = bearer(who.tokens["access_token"])
-    return told(await who.stranger().client.post("/graphql", json=asked, headers=headers))
+    return told(await who.anonymous_browser().client.post("/graphql", json=asked, headers=headers))
 
 
 async def look_on_over_events(of: Tenant, who: Tenant) -> str:
@@ -78,7 +78,7 @@ async def happening(of: Tenant) -> AsyncGenerator[tuple[Scene, Served]]:
 
 
 async def sign_in_with_own_password(of: Tenant, who: Tenant) -> str:
-    return told(await who.stranger().sign_in(of.account.email, who.account.password))
+    return told(await who.anonymous_browser().sign_in(of.account.email, who.account.password))
 
 
 async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
@@ -87,7 +87,7 @@ async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
 
 async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
     await deliver(of.services)  # no link is made while one waits to be mailed
-    browsing = who.stranger()
+    browsing = who.anonymous_browser()
     answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
     mailed = await PASSWORD_LINKS.last(of.services, "user_id")
     assert "/password/" not in answer.text
@@ -100,7 +100,7 @@ async def open_own_link(of: Tenant, who: Tenant) -> str:
 
 
 async def set_password_by_own_link(of: Tenant, who: Tenant) -> str:
-    browsing = who.stranger()
+    browsing = who.anonymous_browser()
     return told(await browsing.send(await browsing.form(who.link), email=of.account.email, password=NEW_PASSWORD))
 
 
@@ -146,7 +146,7 @@ async def make_export_link(of: Tenant, who: Tenant) -> str:
 async def download_export(of: Tenant, who: Tenant) -> str:
     """Open one's own link, with the key of the first account beside it."""
     made = await who.browsing.send(await who.form("/account/export"))
-    archive = await who.stranger().client.get(made.headers["location"], headers=bearer(of.account.svc_key))
+    archive = await who.anonymous_browser().client.get(made.headers["location"], headers=bearer(of.account.svc_key))
     with ZipFile(BytesIO(archive.content)) as opened:
         return f"{archive.status_code} {orjson.loads(opened.read('accounts.ndjson'))['company_name']}"
 
@@ -221,7 +221,7 @@ async def forge_text_to(of: Tenant, who: Tenant) -> str:
 
 async def _text(to: Tenant, secret: bytes) -> str:
     said = {"id": f"sbx_in_stop_{to.account.account_id}", "from": PHONE, "to": to.account.phone_number, "text": "STOP"}
-    return told(await call(to.stranger().client, secret, "/carriers/sandbox/inbound", said))
+    return told(await call(to.anonymous_browser().client, secret, "/carriers/sandbox/inbound", said))
 
 
 async def report_on_own_message(of: Tenant, who: Tenant) -> str:
@@ -234,4 +234,4 @@ async def forge_report_on(of: Tenant, who: Tenant) -> str:
 
 async def _report(on: Tenant, secret: bytes, query: str = "") -> str:
     said = {"id": f"sbx_{on.message_id}", "reference": on.message_id, "status": "delivered", "code": None}
-    return told(await call(on.stranger().client, secret, f"/carriers/sandbox/status{query}", said))
+    return told(await call(on.anonymous_browser().client, secret, f"/carriers/sandbox/status{query}", said))

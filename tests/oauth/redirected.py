@@ -1,4 +1,4 @@
-"""What an application is told by a redirect."""
+"""Parameters of redirects to an application."""
 
 import httpx2
 
@@ -7,7 +7,7 @@ from tests.oauth.applications import (
     query_of,
 )
 
-ANSWERED = "This page was answered, or is too old. Go back to the application and connect it again."
+ANSWERED = "This page was already used, or has expired. Go back to the application and connect it again."
 WRONG = "The e-mail address or the password is wrong."
 
 

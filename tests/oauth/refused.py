@@ -1,4 +1,4 @@
-"""What the token endpoint says when it refuses."""
+"""Error responses of the token endpoint."""
 
 import httpx2
 

@@ -62,7 +62,7 @@ class Tenant:
         """Return the grant of the tokens."""
         return jwt.decode(self.tokens["access_token"], options={"verify_signature": False})["grant_id"]
 
-    def stranger(self) -> Browsing:
+    def anonymous_browser(self) -> Browsing:
         """Return another browser, in which nobody is signed in."""
         return Browsing(_client_beside(self.browsing.client))
 

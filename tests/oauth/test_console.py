@@ -64,7 +64,7 @@ async def test_an_owner_makes_a_key_that_is_shown_once_and_works(owner: Browsing
     key = made(answer)
     assert key.startswith("svc_")
     assert key not in (await owner.get(KEYS)).text
-    assert "ends 31 January 2030" in (await owner.get(KEYS)).text
+    assert "expires 31 January 2030" in (await owner.get(KEYS)).text
     assert (await http.get("/contacts", headers={"X-API-Key": key})).status_code == 200
     refused = await http.get("/account/balance", headers={"X-API-Key": key})
     assert refused.status_code in (403, 404)
@@ -106,7 +106,7 @@ async def test_an_owner_rotates_and_revokes_a_key(owner: Browsing, http: httpx2.
     answer = await owner.send(await owner.form(KEYS, f"{KEYS}/{newest}/revoke"))
     assert answer.headers["location"] == f"{KEYS}?notice=revoked"
     assert await API_KEYS.where(id=newest, revoked_at=None).count(services) == 0
-    assert "The key is revoked" in (await owner.get(answer.headers["location"])).text
+    assert "The key and everything created with it are revoked." in (await owner.get(answer.headers["location"])).text
 
 
 async def test_a_member_makes_and_revokes_automation_keys_of_their_own_and_sees_no_others(

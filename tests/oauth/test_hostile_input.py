@@ -1,4 +1,4 @@
-"""What no person and no client sends: it is refused as what it is, and never a fault of ours."""
+"""Malicious input is refused with the matching error, and never causes an internal error."""
 
 import base64
 from collections.abc import Awaitable, Callable

@@ -139,7 +139,7 @@ async def test_a_stranger_is_not_redirected_to_before_somebody_has_pressed_a_but
 
     assert (answer.status_code, "location" in answer.headers) == (400, False)
     assert "The application was not connected" in answer.text
-    assert "The application asked in a way that cannot be answered. " in answer.text
+    assert "The application sent an invalid request. " in answer.text
     [(back, text)] = re.findall(r'<a href="([^"]+)" rel="noreferrer">([^<]+)</a>', answer.text)
     assert text == "Go back to phish.example"
     told = parse_qs(urlsplit(unescape(back)).query)
@@ -166,7 +166,7 @@ async def test_a_request_of_more_than_4_kib_is_refused_and_not_kept(
     answer = await application.browsing.get(f"{application.path()}&{urlencode(more)}")
 
     assert (answer.status_code, "location" in answer.headers) == (400, False)
-    assert "The application asked with more than 4096 bytes of parameters." in answer.text
+    assert "The application sent more than 4096 bytes of parameters." in answer.text
     assert await OAUTH_REQUESTS.count(services) == 0
 
 
@@ -266,7 +266,7 @@ async def test_the_application_of_one_account_cannot_be_connected_by_another(
     answer = await application.consent()
 
     assert answer.status_code == 403
-    assert "Pipelines can be connected by the account that it belongs to only." in answer.text
+    assert "Pipelines belongs to another account. Only users of that account can connect it." in answer.text
     assert "location" not in answer.headers
     assert await OAUTH_GRANTS.count(services) == 0
 

@@ -33,7 +33,7 @@ async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: A
     ]
     assert 'name="email"' in page.text
     assert 'name="password"' in page.text
-    assert "introduced itself" not in page.text
+    assert "registered itself" not in page.text
     assert "<script" not in page.text
 
 
@@ -158,7 +158,7 @@ async def test_nothing_ticked_is_no_consent(application: Application, services: 
     answer = await application.browsing.send(form, email=account.email, password=account.password, decision="allow")
 
     assert answer.status_code == 400
-    assert "Tick at least one" in answer.text
+    assert "Select at least one" in answer.text
     assert await OAUTH_GRANTS.count(services) == 0
 
 

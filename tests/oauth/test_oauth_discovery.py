@@ -1,4 +1,4 @@
-"""What clients find out, and how they register themselves."""
+"""Discovery and registration of clients."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -54,7 +54,7 @@ async def test_a_client_is_known_by_its_document(application: Application, servi
         answer = await application.exchange(code, code_verifier=pkce.verifier)
 
     assert "Assistant wants to use your account" in page.text
-    assert f"This application introduced itself at <strong>{application.client_id}</strong>" in page.text
+    assert f"This application registered itself from <strong>{application.client_id}</strong>" in page.text
     assert answer.status_code == 200, answer.text
     assert (await application.refresh(answer.json()["refresh_token"])).status_code == 200
     assert await rows(services) == ["Pipelines", "Assistant"]
@@ -172,8 +172,8 @@ async def test_such_a_client_needs_pkce(application: Application):
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ({"client_id": "https://elsewhere.example.com/client.json"}, "its client_id is not the address"),
-        ({"client_id": None}, "its client_id is not the address"),
+        ({"client_id": "https://elsewhere.example.com/client.json"}, "its client_id is not its own URL"),
+        ({"client_id": None}, "its client_id is not its own URL"),
         ({"redirect_uris": None}, "A client has 1 to 20 redirect URIs."),
         ({"redirect_uris": ["javascript:alert(1)"]}, "A redirect URI begins with https://"),
         ({"token_endpoint_auth_method": "client_secret_post"}, "its token_endpoint_auth_method is not none."),

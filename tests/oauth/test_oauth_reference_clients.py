@@ -126,7 +126,7 @@ async def test_openid_client_connects(
 
 
 class Storage:
-    """What the SDK keeps of its connection."""
+    """The SDK's storage of its connection."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None

@@ -1,4 +1,4 @@
-"""How many clients strangers may bring: each network has its share, of its own quota and of that of all."""
+"""Rate limits of client registrations: for each network, and in total."""
 
 import pytest
 from starlette.requests import Request

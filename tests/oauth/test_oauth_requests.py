@@ -1,4 +1,4 @@
-"""What a client asks for is sealed in the page: a stranger who loads it leaves nothing behind."""
+"""Authorization requests are encrypted in the page: an anonymous load stores nothing."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -76,9 +76,9 @@ async def test_the_balance_and_the_writer_are_asked_for_apart_and_granted_only_w
 ) -> None:
     wanted = " ".join(sorted(AUTOMATION | {"billing:read", "ai:use"}))
     page = await application.ask(scope=wanted)
-    [apart] = page.text.split("Only if you tick it")[1:]
+    [apart] = page.text.split("Optional permissions")[1:]
     apart = apart.split("</fieldset>")[0]
-    assert ("See the balance" in apart, "Have texts written" in apart, "checked" in apart) == (True, True, False)
+    assert ("See the balance" in apart, "Generate message texts" in apart, "checked" in apart) == (True, True, False)
 
     untouched = await application.connect(scope=wanted)
     assert untouched["scope"].split() == sorted(AUTOMATION)
@@ -114,5 +114,5 @@ async def test_without_a_pressed_button_what_is_asked_for_apart_is_not_granted(
 async def test_the_tool_server_asks_for_everything_in_one_list(application: Application) -> None:
     page = await application.ask(resource=TOOLS, scope="account:read billing:read ai:use", **Pkce().asked)
 
-    assert "Only if you tick it" not in page.text
+    assert "Optional permissions" not in page.text
     assert page.text.count(" checked") == 3

@@ -40,11 +40,11 @@ class Reach:
     notes: frozenset[str] = frozenset()
 
 
-NOT_FOR_OTHERS = "Pipelines can be connected by the account that it belongs to only."
+NOT_FOR_OTHERS = "Pipelines belongs to another account. Only users of that account can connect it."
 UNSIGNED = "403 unsigned_callback"
 NO_TOOLS = "404 not_found"
 SENT_BACK = f"302 {REDIRECT}"
-EVENTS = frozenset({"events"})
+EVENTS = frozenset({"events", "outbox", "live_updates"})
 NO_KEY, NO_USER = "No API key with id N.", "404 No user with id N."
 NO_INVITATION, TO_PEOPLE = "404 No invitation with id N.", "303 /account/people"
 
@@ -220,14 +220,14 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
     "POST /carriers/{carrier}/inbound": (
         "The carrier signs; a text is of the account that holds the number.",
         [
-            Reach(reaches.text_own_number, "204", "204"),
+            Reach(reaches.text_own_number, "204", "204", notes=frozenset({"carrier_ids"})),
             Reach(reaches.forge_text_to, UNSIGNED, "204"),
         ],
     ),
     "POST /carriers/{carrier}/status": (
         "The carrier signs; a report is on the message with the carrier's id.",
         [
-            Reach(reaches.report_on_own_message, "204", "204", notes=frozenset({"receipts"})),
+            Reach(reaches.report_on_own_message, "204", "204", notes=frozenset({"receipts", "carrier_ids"})),
             Reach(reaches.forge_report_on, UNSIGNED, "204"),
         ],
     ),
@@ -258,7 +258,7 @@ SAME_FOR_ALL = {
 """Routes that hold nothing of any account, and what they hold instead."""
 
 CHANGING = {"GET /metrics"}
-"""What is never the same twice."""
+"""Values that differ in each response."""
 
 FORM_TOKEN = re.compile(r'name="form_token" value="[^"]*"')
 
@@ -338,7 +338,7 @@ async def test_what_holds_nothing_of_any_account_is_the_same_for_all(tenant: Ten
     pool = tenant.services.database.pool
     before = await rows(pool)
 
-    to_nobody = await visit(tenant.stranger(), {})
+    to_nobody = await visit(tenant.anonymous_browser(), {})
     to_tenant, to_other = [await visit(each.browsing, bearer(each.account.svc_key)) for each in (tenant, other)]
 
     assert {route: answer.status_code for route, answer in to_nobody.items()} == dict.fromkeys(SAME_FOR_ALL, 200)

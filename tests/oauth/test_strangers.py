@@ -1,4 +1,4 @@
-"""What comes without a good key or session is counted for its network, on every surface, and refused beyond a limit."""
+"""Anonymous requests are counted for their network, on every surface, and refused beyond a limit."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from app.domain.accounts import keys
 from app.domain.accounts.keys import KeyKind
 from app.domain.onboarding.service import Opened
-from app.http.anonymous import count_stranger
+from app.http.anonymous import count_anonymous
 from app.providers import rate_limits
 from app.providers.limits import Limits
 from app.services import Services
@@ -132,7 +132,7 @@ async def test_a_flood_of_links_that_are_not_good_is_refused_and_other_networks_
 ) -> None:
     await browsing.send(await browsing.form("/forgot"), email=account.email)
     [mail] = await deliver(services)
-    await count_stranger(services.limits, HOME, services.limits.anonymous.quota - 20)
+    await count_anonymous(services.limits, HOME, services.limits.anonymous.quota - 20)
 
     statuses = [(await http.get(f"/password/{number}")).status_code for number in range(4)]
     transport = httpx2.ASGITransport(http._transport.app, client=("192.0.2.1", 1))
@@ -162,5 +162,5 @@ async def test_a_few_networks_use_up_nobody_else_s_share(services: Services) -> 
     for number in range(8):
         await exhaust(few, f"2001:db8:{number:x}::1")
 
-    await count_stranger(few, "2001:db8:ffff::1")
-    await count_stranger(few, "192.0.2.1")
+    await count_anonymous(few, "2001:db8:ffff::1")
+    await count_anonymous(few, "192.0.2.1")

@@ -1,4 +1,4 @@
-"""What callers sent becomes variables, or a sentence that says why not."""
+"""Conversion of callers' values to variables, and its error messages."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What operations accept and return, as JSON Schema."""
+"""JSON Schemas of the inputs and outputs of operations."""
 
 from pathlib import Path
 from typing import Any

@@ -10,7 +10,7 @@ from tests.waiting import within
 
 @dataclass
 class MailServer:
-    """What was said to the server, and the mails it took; it answers `RCPT` with `refusal` if there is one."""
+    """The received commands and mails; `RCPT` is answered with `refusal` if set."""
 
     refusal: str = ""
     said: list[str] = field(default_factory=list)

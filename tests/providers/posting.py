@@ -1,4 +1,4 @@
-"""How tests post to peers on this machine."""
+"""Posts to peers on this machine."""
 
 import ssl
 from collections.abc import Sequence

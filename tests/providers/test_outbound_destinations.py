@@ -1,4 +1,4 @@
-"""Where is posted to: addresses, names and what they stand for."""
+"""Destinations of posts: addresses, names and their resolution."""
 
 from collections.abc import AsyncGenerator, Sequence
 

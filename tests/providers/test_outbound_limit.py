@@ -1,4 +1,4 @@
-"""How long a peer may take."""
+"""Time limits of peers."""
 
 import asyncio
 import socket

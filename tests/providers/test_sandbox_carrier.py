@@ -27,7 +27,7 @@ def text_to(number: str, reference: int = 7) -> OutboundMessage:
 
 
 def number_that(says: str) -> str:
-    (number,) = [number for number, script in MAGIC.items() if says in script.says]
+    (number,) = [number for number, script in MAGIC.items() if says in script.description]
     return number
 
 
@@ -129,8 +129,8 @@ def test_every_failure_code_has_one_number() -> None:
     [
         ("5 seconds later", [(5.2, "sent"), (5.4, "delivered")]),
         ("comes before", [(0.2, "delivered"), (0.4, "sent")]),
-        ("no receipt ever", []),
-        ("does not know", [(0.2, "sent"), (0.4, "unconfirmed")]),
+        ("Accepted; no receipts", []),
+        ("then `unconfirmed`", [(0.2, "sent"), (0.4, "unconfirmed")]),
         ("first final one counts", [(0.2, "sent"), (0.4, "delivered"), (0.6, "failed")]),
         (
             "three times",
@@ -163,7 +163,7 @@ async def test_a_number_that_replies_owes_an_inbound_text_after_its_delivery(dat
 async def test_a_text_taken_without_an_answer_is_ambiguous_and_is_found(database: Database) -> None:
     sandbox = carrier(database, timeout=1.0)
 
-    answer = await sandbox.send(text_to(number_that("the answer to the hand-off never comes")))
+    answer = await sandbox.send(text_to(number_that("but the hand-off gets no answer")))
 
     assert answer == Ambiguous("no answer within 1 seconds")
     assert await sandbox.find(7) == Accepted("sbx_7")
@@ -171,7 +171,7 @@ async def test_a_text_taken_without_an_answer_is_ambiguous_and_is_found(database
 
 
 async def test_a_text_that_is_never_heard_is_ambiguous_and_is_not_found(database: Database) -> None:
-    answer = await carrier(database, timeout=0.01).send(text_to(number_that("never reaches")))
+    answer = await carrier(database, timeout=0.01).send(text_to(number_that("does not reach")))
 
     assert answer == Ambiguous("no answer within 0.01 seconds")
     assert await carrier(database).find(7) is None
@@ -212,4 +212,6 @@ def test_the_page_on_the_sandbox_is_the_one_that_the_numbers_make(pytestconfig: 
 def test_the_page_on_the_sandbox_says_what_every_number_does() -> None:
     lines = as_markdown().splitlines()
 
-    assert [line for line in lines if line.startswith("| `+")] == [f"| `{n}` | {s.says} |" for n, s in MAGIC.items()]
+    assert [line for line in lines if line.startswith("| `+")] == [
+        f"| `{n}` | {s.description} |" for n, s in MAGIC.items()
+    ]

@@ -1,4 +1,4 @@
-"""What a carrier tells us, made by hand and signed."""
+"""Signed callbacks of a carrier, made by hand."""
 
 import secrets
 import time

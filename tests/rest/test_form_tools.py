@@ -1,4 +1,4 @@
-"""What form tools send to the routes of automations: empty texts for fields that nobody filled in, ids as texts."""
+"""Requests of form tools to the routes of automations: empty texts for empty fields, ids as texts."""
 
 from typing import Any
 

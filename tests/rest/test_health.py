@@ -1,4 +1,4 @@
-"""What operators and load balancers ask, and what they are told when a part is away."""
+"""Health endpoints, also while a dependency is unreachable."""
 
 import asyncio
 import re

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 DIGITS = "9" * 5_000
 TEXTS = ["%00", "%FF", "%ED%A0%80", "%0D%0Ax:%20y", DIGITS, "-9223372036854775809", "%EF%BC%92", "1e999", "%25", "[]"]
-"""What stands in a path or a query string, encoded."""
+"""Values for paths and query strings, encoded."""
 
 VALUES = [
     "null",
@@ -41,7 +41,7 @@ VALUES = [
     "[" * 500 + "]" * 500,
     f'"{"x" * 20_000}"',
 ]
-"""What stands in a body, as JSON."""
+"""Values for bodies, as JSON."""
 
 BODIES = [b"\x00", b"\xff\xfe", b"[" * 5_000, b'{"a":' * 5_000, b"null", b"[]", b'"x"', b"1e999", b'{"a": NaN}', b"{"]
 HEADERS = [

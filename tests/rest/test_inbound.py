@@ -1,4 +1,4 @@
-"""What carriers tell us: signed, unsigned, unreadable, twice, and a thousand times."""
+"""Callbacks of carriers: signed, unsigned, malformed, repeated, and a thousand at once."""
 
 import asyncio
 import secrets

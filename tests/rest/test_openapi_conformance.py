@@ -43,13 +43,13 @@ WITH_INPUT = sorted(
     - {("GET", "/automation/sample/{event}")}  # where every text fits
 )
 CASES = -(-500 // len(ENDPOINTS + WITH_INPUT))
-"""How many cases of each endpoint are sent with a key of the service, good and bad ones each."""
+"""Number of valid and of invalid cases of each endpoint."""
 
 FURTHER = {"svc_key_as_bearer": 3, "auto_key": 3, "access_token": 3, "nothing": 1}
 """The other kinds of credentials, and how many of these cases are sent with each as well."""
 
 PHONES = ["+12025550143", "+15005550001", "+447911123456", "+442071838750", "(202) 555-0143", "12345", ""]
-"""What stands for a phone in good cases: a text made by chance is never a number."""
+"""The phone of valid cases, since a random text is never a number."""
 
 MEMBERS: dict[str, Sequence[Any]] = {
     "to": PHONES,

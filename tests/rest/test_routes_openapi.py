@@ -157,9 +157,7 @@ def test_an_endpoint_names_every_status_it_answers(
 def test_a_refusal_names_its_codes_and_what_they_mean(document: dict[str, Any]) -> None:
     refusal = response(document, "post", "/contacts", "409")
 
-    assert refusal["description"] == (
-        "`conflict`: The record exists already, or stands in a state that does not allow the change."
-    )
+    assert refusal["description"] == ("`conflict`: The record already exists, or its state does not allow the change.")
     assert refusal["content"]["application/json"]["schema"] == {
         "allOf": [
             {"$ref": "#/components/schemas/Error"},

@@ -30,7 +30,7 @@ async def pool(services: Services) -> AsyncGenerator[Pool]:
 
 
 async def nothing_happened(pool: Pool) -> bool:
-    """Tell whether no message, contact, consent or debit was written."""
+    """Return whether no message, contact, consent or debit was written."""
     written = [await rows.count(pool) for rows in (MESSAGES, CONTACTS, CONSENTS)]
     return written == [0, 0, 0] and await entries(pool) == 1
 

@@ -31,7 +31,7 @@ ENTRY = {
     "sent_at": str | None,
     "delivered_at": str | None,
 }
-"""What an entry of the log holds."""
+"""The fields of a log entry."""
 
 
 async def test_the_log_holds_what_was_sent_and_what_came_of_it(

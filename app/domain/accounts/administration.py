@@ -19,9 +19,9 @@ RESUMED = "Your account is active again. Its keys, applications and sign-ins wor
 
 
 async def list_accounts(unit: UnitOfWork, search: str, window: Window) -> Page[Account]:
-    """Return a page of all accounts, the newest first; of those whose name or user's e-mail address has a text in it.
+    """Return a page of all accounts, newest first; `search` matches the company name or a user's e-mail address.
 
-    This is for the operator alone: it is not limited to the actor's account.
+    For the operator only: it is not limited to the actor's account.
     """
     statement = select(Account)
     if search:
@@ -34,19 +34,19 @@ async def list_accounts(unit: UnitOfWork, search: str, window: Window) -> Page[A
 
 
 async def suspend(unit: UnitOfWork, reason: str) -> Account:
-    """Suspend the actor's account, and mail its owners the reason. Again changes nothing; raises `AccountDeleted`."""
+    """Suspend the actor's account and mail its owners the reason. Idempotent; raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.suspended, reason, SUSPENDED.format(reason=reason).strip())
 
 
 async def resume(unit: UnitOfWork) -> Account:
-    """Make the actor's account active again, and mail its owners. Again changes nothing. Raises `AccountDeleted`."""
+    """Reactivate the actor's account and mail its owners. Idempotent; raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.active, "", RESUMED)
 
 
 async def reset_password(unit: UnitOfWork, tokens: Tokens, user_id: int) -> tuple[User, str]:
-    """Make a link that sets a user's password and have it mailed; return the user and the link's token.
+    """Create and mail a password link for a user; return the user and the link's token.
 
-    Older links stop working, and the password works until the new one is set.
+    Older links stop working. The old password works until the new one is set.
     """
     user = await users.get(unit, user_id)
     link = await links.replace(unit, tokens, user)

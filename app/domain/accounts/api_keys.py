@@ -36,11 +36,11 @@ class NewKey:
 
 
 Made = tuple[ApiKey, KeyText]
-"""A key, and its text, which is shown this once."""
+"""A key and its text, which is shown only once."""
 
 
 class KeyMakesNoKeys(DomainError):
-    """An `auto_` key, or one that a key made or rotated, makes no keys: sign in, or use another key."""
+    """An `auto_` key, or a key that another key created or rotated, cannot create keys: sign in, or use another key."""
 
     code = "key_makes_no_keys"
     status = 403
@@ -48,10 +48,9 @@ class KeyMakesNoKeys(DomainError):
 
 
 async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
-    """Make a key, which ends with what it was made with: the actor's key, the application's grant, or the user.
+    """Create a key. It ends with its creator: the actor's key, the application's grant, or the user.
 
-    An actor cannot give scopes that it does not hold itself. Raises `InvalidInput`, `InsufficientScope` and
-    `KeyMakesNoKeys`.
+    An actor cannot give scopes that it does not have. Raises `InvalidInput`, `InsufficientScope` and `KeyMakesNoKeys`.
     """
     wanted = DEFAULTS[new.kind] & unit.actor.scopes if new.scopes is None else frozenset(new.scopes)
     name = new.name.strip()
@@ -65,11 +64,12 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
 
 
 async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: int = 24) -> Made:
-    """Make a key like an old one, which goes on working for 0 to 72 hours; the keys made with it go with the new one.
+    """Replace a key by a new one; the old one works for another 0 to 72 hours.
 
-    The new key ends with everything that the old one does, and with the credential that rotates it (`credentials`).
-    The actor must hold every scope of the key. Raises `NotFound`, `Conflict` for a key that has ended or was rotated
-    before, `InsufficientScope` and `InvalidInput`.
+    The keys that the old key created depend on the new one from now on. The new key depends on everything that the old
+    one depends on, and on the credential that rotates it (`credentials`). The actor must have every scope of the key.
+    Raises `NotFound`, `Conflict` for a key that has ended or was rotated before, `InsufficientScope` and
+    `InvalidInput`.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
@@ -90,9 +90,9 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
 
 
 async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
-    """Revoke a key, and with it all that was made with it; every process stops taking them within seconds.
+    """Revoke a key and everything that depends on it; all processes refuse them within seconds. Idempotent.
 
-    What was made with it before it was rotated is its successor's (`credentials`). Again changes nothing.
+    What the key created before its rotation depends on its successor instead (`credentials`).
     """
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
@@ -103,14 +103,14 @@ async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
 
 
 async def revoke_automation_key(unit: UnitOfWork, id: int) -> ApiKey:
-    """Revoke an `auto_` key of those that the actor manages (`queries.list_automation_keys`); raise `NotFound`."""
+    """Revoke an `auto_` key that the actor manages (`queries.list_automation_keys`); raise `NotFound`."""
     if all(key.id != id for key in await queries.list_automation_keys(unit)):
         raise NotFound(kind="automation key", id=id)
     return await revoke_key(unit, id)
 
 
 async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
-    """Note that a key was used, at most once a minute."""
+    """Update a key's `last_used_at`, at most once a minute."""
     stale = (ApiKey.last_used_at.is_(None)) | (ApiKey.last_used_at < now - USED_EVERY)
     await session.execute(update(ApiKey).where(ApiKey.id == id, stale).values(last_used_at=now))
 
@@ -142,7 +142,7 @@ async def _check_makes_keys(unit: UnitOfWork) -> None:
 
 
 async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> None:
-    """Store each credential once that a key was made with; a row of another key's is copied."""
+    """Store each distinct creator of a key; the rows of another key are copied."""
     made_with = {(maker.maker_key_id, maker.maker_grant_id, maker.maker_user_id) for maker in makers if maker}
     rows = [
         Maker(account_id=key.account_id, key_id=key.id, maker_key_id=by_key, maker_grant_id=by_grant, maker_user_id=by)
@@ -152,7 +152,7 @@ async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> N
 
 
 async def _wait_for_rotations(unit: UnitOfWork) -> None:
-    """Have rotations of one account wait for one another: each sees what the others made depend on what."""
+    """Serialize the rotations of one account by a lock, so that each reads the dependencies the others committed."""
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 

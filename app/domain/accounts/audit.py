@@ -50,10 +50,10 @@ class AuditAction(enum.StrEnum):
 async def record(
     unit: UnitOfWork, action: AuditAction, subject: str = "", *, address: str = "", user_agent: str = "", **details: Any
 ) -> None:
-    """Write down that the unit's actor did something, in the unit's transaction.
+    """Add an audit entry for an action of the unit's actor, in the unit's transaction.
 
-    `subject` says to whom or what, in words that stay true when it is gone: an e-mail address, a name. `details` are
-    plain JSON values, and no secrets.
+    `subject` names the object of the action by a text that is useful after its deletion: an e-mail address, a name.
+    `details` are plain JSON values without secrets.
     """
     entry = AuditEntry(
         account_id=unit.actor.account_id,

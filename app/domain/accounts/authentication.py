@@ -28,7 +28,7 @@ CHANGE = "change"
 
 
 class SignInRefused(DomainError):
-    """No user who may sign in has this e-mail address and this password. It is not told which of the two is wrong."""
+    """The e-mail address or the password is wrong, or the user may not sign in. The error does not say which."""
 
     code = "sign_in_refused"
     status = 403
@@ -36,7 +36,7 @@ class SignInRefused(DomainError):
 
 
 class WrongPassword(InvalidInput):
-    """The current password, which is asked for to change it, is wrong."""
+    """The current password, required to change it, is wrong."""
 
     code = "wrong_password"
     message = "The current password is wrong."
@@ -44,7 +44,7 @@ class WrongPassword(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class MailedLink:
-    """A mailed link that sets a password: a forgotten one of a user's, or the first one of an invited person."""
+    """A mailed link that sets a password: a password reset, or an invitation."""
 
     email: str
     opened: PasswordLink | Invitation
@@ -52,7 +52,7 @@ class MailedLink:
 
     @property
     def is_invitation(self) -> bool:
-        """Tell whether it was an invitation."""
+        """Return whether the link is an invitation."""
         return isinstance(self.opened, Invitation)
 
 
@@ -60,8 +60,8 @@ class MailedLink:
 class Authentication:
     """Signs users in. Passwords are verified with no transaction open, also for unknown addresses.
 
-    A refusal is answered before it is noted, or the time that takes would tell that there is such a user; `close`
-    waits for what is being noted.
+    A refusal is answered before its audit entry is written, so that the response time does not reveal whether the user
+    exists; `close` waits for these entries.
     """
 
     db: Sessions
@@ -73,13 +73,13 @@ class Authentication:
     _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
-        """Wait until every refusal is noted."""
+        """Wait until the audit entries of refusals are written."""
         await asyncio.gather(*self._notes, return_exceptions=True)
 
     async def enter(self, email: str, password: str, visitor: Visitor, old_token: str = "") -> tuple[Entry, str]:
         """Sign a user in; return the new session and its token. The session of `old_token` ends.
 
-        Raises `SignInRefused`, in the same words for every cause, or `RateLimited` after several failures.
+        Raises `SignInRefused`, with the same text for every cause, or `RateLimited` after several failures.
         """
         attempt = self._attempt(SIGN_IN, email, visitor)
         await self._count(attempt)
@@ -101,7 +101,7 @@ class Authentication:
         return Entry(session, user, account), token
 
     async def find(self, token: str) -> Entry | None:
-        """Return the session that a token opens, and note its use; None where it opens none."""
+        """Return the session of a token and update its last use; None for an unknown or expired token."""
         now = self.clock.now()
         async with self.db() as db:
             entry = await sessions.find(db, self.tokens.fingerprint(token), now)
@@ -116,13 +116,14 @@ class Authentication:
             await _record(unit, AuditAction.signed_out, entry.user, visitor)
 
     async def check_reset(self, email: str, visitor: Visitor) -> None:
-        """Raise `RateLimited` where too many links were asked for; call it before `ask_reset`."""
+        """Raise `RateLimited` after too many requests for links; call it before `ask_reset`."""
         await self._count(Attempt(RESET, _plain(email), visitor.address))
 
     async def ask_reset(self, email: str, visitor: Visitor) -> None:
-        """Have a link mailed that sets a new password, if there is such a user. The caller is told nothing.
+        """Mail a password link if the user exists. The caller cannot tell whether it does.
 
-        No further link is mailed while the user has `links.MAX_LIVE` that work: strangers cannot fill a mailbox.
+        No further link is mailed while the user has `links.MAX_LIVE` valid ones, so that requests by others cannot
+        flood a mailbox.
         """
         known = await self._find_user(email)
         if known is None or known[1].status != AccountStatus.active:
@@ -143,10 +144,10 @@ class Authentication:
         raise LinkNotGood()
 
     async def set_password(self, token: str, password: str, visitor: Visitor) -> User:
-        """Set the password that a mailed link is for, and use the link up. Every session of the user's ends.
+        """Set a password by a mailed link, which works once. All sessions of the user end.
 
-        An invitation makes the user. Raises `LinkNotGood`, `AddressInUse`, or `InvalidInput` for a password that will
-        not do.
+        An invitation creates the user. Raises `LinkNotGood`, `AddressInUse`, or `InvalidInput` for an unacceptable
+        password.
         """
         link = await self.find_link(token)
         passwords.check(password, link.email)
@@ -180,10 +181,10 @@ class Authentication:
         return user
 
     async def change_password(self, entry: Entry, old: str, new: str, visitor: Visitor) -> None:
-        """Change the password of who is signed in. Every other session of the user's ends.
+        """Change the password of the signed-in user. All other sessions of the user end.
 
-        Raises `WrongPassword`, `InvalidInput` where the new one will not do, or `RateLimited`: the session has a count
-        of its own.
+        Raises `WrongPassword`, `InvalidInput` for an unacceptable new password, or `RateLimited`: attempts are counted
+        for each session.
         """
         user = entry.user
         passwords.check(new, user.email)
@@ -202,7 +203,7 @@ class Authentication:
         await self.attempts.succeed(attempt)
 
     def remember_browser(self, email: str, visitor: Visitor) -> str:
-        """Return the cookie by which the browser is known from now on, once the user of the address has proved it."""
+        """Return the cookie that marks the browser as known for the e-mail address, after a sign-in."""
         return known_browsers.remember(self.tokens, visitor.browser, _plain(email))
 
     def _attempt(self, kind: str, email: str, visitor: Visitor) -> Attempt:
@@ -217,7 +218,7 @@ class Authentication:
             await self._hold_back(attempt, verdict.delay)
 
     async def _hold_back(self, attempt: Attempt, seconds: float) -> None:
-        """Delay an attempt; raise `RateLimited` where too many are delayed already: then it was none."""
+        """Delay an attempt; when too many are delayed already, uncount it and raise `RateLimited`."""
         try:
             await self.delays.hold(attempt.address, seconds)
         except TooManyHeld:
@@ -225,7 +226,7 @@ class Authentication:
             raise RateLimited(seconds=math.ceil(seconds)) from None
 
     async def _verify(self, attempt: Attempt, password: str, stored: str | None) -> tuple[bool, str | None]:
-        """Verify a password; raise `RateLimited` where too many wait for that: then it was no attempt."""
+        """Verify a password; when too many verifications wait, uncount the attempt and raise `RateLimited`."""
         try:
             return await passwords.verify(password, stored)
         except RateLimited:
@@ -259,12 +260,12 @@ class Authentication:
 
 
 def actor_of(user: User, request_id: str | None = None, session_id: int | None = None) -> Actor:
-    """Return what a user is once signed in: an actor with the scopes of its role."""
+    """Return the actor of a signed-in user, with the scopes of the user's role."""
     return Actor(user.account_id, scopes_of(user.role), f"user:{user.id}", request_id, user.id, session_id=session_id)
 
 
 async def _hold(unit: UnitOfWork, user: User, renewed: str | None = None) -> None:
-    """Lock a user whose password was verified, and store it anew if asked to; raise `SignInRefused` if it changed."""
+    """Lock a user after password verification, and store a renewed hash; raise `SignInRefused` if it changed."""
     same = (User.id == user.id, User.removed_at.is_(None), User.password_hash == user.password_hash)
     held = update(User).where(*same).values(password_hash=renewed or user.password_hash).returning(User.id)
     if (await unit.execute(held)).scalar_one_or_none() is None:

@@ -5,24 +5,24 @@ holds the code to:
 
 1. What is made with a credential depends on it. A key depends on every credential in its `makers`, a grant on its
    client and its user, an OAuth client and an invitation on their maker.
-2. It ends as soon as anything that it depends on, directly or through others, has ended: a key by being revoked or
-   running out, a grant by being revoked or running out, a client by being revoked, a user by being removed.
+2. It ends as soon as anything that it depends on, directly or indirectly, has ended: a key by revocation or expiry, a
+   grant by revocation or expiry, a client by revocation, a user by removal.
 3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
    credential that rotated it.
-4. When an old key runs out after its rotation, what was made with it goes on, and ends when the successor does. When
-   the old key is revoked, what was made with it ends.
+4. When an old key expires after its rotation, what was made with it stays valid, and ends when the successor does.
+   When the old key is revoked, what was made with it ends.
 5. What was made with a key before the key was rotated moves to the successor, so that revoking the old key does not
-   end it; unless the rotating credential depends on the old key itself. So no key can free itself, or what it made,
+   end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or what it made,
    from its own revocation.
-6. Dependence may run in circles, through rotations; a circle ends when something in it does.
-7. A key that depends on a key makes no keys, nor does an `auto_` key.
+6. Rotations may make dependencies circular; all members of a cycle end when one of them does.
+7. A key that depends on a key, and an `auto_` key, cannot create keys.
 8. An invitation also ends when a user whom it depends on may no longer change the account.
 9. The secret of an OAuth client depends on the client and on the credential that made or rotated it last. While it has
-   ended, the client cannot prove itself; a new secret lets it go on.
-10. People are managed by people: no key and no grant invites, changes the role of, or removes a user. So whoever
-   holds a stolen key leaves nobody behind.
+   ended, the client cannot authenticate; a new secret makes it work again.
+10. Only a signed-in user invites a user, changes a role or removes a user; a key or a grant cannot. So a stolen key
+   cannot create users that remain after its revocation.
 
-A key that nothing was made with (`messaging key create`) depends on nothing.
+A key without a creator (`messaging key create`) depends on nothing.
 """
 
 from collections.abc import Sequence
@@ -70,9 +70,9 @@ ENDS = f"""
   LEFT JOIN LATERAL (SELECT * FROM users WHERE id = source.user_id OFFSET 0) AS u ON true
   GROUP BY source.root
 """
-"""When what each root depends on runs out and was revoked, and the roles of the users among it.
+"""For each root, the earliest expiry and revocation of its dependencies, and the roles of the users among them.
 
-Each join is a look-up by primary key: PostgreSQL overestimates `source`, and would scan the whole tables instead.
+`OFFSET 0` makes each join a primary key look-up: PostgreSQL overestimates `source` and would scan whole tables.
 """
 
 HAS_ENDED = f"""
@@ -83,7 +83,7 @@ WITH RECURSIVE source AS (
 SELECT root FROM ends
 WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
 """
-"""The root if the credential of one row of `makers` has ended, or a user that it depends on has none of some roles."""
+"""The root, if the credential of a row of `makers` has ended or a user that it depends on lacks the roles."""
 
 WHEN_ENDED = f"""
 WITH RECURSIVE source AS (
@@ -113,7 +113,7 @@ WITH RECURSIVE source AS (
 SELECT key_id FROM source WHERE key_id IS NOT NULL
 """
 
-# An old key owns what has moved to its successor, and an application what its user's earlier connections made.
+# An old key also owns the rows moved to its successor; an application also owns those of the user's earlier grants.
 FIND_OWN = f"""
 WITH RECURSIVE line AS (
   SELECT CAST(:key_id AS bigint) AS id
@@ -143,7 +143,7 @@ SELECT id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
 
 
 def maker_of(actor: Actor) -> Maker | None:
-    """Return the row that says with which credential an actor makes something; None for the service itself."""
+    """Return the `makers` row of an actor's credential; None for the service itself."""
     if actor.key_id is not None:
         return Maker(account_id=actor.account_id, maker_key_id=actor.key_id)
     if actor.grant_id is not None:
@@ -154,7 +154,7 @@ def maker_of(actor: Actor) -> Maker | None:
 
 
 async def record_maker(unit: UnitOfWork) -> int | None:
-    """Store with which credential the actor makes a record of another area; return the id for that record to keep."""
+    """Store the actor's credential as the creator of a record of another area; return the id to store there."""
     maker = maker_of(unit.actor)
     if maker is None:
         return None
@@ -163,7 +163,7 @@ async def record_maker(unit: UnitOfWork) -> int | None:
 
 
 async def replace_maker(unit: UnitOfWork, id: int | None) -> int | None:
-    """Bind a record of another area to the actor's credential instead; return the id for that record to keep."""
+    """Make the actor's credential the creator of a record of another area; return the id to store there."""
     maker = maker_of(unit.actor)
     if maker is None or id is None:
         return await record_maker(unit)
@@ -175,9 +175,9 @@ async def replace_maker(unit: UnitOfWork, id: int | None) -> int | None:
 def lives(
     maker_id: InstrumentedAttribute[int | None], now: datetime, scope: Scope | None = None
 ) -> ColumnElement[bool]:
-    """Tell, within a statement on its table, whether what a record was made with has not ended; true without a maker.
+    """Return the SQL condition that a record's creator has not ended; true for a record without one.
 
-    With a scope, users who that depends on must also have a role that gives it.
+    With a scope, the users that the creator depends on must also have a role with that scope.
     """
     ended = HAS_ENDED.format(maker_id=f"{maker_id.class_.__tablename__}.{maker_id.key}")
     roles = [role for role in Role if scope is None or scope in scopes_of(role)]
@@ -186,13 +186,13 @@ def lives(
 
 
 async def when_ended(unit: UnitOfWork, maker_ids: Sequence[int]) -> dict[int, datetime]:
-    """Return when what rows of `makers` name has ended, by their ids; of what lives, nothing."""
+    """Return the end of the credentials that have ended, by the ids of their `makers` rows."""
     found = await unit.execute(text(WHEN_ENDED), {"maker_ids": maker_ids, "now": unit.clock.now()})
     return {row.root: row.ended_at for row in found if row.ended_at}
 
 
 async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
-    """Tell whether an actor's credential has not ended, and the users whom it depends on have a role with a scope."""
+    """Return whether an actor's credential is valid, and the users it depends on have a role with the scope."""
     found = await unit.execute(
         text(MAY_STILL),
         {
@@ -207,12 +207,12 @@ async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
 
 
 async def find_makers(unit: UnitOfWork, key_id: int) -> list[Maker]:
-    """Return what a key was made with."""
+    """Return the creators of a key."""
     return list(await unit.all(select(Maker).where(Maker.key_id == key_id).order_by(Maker.id)))
 
 
 async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
-    """Move what was made with a key to its successor, unless the actor's own credential depends on the old key."""
+    """Make a key's successor the creator of what the key created, unless the actor depends on the old key."""
     needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id, "grant_id": unit.actor.grant_id})
     if old_id in needed.scalars().all():
         return
@@ -221,12 +221,12 @@ async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
 
 
 def sees_all(actor: Actor) -> bool:
-    """Tell whether an actor manages what others made: it may change the account, or is the service itself."""
+    """Return whether an actor manages records of all creators: it may change the account, or is the service itself."""
     return Scope.account_write in actor.scopes or maker_of(actor) is None
 
 
 def own_makers(actor: Actor) -> Select[int]:
-    """Select the ids of the `Maker` rows of what depends on the actor's credential: what it made, and its keys made."""
+    """Select the ids of the `Maker` rows of records that the actor's credential, or its keys, created."""
     by_user = actor.user_id if actor.key_id is None and actor.grant_id is None else None
     found: TextualSelect = (
         text(FIND_OWN)

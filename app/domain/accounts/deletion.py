@@ -1,6 +1,6 @@
 """Deletion of an account: request it, withdraw it, bring it forward, and remind its owners.
 
-`app.domain.erasure.accounts` deletes what is due.
+`app.domain.erasure.accounts` deletes the accounts that are due.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 TOPIC = "deletions"
 FIND_DUE_REMINDERS = "SELECT id FROM accounts WHERE deletion_notice_at <= $1 ORDER BY deletion_notice_at LIMIT 100"
 REMINDED_BEFORE = timedelta(days=3)
-"""How long before the deletion owners are reminded of it; a shorter delay has no reminder."""
+"""The time between the reminder and the deletion; a shorter delay has no reminder."""
 
 MAX_LATE = timedelta(hours=1)
-"""How late a reminder may be before the deletion is put off."""
+"""The delay of a reminder above which the deletion is postponed."""
 
 WHAT_GOES = (
     "Everything in it goes then: contacts, messages, keys, webhooks, users. Only the phones that opted out and the "
@@ -38,7 +38,7 @@ WITHDRAWN = "The deletion of the account was withdrawn. The account stays, and s
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A deletion that is to come: of which account, when, and how many credits would be forfeited now."""
+    """A scheduled deletion: the account, the time, and the credits that would be forfeited now."""
 
     account_id: int
     deletion_at: datetime
@@ -46,7 +46,7 @@ class Deletion:
 
 
 async def request(unit: UnitOfWork, confirm: str, delay: timedelta) -> Deletion:
-    """Have the actor's account deleted after a delay, and mail its owners. Again changes nothing.
+    """Schedule the deletion of the actor's account and mail its owners. Idempotent.
 
     `confirm` is the company name, or the id of an account without one. Raises `InvalidInput` and `AccountDeleted`.
     """
@@ -58,9 +58,9 @@ async def request(unit: UnitOfWork, confirm: str, delay: timedelta) -> Deletion:
 
 
 async def bring_forward(unit: UnitOfWork) -> Deletion:
-    """Have the actor's account deleted at once, for the operator of the service; raise `AccountDeleted`.
+    """Make the deletion of the actor's account due now, for the operator; raise `AccountDeleted`.
 
-    The mails that tell its owners are tried once before.
+    The mails to its owners are attempted once before the deletion.
     """
     account, now = await _lock(unit), unit.clock.now()
     if account.deletion_at is None or account.deletion_at > now:
@@ -69,7 +69,7 @@ async def bring_forward(unit: UnitOfWork) -> Deletion:
 
 
 async def withdraw(unit: UnitOfWork) -> Account:
-    """Keep the actor's account, and mail its owners; raise `Conflict` where none is to come, and `AccountDeleted`."""
+    """Cancel the scheduled deletion and mail the owners; raise `Conflict` when there is none, and `AccountDeleted`."""
     account = await _lock(unit)
     if account.deletion_at is None:
         raise Conflict(reason="No deletion of this account was asked for.")
@@ -83,9 +83,9 @@ async def withdraw(unit: UnitOfWork) -> Account:
 
 
 async def remind(unit: UnitOfWork) -> bool:
-    """Mail the owners of the actor's account that it will be deleted, once; return whether that was due.
+    """Mail the owners a reminder of the deletion, once; return whether it was due.
 
-    Where that is late, the deletion is put off, and comes as long after the mail as it would have.
+    A late reminder postpones the deletion to `REMINDED_BEFORE` after the mail.
     """
     account, now = await queries.get_own(unit, lock=True), unit.clock.now()
     if account.deletion_at is None or account.deletion_notice_at is None or account.deletion_notice_at > now:

@@ -1,4 +1,4 @@
-"""Errors that the state of an account raises."""
+"""Errors raised because of an account's state."""
 
 from app.domain.kernel.errors import DomainError
 
@@ -6,10 +6,10 @@ RETRY_SECONDS = 300
 
 
 class AccountSuspended(DomainError):
-    """The account is suspended: nothing is sent, and its keys, tokens and connections do nothing until it is resumed.
+    """The account is suspended: nothing is sent, and its keys, tokens and connections are refused until it is resumed.
 
-    They work again then. The token endpoint answers 503 `temporarily_unavailable` meanwhile, so that no platform gives
-    a connection up.
+    The token endpoint answers 503 `temporarily_unavailable` meanwhile, so that platforms do not remove their
+    connections.
     """
 
     code = "account_suspended"
@@ -21,7 +21,7 @@ class AccountSuspended(DomainError):
 
 
 class AccountDeletionPending(DomainError):
-    """The account is to be deleted on the date that the message names, and takes no new texts until then.
+    """The account will be deleted on the date in the message, and accepts no new messages until then.
 
     Everything else works. An owner can withdraw the deletion with the mutation `withdraw_account_deletion`.
     """
@@ -32,10 +32,10 @@ class AccountDeletionPending(DomainError):
 
 
 class PersonRequired(DomainError):
-    """Only a signed-in owner, or the operator by command, invites and removes people and changes their roles.
+    """Only a signed-in owner, or the operator by command, invites and removes users and changes their roles.
 
-    Keys and connected applications cannot: whoever holds a stolen key could let people in who stay when it is revoked.
-    Sign in and open `/account/people`.
+    Keys and connected applications cannot: users added with a stolen key would remain after its revocation. Sign in and
+    open `/account/people`.
     """
 
     code = "person_required"
@@ -44,7 +44,7 @@ class PersonRequired(DomainError):
 
 
 class AccountDeleted(DomainError):
-    """The account was deleted. That cannot be undone: what was in it is gone."""
+    """The account and its data were deleted. This cannot be undone."""
 
     code = "account_deleted"
     status = 403

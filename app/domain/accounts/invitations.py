@@ -1,7 +1,7 @@
 """Invitations to an account: create, list, withdraw and accept them.
 
-An e-mail address signs in to one account. Whether the invited one has a user elsewhere is told in the mail alone, to
-the reader of that mailbox: the account that invites is answered the same either way.
+An e-mail address belongs to one account. Only the mail reveals whether the invited address has a user in another
+account; the inviting account gets the same answer in both cases.
 """
 
 import math
@@ -27,12 +27,12 @@ LASTS = timedelta(days=7)
 WINDOW = timedelta(days=1)
 MAX_OF_ACCOUNT = 100
 MAX_OF_RECIPIENT = 3
-"""How many invitations an account may make in a day, and how many of them to one e-mail address."""
+"""Maximum number of invitations of an account in a day, and of those to one e-mail address."""
 
 MAX_MAILED = 5
-"""How many invitations of all accounts are mailed to one e-mail address in any 24 hours.
+"""Maximum number of invitations of all accounts mailed to one e-mail address in any 24 hours.
 
-Further ones wait; one that would be mailed less than a day before it ends is refused.
+Further ones are mailed later; one that would be mailed less than a day before it expires is refused.
 """
 
 
@@ -48,7 +48,7 @@ class AddressInUse(DomainError):
 
 
 class InvitationEnded(DomainError):
-    """The invitation ended with the user who made it. Ask an owner of the account for another one."""
+    """The user who sent the invitation may no longer invite. Ask an owner of the account for another one."""
 
     code = "invitation_ended"
     status = 410
@@ -59,10 +59,11 @@ class InvitationEnded(DomainError):
 
 
 async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> Invitation:
-    """Invite a person by mail. Again mails another invitation, and the one before stops working.
+    """Invite a person by mail. A second invitation replaces the first.
 
-    It ends with the user who makes it (`credentials`). Raises `PersonRequired`, `Conflict` for a user of this account,
-    `InsufficientScope` for a role that may do more than the actor, and `RateLimited` for too many in a day.
+    The invitation ends with the user who creates it (`credentials`). Raises `PersonRequired`, `Conflict` for a user of
+    this account, `InsufficientScope` for a role with more scopes than the actor, and `RateLimited` for too many in a
+    day.
     """
     users.check_is_person(unit)
     address, now = users.plain_email(email), unit.clock.now()
@@ -91,13 +92,13 @@ async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> In
 
 
 async def list_pending(unit: UnitOfWork) -> Sequence[Invitation]:
-    """Return the account's invitations that can be accepted, the newest first."""
+    """Return the account's invitations that can be accepted, newest first."""
     own = select(Invitation).where(Invitation.account_id == unit.actor.account_id, *_acceptable(unit.clock.now()))
     return await unit.all(own.order_by(Invitation.id.desc()))
 
 
 async def withdraw(unit: UnitOfWork, id: int) -> Invitation:
-    """End an invitation of the account's: its link stops working.
+    """Withdraw an invitation of the account: its link stops working.
 
     Raises `NotFound` for one that cannot be accepted, and `PersonRequired`.
     """
@@ -112,9 +113,9 @@ async def withdraw(unit: UnitOfWork, id: int) -> Invitation:
 
 
 async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | None:
-    """Return the invitation of a mailed link; None where it is over or its account suspended.
+    """Return the invitation of a mailed link; None when it has ended or its account is suspended.
 
-    Raises `InvitationEnded`, and `AddressInUse`: whoever has the link reads the mail of that address.
+    Raises `InvitationEnded`, and `AddressInUse`, which only the reader of that mailbox can see.
     """
     statement = (
         select(Invitation, address_is_in_use())
@@ -133,7 +134,7 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Invitation | Non
 
 
 async def accept(unit: UnitOfWork, invitation: Invitation, password_hash: str) -> User | None:
-    """Make the invited person a user of the account; None where the invitation or the account has ended meanwhile.
+    """Create the user of an invitation; return None when the invitation or the account has ended meanwhile.
 
     Raises `AddressInUse`.
     """
@@ -158,12 +159,12 @@ async def accept(unit: UnitOfWork, invitation: Invitation, password_hash: str) -
 
 
 def is_upheld(now: datetime) -> ColumnElement[bool]:
-    """Tell, within a statement on invitations, whether what an invitation was made with still may invite."""
+    """Return the SQL condition that the creator of an invitation may still invite."""
     return credentials.lives(Invitation.maker_id, now, Scope.account_write)
 
 
 def address_is_in_use() -> ColumnElement[bool]:
-    """Tell, within a statement, whether the address of an invitation is a user's of any account."""
+    """Return the SQL condition that a user of any account has the address of an invitation."""
     other = aliased(User)
     same = (func.lower(other.email) == Invitation.email, other.removed_at.is_(None))
     return select(other.id).where(*same).correlate(Invitation).exists()
@@ -191,7 +192,7 @@ async def _check_rate(unit: UnitOfWork, email: str) -> None:
 
 
 async def _next_mail_at(unit: UnitOfWork, email: str) -> datetime:
-    """Return when an e-mail address can be mailed next; all accounts that invite it wait for one another."""
+    """Return the time of the next mail to an e-mail address, under a lock shared by all accounts that invite it."""
     await unit.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(email, 0))))
     now, is_mailed = (
         unit.clock.now(),
@@ -203,7 +204,7 @@ async def _next_mail_at(unit: UnitOfWork, email: str) -> datetime:
 
 
 async def _first_of(unit: UnitOfWork, counted: ColumnElement[bool], limit: int, since: datetime) -> datetime | None:
-    """Return when the first of the last `limit` invitations was made; None where there were fewer since an instant."""
+    """Return the creation time of the `limit`-th newest invitation since an instant; None when there are fewer."""
     made = select(Invitation.created_at).where(counted, Invitation.created_at > since)
     return await unit.one(made.order_by(Invitation.created_at.desc()).offset(limit - 1).limit(1))
 

@@ -22,13 +22,13 @@ class KeyKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """A key, whole. It is shown to its maker once and never stored."""
+    """A complete key. It is shown to its creator once and never stored."""
 
     text: str
 
     @property
     def prefix(self) -> str:
-        """Return the first characters, by which a person tells keys apart."""
+        """Return the first eight characters, which identify the key for people."""
         return self.text[:8]
 
     @property
@@ -38,25 +38,25 @@ class KeyText:
 
 
 def make(kind: KeyKind) -> KeyText:
-    """Make a new key of 190 random bits."""
+    """Return a new key of 190 random bits."""
     body = "".join(secrets.choice(DIGITS) for _ in range(RANDOM_LENGTH))
     return KeyText(f"{kind}_{body}{_checksum(f'{kind}_{body}')}")
 
 
 def kind_of(text: str) -> KeyKind:
-    """Return what a key is for, by its text or the beginning of it."""
+    """Return the kind of a key from its text or prefix."""
     return KeyKind(text.partition("_")[0])
 
 
 def has_form(text: str) -> bool:
-    """Tell whether a text can be a key at all: a mistyped one is refused before any look-up."""
+    """Return whether a text has the form and checksum of a key, so that typing errors need no look-up."""
     return PATTERN.fullmatch(text) is not None and hmac.compare_digest(
         _checksum(text[:-CHECKSUM_LENGTH]), text[-CHECKSUM_LENGTH:]
     )
 
 
 def fingerprint(secret: bytes, text: str) -> bytes:
-    """Return what is stored of a key: its HMAC-SHA256 under the server's secret."""
+    """Return the stored form of a key: its HMAC-SHA256 under the server's secret."""
     return hmac.digest(secret, text.encode(), "sha256")
 
 

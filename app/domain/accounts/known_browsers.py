@@ -9,18 +9,18 @@ from app.domain.accounts.tokens import Tokens
 ID = re.compile(r"[A-Za-z0-9_-]{22}")
 ID_BYTES = 16
 MAX_USERS = 5
-"""How many people who share a browser it is known for; the one who signed in longest ago is forgotten first."""
+"""Maximum number of users per browser; the one with the oldest sign-in is dropped first."""
 
 
 def recognise(tokens: Tokens, cookie: str, email: str) -> str:
-    """Return the id of a browser that this e-mail address was signed in with; an empty text for any other."""
+    """Return the id of a browser that is known for an e-mail address; an empty text for any other."""
     id, *marks = cookie.split(".")
     own = tokens.of_browser(id, email)
     return id if any(hmac.compare_digest(own.encode(), mark.encode()) for mark in marks[:MAX_USERS]) else ""
 
 
 def remember(tokens: Tokens, cookie: str, email: str) -> str:
-    """Return the cookie of a browser, by which it is known for this e-mail address too."""
+    """Return the cookie that also marks the browser as known for this e-mail address."""
     id, *marks = cookie.split(".")
     if not ID.fullmatch(id):
         id, marks = secrets.token_urlsafe(ID_BYTES), []

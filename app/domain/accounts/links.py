@@ -14,13 +14,13 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 SEED_BYTES = 32
 MAX_LIVE = 5
-"""How many links of one user's work at the same time."""
+"""Maximum number of valid links of one user."""
 
 LASTS = timedelta(hours=1)
 
 
 class LinkNotGood(DomainError):
-    """The link that sets a password was used, is too old, or the password was set in another way meanwhile."""
+    """The password link was used or has expired, or the password was set in another way meanwhile."""
 
     code = "link_not_good"
     status = 410
@@ -28,17 +28,17 @@ class LinkNotGood(DomainError):
 
 
 async def make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink | None:
-    """Make the link that sets a user's password, to be mailed after the commit.
+    """Create a password link, mailed after the commit.
 
-    A newer link ends no older one that sets a forgotten password: strangers could end the one that the user is about
-    to open. None is made while one waits to be mailed, or `MAX_LIVE` work already.
+    Older links stay valid: otherwise anyone could invalidate the link that the user is about to open. Returns None
+    while a link waits to be mailed, or `MAX_LIVE` links are valid.
     """
     await _wait_for_others(unit, user)
     return None if await _has_enough(unit, user.id) else await _make(unit, tokens, user)
 
 
 async def replace(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink:
-    """Make the link that sets a user's password, in place of all that were not used."""
+    """Create a password link and delete the user's unused ones."""
     await _wait_for_others(unit, user)
     await forget(unit, user.id)
     return await _make(unit, tokens, user)
@@ -63,7 +63,7 @@ async def _make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink:
 
 
 async def find(db: AsyncSession, hash: bytes, now: datetime) -> tuple[PasswordLink, User] | None:
-    """Return the link with a fingerprint and whose it is, unless it is over, its user gone or the account suspended."""
+    """Return the valid link with a fingerprint and its user; None for a removed user or an inactive account."""
     statement = (
         select(PasswordLink, User)
         .join(User, User.id == PasswordLink.user_id)
@@ -76,7 +76,7 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> tuple[PasswordLi
 
 
 async def use(unit: UnitOfWork, id: int) -> None:
-    """Use a link up; raise `LinkNotGood` where somebody else just did, or it is gone."""
+    """Mark a link as used; raise `LinkNotGood` when it was used or deleted meanwhile."""
     free = (PasswordLink.id == id, PasswordLink.used_at.is_(None))
     spent = update(PasswordLink).where(*free).values(used_at=unit.clock.now())
     if (await unit.execute(spent.returning(PasswordLink.id))).scalar_one_or_none() is None:
@@ -85,7 +85,7 @@ async def use(unit: UnitOfWork, id: int) -> None:
 
 
 async def forget(unit: UnitOfWork, user_id: int) -> None:
-    """Make every link of a user's that was not used stop working."""
+    """Delete the unused links of a user."""
     await unit.execute(delete(PasswordLink).where(PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None)))
 
 

@@ -22,7 +22,7 @@ WHERE account_id = $1 AND role = 'owner' AND removed_at IS NULL ORDER BY id
 
 
 async def post_link(unit: UnitOfWork, link: PasswordLink, seed: bytes) -> None:
-    """Have a link mailed to its user; `seed` makes its token, and is kept until then."""
+    """Queue the mail with a password link; `seed` yields its token, and is stored until the mail is sent."""
     mail = WaitingMail(
         account_id=link.account_id,
         user_id=link.user_id,
@@ -37,13 +37,13 @@ async def post_link(unit: UnitOfWork, link: PasswordLink, seed: bytes) -> None:
 
 
 async def read_token(unit: UnitOfWork, tokens: Tokens, link: PasswordLink) -> str:
-    """Return the token of a link that waits to be mailed, for an operator who hands it over in another way."""
+    """Return the token of a link that is not yet mailed, for the operator."""
     seed = await unit.one(select(WaitingMail.seed).where(WaitingMail.link_id == link.id))
     return tokens.of_link(seed or b"")
 
 
 async def notify_owners(unit: UnitOfWork, *, subject: str, opening: str) -> None:
-    """Have every owner of the actor's account mailed a notice after the commit, each in a mail of their own."""
+    """Queue a notice to every owner of the actor's account, one mail each."""
     owners = select(User.id).where(
         User.account_id == unit.actor.account_id, User.role == Role.owner, User.removed_at.is_(None)
     )
@@ -64,12 +64,12 @@ async def notify_owners(unit: UnitOfWork, *, subject: str, opening: str) -> None
 
 
 async def withdraw_link(unit: UnitOfWork, link_id: int) -> None:
-    """Have a link not mailed, again or at all: it was used, so its mail came."""
+    """Delete the queued mail of a used link."""
     await unit.execute(delete(WaitingMail).where(WaitingMail.link_id == link_id))
 
 
 async def post_invitation(unit: UnitOfWork, invitation: Invitation, seed: bytes) -> None:
-    """Have an invitation mailed, not before its time; `seed` makes the token of its link."""
+    """Queue the mail of an invitation for its `mail_at`; `seed` yields the token of its link."""
     mail = WaitingMail(
         account_id=invitation.account_id,
         invitation_id=invitation.id,
@@ -83,15 +83,15 @@ async def post_invitation(unit: UnitOfWork, invitation: Invitation, seed: bytes)
 
 
 async def withdraw_invitations(unit: UnitOfWork, *which: ColumnElement[bool]) -> None:
-    """Have invitations not mailed, again or at all."""
+    """Delete the queued mails of invitations."""
     ended = select(Invitation.id).where(*which)
     await unit.execute(delete(WaitingMail).where(WaitingMail.invitation_id.in_(ended)))
 
 
 async def post_notice(connection: Connection, account_id: int, *, subject: str, opening: str) -> None:
-    """Have every owner of an account mailed, each in a mail of their own, so that one is tried again without another.
+    """Queue a notice to every owner of an account, one mail each, so that each is retried separately.
 
-    One that no worker got to within a week is not sent any more.
+    A mail not sent within a week is dropped.
     """
     words = {"subject": subject, "opening": opening}
     await connection.execute(POST_NOTICE, account_id, words, NOTICE_LASTS)

@@ -17,7 +17,7 @@ from app.domain.kernel.clock import Clock
 
 LEASE = timedelta(minutes=2)
 WAITS = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1800))
-"""How long a mail waits after each failure; after the last one it is given up."""
+"""The waits after failed attempts; after the last one the mail is dropped."""
 
 TEMPLATES: dict[str, Callable[..., Mail]] = {
     INVITATION: mail_templates.invitation,
@@ -26,14 +26,14 @@ TEMPLATES: dict[str, Callable[..., Mail]] = {
 }
 
 Due = tuple[WaitingMail, str, Account, bool]
-"""A mail, the e-mail address it goes to, its account, and whether that address is in use in another account."""
+"""A mail, its e-mail address and account, and whether another account uses that address."""
 
 
 @dataclass(frozen=True, slots=True)
 class MailSender:
-    """Sends one mail at a time, with no transaction open while it does.
+    """Sends one mail at a time, with no transaction open during the call.
 
-    `url` is where the service is, `count` is told `sent`, `failed` or `given_up`, with the reason for the log.
+    `url` is the base URL of the service. `count` is called with `sent`, `failed` or `given_up`, and a reason to log.
     """
 
     db: async_sessionmaker[AsyncSession]
@@ -44,7 +44,7 @@ class MailSender:
     count: Callable[[str, str], None]
 
     async def run(self) -> bool:
-        """Send what has been due longest, links first; return whether there was anything."""
+        """Send the mail that has been due longest, those with links first; return whether there was one."""
         due = await self._claim()
         if due is None:
             return False
@@ -59,7 +59,7 @@ class MailSender:
         return True
 
     async def due(self) -> bool:
-        """Tell whether a mail is due."""
+        """Return whether a mail is due."""
         async with self.db() as db:
             return (await db.scalars(_due(self.clock.now()).with_only_columns(WaitingMail.id))).first() is not None
 
@@ -81,7 +81,7 @@ class MailSender:
             return waiting, email, account, is_in_use
 
         async def give_back(_: Due | None) -> None:
-            """Let a mail that was not sent be claimed again at once."""
+            """Release the claim of a mail that was not sent."""
             again = update(WaitingMail).values(due_at=now, attempts=WaitingMail.attempts - 1)
             async with self.db.begin() as db:
                 await db.execute(again.where(WaitingMail.id.in_(claimed), WaitingMail.due_at == until))
@@ -98,7 +98,7 @@ class MailSender:
             self.count("failed", reason)
 
     async def _change(self, statement: Delete | Update, waiting: WaitingMail) -> None:
-        """Change a waiting mail, unless it was deleted: its link was used meanwhile, or a newer mail replaced it."""
+        """Change a waiting mail, unless it was deleted meanwhile."""
         change = statement.where(WaitingMail.id == waiting.id)
 
         async def record() -> None:
@@ -109,7 +109,7 @@ class MailSender:
 
 
 def _due(now: datetime) -> Select[WaitingMail, str, Account, bool]:
-    """Select the next mail. Mails with a link go first: a person waits for them."""
+    """Select the next mail. Mails with a link go first, because a person waits for them."""
     email = func.coalesce(User.email, Invitation.email)
     return (
         select(WaitingMail, email, Account, invitations.address_is_in_use())

@@ -35,7 +35,7 @@ TEXT = """\
 
 
 def invitation(to: str, company: str, url: str) -> Mail:
-    """Invite somebody to an account."""
+    """Return the mail that invites a person to an account."""
     return _mail(
         to,
         f"You are invited to {_line(company) or SERVICE}",
@@ -48,7 +48,7 @@ def invitation(to: str, company: str, url: str) -> Mail:
 
 
 def invitation_elsewhere(to: str, company: str, url: str) -> Mail:
-    """Invite a person whose e-mail address signs in to another account; only they learn that it does."""
+    """Return the invitation for an e-mail address that belongs to another account, which only this mail reveals."""
     return _mail(
         to,
         f"You are invited to {_line(company) or SERVICE}",
@@ -64,7 +64,7 @@ def invitation_elsewhere(to: str, company: str, url: str) -> Mail:
 
 
 def reset(to: str, company: str, url: str) -> Mail:
-    """Help somebody who forgot a password."""
+    """Return the mail with a password link."""
     return _mail(
         to,
         "Choose a new password",
@@ -77,7 +77,7 @@ def reset(to: str, company: str, url: str) -> Mail:
 
 
 def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Mail:
-    """Tell an owner of an account what should be known of it; the words are those of the area that knows."""
+    """Return a notice to an owner; the caller provides its subject and text."""
     return _mail(
         to,
         _line(subject),
@@ -95,7 +95,7 @@ def _mail(to: str, subject: str, **parts: str) -> Mail:
 
 
 def _account(company: str) -> str:
-    """Return what an account is called within a sentence."""
+    """Return the name of an account for use within a sentence."""
     return f"the account of {_line(company)}" if _line(company) else f"a {SERVICE} account"
 
 

@@ -15,7 +15,7 @@ class Mail:
 
 
 class MailNotSent(Exception):
-    """No server took the mail; the text says why, in the server's words."""
+    """No server accepted the mail; the text is the server's reason."""
 
 
 class Mailer(Protocol):

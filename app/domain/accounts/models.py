@@ -12,7 +12,7 @@ from app.db.base import Base, Created, Key
 
 
 class AccountStatus(enum.StrEnum):
-    """Whether an account may be used. A `deleted` one is emptied, but for its ledger and its opt-outs."""
+    """The status of an account. A `deleted` one keeps only its ledger and its opt-outs."""
 
     active = enum.auto()
     suspended = enum.auto()
@@ -28,8 +28,8 @@ class AccountType(enum.StrEnum):
 class Account(Base):
     """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency.
 
-    `deletion_at` is when it is to be deleted; of a deleted one, when its rows are next looked for, null once they are
-    gone. `deletion_notice_at` is when its owners are reminded of that, null once they were.
+    `deletion_at` is the time of the scheduled deletion; for a deleted account, the time of the next batch, null once
+    all rows are deleted. `deletion_notice_at` is the time of the reminder to its owners, null once it was mailed.
     """
 
     __tablename__ = "accounts"
@@ -66,7 +66,7 @@ class Role(enum.StrEnum):
 
 
 class User(Base):
-    """A person who works in an account; one who left is `removed_at`. Who has no `password_hash` cannot sign in."""
+    """A person of an account; `removed_at` is set on removal. A user without `password_hash` cannot sign in."""
 
     __tablename__ = "users"
     __table_args__ = (
@@ -85,7 +85,7 @@ class User(Base):
 
 
 class Session(Base):
-    """A browser that a user signed in with. Only the HMAC of its cookie is kept."""
+    """A user's sign-in in one browser. Only the HMAC of its cookie is stored."""
 
     __tablename__ = "sessions"
 
@@ -101,7 +101,7 @@ class Session(Base):
 
 
 class PasswordLink(Base):
-    """A mailed link that sets a forgotten password, once. Only the HMAC of its token is kept."""
+    """A mailed link that sets a password once. Only the HMAC of its token is stored."""
 
     __tablename__ = "password_links"
 
@@ -115,7 +115,7 @@ class PasswordLink(Base):
 
 
 class Invitation(Base):
-    """A person invited to an account, by a mailed link. Only the HMAC of its token is kept.
+    """An invitation of a person to an account, by a mailed link. Only the HMAC of its token is stored.
 
     It is mailed at `mail_at`, and can be accepted until `expires_at`, once, unless it is withdrawn or the credential of
     `maker_id` ends. The person becomes a user by accepting it.
@@ -141,10 +141,10 @@ class Invitation(Base):
 
 
 class WaitingMail(Base):
-    """A mail that waits to be sent; it is deleted once it is sent, or given up after `attempts`.
+    """A queued mail, deleted once it is sent or dropped after too many `attempts`.
 
-    It is for a user or for an invited person. One that brings a link has the `seed` that makes its token, and goes with
-    the link or the invitation; `words` are what else it says.
+    It is for a user or an invited person. A mail with a link has the `seed` that yields its token, and is deleted with
+    the link or the invitation; `words` are the other arguments of its template.
     """
 
     __tablename__ = "waiting_mails"
@@ -163,7 +163,7 @@ class WaitingMail(Base):
 
 
 class AuditEntry(Base):
-    """Something done about who may do what: a sign-in, a consent, a change of a key or a client. Never changed."""
+    """An action on access: a sign-in, a consent, a change of a user, key or client. Rows never change."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (Index("ix_audit_entries_account_id", "account_id", "id"),)
@@ -181,9 +181,9 @@ class AuditEntry(Base):
 
 
 class ApiKey(Base):
-    """A key of an account's. Only its HMAC is kept; `prefix` and `last_four` are for display.
+    """An API key of an account. Only its HMAC is stored; `prefix` and `last_four` are for display.
 
-    It ends with its makers (`credentials`). `successor_id` is the key that it was rotated to.
+    It ends with its creators (`credentials`). `successor_id` is the key that replaced it by rotation.
     """
 
     __tablename__ = "api_keys"
@@ -204,9 +204,9 @@ class ApiKey(Base):
 
 
 class Maker(Base):
-    """A credential that a key, or a record that names this row, was made with: one of the last three.
+    """A creator: the credential that created a key, or a record that refers to this row. One of the last three is set.
 
-    `key_id` is the key that was made. A grant that is not there any more has ended.
+    `key_id` is the created key. A grant whose row was deleted has ended.
     """
 
     __tablename__ = "makers"

@@ -45,12 +45,12 @@ COMMON = frozenset(
 
 PASSWORDS = PasswordHash.recommended()
 PARALLEL = max(1, min(4, (os.cpu_count() or 1) - 1))
-"""How many are hashed at once: each takes 64 MiB and a tenth of a second of a core. One core is left to requests."""
+"""Concurrent hash computations: each takes 64 MiB and a tenth of a second of a core. One core is left to requests."""
 
 NICE = 5
 MAX_WAITING = 100
 WAIT_SECONDS = 10
-"""How many may wait to be hashed, and for how long who is one too many is sent away."""
+"""The maximum queue of passwords to hash, and the `Retry-After` of refused ones in seconds."""
 
 
 def _yield_to_others() -> None:
@@ -69,7 +69,7 @@ async def hash(password: str) -> str:
 
 
 async def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
-    """Tell whether a password is the stored one, and return it hashed anew where the parameters have changed.
+    """Return whether a password is the stored one, and return it hashed anew where the parameters have changed.
 
     Where nothing is stored, the work is the same and the answer no: nobody can tell by the time that it takes. Raises
     `RateLimited` where too many wait for theirs.

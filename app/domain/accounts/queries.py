@@ -44,7 +44,7 @@ ORDER BY k.id DESC
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A live key, as far as the edge needs it; `expires_at` is when it, or what it was made with, ends by itself."""
+    """A valid key for authentication; `expires_at` is the earliest expiry of the key and its creators."""
 
     id: int
     account_id: int
@@ -55,7 +55,7 @@ class KnownKey:
 
 @dataclass(frozen=True, slots=True)
 class ShownKey:
-    """A key as people see it: it has expired, or is revoked, with what it was made with."""
+    """A key for display; `expires_at` and `revoked_at` include those of its creators."""
 
     id: int
     name: str
@@ -75,7 +75,7 @@ async def has_any(unit: UnitOfWork) -> bool:
 
 
 async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
-    """Return the actor's account, locked for a change when asked so."""
+    """Return the actor's account; with `lock`, locked for a change."""
     own = select(Account).where(Account.id == unit.actor.account_id)
     if lock:
         own = own.with_for_update(key_share=True).execution_options(populate_existing=True)
@@ -86,7 +86,7 @@ async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
 
 
 async def list_users(unit: UnitOfWork) -> Sequence[User]:
-    """Return the people of the account, the first one first; who was removed is left out."""
+    """Return the users of the account in the order of their creation, without removed ones."""
     own = (User.account_id == unit.actor.account_id, User.removed_at.is_(None))
     return await unit.all(select(User).where(*own).order_by(User.id))
 
@@ -98,7 +98,7 @@ async def find_users(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, User]:
 
 
 async def get_viewer(unit: UnitOfWork) -> User:
-    """Return the user who asks; for a key, which is nobody's, the owner who has been there longest."""
+    """Return the actor's user; for an actor without a user, the oldest owner."""
     present = select(User).where(User.account_id == unit.actor.account_id, User.removed_at.is_(None))
     if unit.actor.user_id is None:
         present = present.where(User.role == Role.owner).order_by(User.id).limit(1)
@@ -111,7 +111,7 @@ async def get_viewer(unit: UnitOfWork) -> User:
 
 
 async def list_keys(unit: UnitOfWork) -> list[ShownKey]:
-    """Return the account's keys, the newest first; revoked ones too."""
+    """Return the account's keys, newest first, revoked ones too."""
     return await _show(unit, None)
 
 
@@ -121,7 +121,7 @@ async def find_keys(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ShownKey]
 
 
 async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
-    """Return the `auto_` keys that the actor manages, the newest first: all, or those made with its credential."""
+    """Return the `auto_` keys that the actor manages, newest first: all, or those that its credential created."""
     shown = [key for key in await _show(unit, None) if kind_of(key.prefix) == KeyKind.auto]
     if sees_all(unit.actor):
         return shown
@@ -130,14 +130,14 @@ async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
 
 
 async def show_key(unit: UnitOfWork, id: int) -> ShownKey:
-    """Return one of the account's keys as people see it; raise `NotFound`."""
+    """Return one of the account's keys for display; raise `NotFound`."""
     for key in await _show(unit, id):
         return key
     raise NotFound(kind="API key", id=id)
 
 
 async def get_key(unit: UnitOfWork, id: int, *, lock: bool = False) -> ApiKey:
-    """Return one of the account's keys, locked until the unit ends if asked to; raise `NotFound`."""
+    """Return one of the account's keys; with `lock`, locked for a change. Raise `NotFound`."""
     own = select(ApiKey).where(ApiKey.account_id == unit.actor.account_id, ApiKey.id == id)
     key = await unit.one(own.with_for_update() if lock else own)
     if key is None:
@@ -146,11 +146,10 @@ async def get_key(unit: UnitOfWork, id: int, *, lock: bool = False) -> ApiKey:
 
 
 async def find_live_key(database: Database, hash: bytes, now: datetime) -> KnownKey | None:
-    """Return the key with a fingerprint, unless it, what it was made with or its account has ended.
+    """Return the key with a fingerprint, unless the key, one of its creators or its account has ended.
 
-    `is_suspended` says that its account is: then it may do nothing.
-    A key of a user's may do no more than the user's role now. This is the one look-up that does not start from an
-    actor: it finds out who the actor is.
+    `is_suspended` is true for a key of a suspended account. The scopes of a key that depends on a user are limited to
+    those of the user's current role. This look-up has no actor, because it identifies the actor.
     """
     row = await database.pool.fetchrow(FIND_LIVE, hash, now)
     if row is None:

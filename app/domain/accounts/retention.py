@@ -1,4 +1,4 @@
-"""Rules of retention for sessions, mailed links, waiting mails and invitations."""
+"""Retention rules for sessions, mailed links, queued mails and invitations."""
 
 from datetime import timedelta
 

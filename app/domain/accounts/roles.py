@@ -8,5 +8,5 @@ SCOPES: dict[Role, frozenset[Scope]] = {Role.owner: ALL, Role.member: GENERAL, R
 
 
 def scopes_of(role: str) -> frozenset[Scope]:
-    """Return the most that a user of a role may do, or allow an application."""
+    """Return the scopes that a user of a role has and can grant to an application."""
     return SCOPES[Role(role)]

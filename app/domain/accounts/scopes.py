@@ -31,7 +31,7 @@ class Scope(enum.StrEnum):
 
 ALL = frozenset(Scope)
 GENERAL = ALL - {Scope.account_write, Scope.billing_write}
-"""What a `svc_` key is given when its maker names nothing."""
+"""The default scopes of a `svc_` key."""
 
 AUTOMATION = frozenset(
     {
@@ -46,10 +46,10 @@ AUTOMATION = frozenset(
         Scope.webhooks_manage,
     }
 )
-"""What an `auto_` key is given when its maker names nothing, and an automation grant when its client does not."""
+"""The default scopes of an `auto_` key and of an automation grant."""
 
 AUTOMATION_LIMIT = AUTOMATION | {Scope.ai_use, Scope.billing_read}
-"""The most that an `auto_` key or an automation grant can hold: the two others only where somebody chose them."""
+"""The scopes that an `auto_` key or an automation grant can have; the two others only by explicit choice."""
 
 INCLUDED = {
     Scope.account_write: Scope.account_read,
@@ -61,7 +61,7 @@ INCLUDED = {
     Scope.numbers_write: Scope.numbers_read,
     Scope.agents_write: Scope.agents_read,
 }
-"""The scope to read that a scope to change includes: a change answers the record as it is now."""
+"""The read scope that a write scope includes, because a mutation returns the changed record."""
 
 
 def complete(scopes: Iterable[str]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class AccountFields(TypedDict, total=False):
-    """The fields of an account that may be changed; a field that is left out stays as it is."""
+    """The fields of an account that may be changed; omitted fields keep their values."""
 
     company_name: str
     region: str
@@ -25,7 +25,7 @@ class AccountFields(TypedDict, total=False):
 async def open_account(
     unit: UnitOfWork, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
 ) -> Account:
-    """Open an account; `rate` is the price of one credit, and the name may be empty until it is set.
+    """Create an account; `rate` is the price of one credit, and `company_name` may be empty until it is set.
 
     Raises `InvalidInput`.
     """
@@ -36,9 +36,9 @@ async def open_account(
 
 
 async def update(unit: UnitOfWork, fields: AccountFields) -> Account:
-    """Change the actor's account; a support contact of null is emptied. Raises `InvalidInput`.
+    """Change the actor's account; null empties the support contact. Raises `InvalidInput`.
 
-    Texts that were taken before keep the price that they had.
+    Messages accepted before a change of `region` keep their price.
     """
     values = _checked(fields)
     account = await queries.get_own(unit, lock=True)
@@ -54,7 +54,7 @@ async def update(unit: UnitOfWork, fields: AccountFields) -> Account:
 
 
 async def add_user(unit: UnitOfWork, email: str, password: str, first_name: str = "", last_name: str = "") -> User:
-    """Add a person to the account; raise `Conflict` where the address is taken, in any account."""
+    """Add a user to the account; raise `Conflict` when a user of any account has the e-mail address."""
     row = {
         "account_id": unit.actor.account_id,
         "email": plain_email(email),
@@ -70,7 +70,7 @@ async def add_user(unit: UnitOfWork, email: str, password: str, first_name: str 
 
 
 def _checked(fields: AccountFields) -> dict[str, Any]:
-    """Return the fields as they are stored; raise `InvalidInput`."""
+    """Return the normalized fields; raise `InvalidInput`."""
     values: dict[str, Any] = {}
     if "company_name" in fields:
         values["company_name"] = _company_name(fields["company_name"])

@@ -35,7 +35,7 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A session that is good, whose it is, and in which account."""
+    """A valid session with its user and account."""
 
     session: Session
     user: User
@@ -43,7 +43,7 @@ class Entry:
 
 
 async def begin(unit: UnitOfWork, tokens: Tokens, user: User, visitor: Visitor) -> tuple[Session, str]:
-    """Open a session of a user's; return it with its token, which is known this once."""
+    """Open a session for a user; return it with its token, which is not stored."""
     token, now = tokens.make(), unit.clock.now()
     session = Session(
         account_id=unit.actor.account_id,
@@ -60,9 +60,9 @@ async def begin(unit: UnitOfWork, tokens: Tokens, user: User, visitor: Visitor) 
 
 
 async def find(db: AsyncSession, hash: bytes, now: datetime) -> Entry | None:
-    """Return the session with a fingerprint, unless it is over, its user gone or its account suspended.
+    """Return the valid session with a fingerprint; None for a removed user or an inactive account.
 
-    Like the look-up of a key, it starts from no actor: it finds out who the actor is.
+    Like the look-up of a key, it has no actor, because it identifies the actor.
     """
     statement = (
         select(Session, User, Account)
@@ -76,10 +76,7 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Entry | None:
 
 
 async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
-    """Note that a session was used, at most once a minute: it lasts `IDLE` from here, but never past `LONGEST`.
-
-    Return whether there is anything to commit.
-    """
+    """Extend a session by `IDLE`, up to `LONGEST`, at most once a minute; return whether to commit a change."""
     if now - session.last_used_at < USED_EVERY:
         return False
     until = min(now + IDLE, session.created_at + LONGEST)
@@ -89,7 +86,7 @@ async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
 
 
 async def find_all(unit: UnitOfWork, user_id: int | None = None) -> Sequence[Session]:
-    """Return the sessions of the account, or of one of its users, that are not over; the last used first."""
+    """Return the valid sessions of the account, or of one of its users, the last used first."""
     statement = select(Session).where(
         Session.account_id == unit.actor.account_id, Session.expires_at > unit.clock.now()
     )
@@ -99,7 +96,7 @@ async def find_all(unit: UnitOfWork, user_id: int | None = None) -> Sequence[Ses
 
 
 async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:
-    """End a session of the account's, or of one of its users; raise `NotFound`."""
+    """End a session of the account, or of one of its users; raise `NotFound`."""
     own = [Session.account_id == unit.actor.account_id, Session.id == id]
     if user_id is not None:
         own.append(Session.user_id == user_id)
@@ -113,11 +110,11 @@ async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:
 
 
 async def forget(unit: UnitOfWork, hash: bytes) -> None:
-    """End the session with a fingerprint, if there is one: its browser signs out, or in again."""
+    """Delete the session with a fingerprint, if there is one."""
     await unit.execute(delete(Session).where(Session.hash == hash))
 
 
 async def end_all(unit: UnitOfWork, user_id: int, keep: int | None = None) -> None:
-    """End every session of a user's, but for the one to keep."""
+    """End every session of a user, except `keep`."""
     ended = delete(Session).where(Session.user_id == user_id)
     await unit.execute(ended if keep is None else ended.where(Session.id != keep))

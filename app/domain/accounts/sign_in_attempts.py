@@ -1,4 +1,4 @@
-"""The port to the counter of sign-in attempts."""
+"""Port to the counters of sign-in attempts."""
 
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -7,10 +7,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt with an e-mail address, from an address of the network.
+    """An attempt for an e-mail address, from a client address.
 
-    `browser` is set for a browser that the user of this e-mail address has signed in with before: then it alone counts.
-    `id` tells it from others, so that its end takes no wait away that another one began.
+    `browser` is set for a browser that is known for the e-mail address: then attempts are counted for that browser
+    only. `id` identifies the attempt, so that its success does not end a wait that another attempt caused.
     """
 
     kind: str
@@ -22,32 +22,31 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The decision on an attempt: refused for `wait` seconds, or let through after `delay` seconds."""
+    """The decision on an attempt: refused for `wait` seconds, or allowed after `delay` seconds."""
 
     wait: float = 0
     delay: float = 0
 
 
 class Attempts(Protocol):
-    """Counts attempts for each network, for each e-mail address from it, and for each e-mail address from everywhere.
+    """Counts attempts per network, per e-mail address and network, and per e-mail address over all networks.
 
-    It counts an attempt when it begins, so that guesses side by side do not slip through together. What is counted for
-    an e-mail address from everywhere refuses no network that has failed with it but a few times: strangers can lock
-    nobody out.
+    An attempt is counted when it begins, so that concurrent guesses are limited too. The count over all networks does
+    not refuse a network with few failures for the e-mail address, so that an attacker cannot lock out the user.
     """
 
     async def begin(self, attempt: Attempt) -> Verdict:
-        """Count an attempt, unless it is refused; raises nothing."""
+        """Count an attempt, unless it is refused; never raise."""
         ...
 
     async def succeed(self, attempt: Attempt) -> None:
-        """Forget the failures from this network with the e-mail address, and take this attempt off; raises nothing."""
+        """Reset the failures of the network for the e-mail address and uncount this attempt; never raise."""
         ...
 
     async def withdraw(self, attempt: Attempt) -> None:
-        """Take off an attempt that was counted and then not made; raises nothing."""
+        """Uncount an attempt that was not made; never raise."""
         ...
 
     async def forget(self, attempt: Attempt) -> None:
-        """Forget the failures from this network with the e-mail address, where no attempt began; raises nothing."""
+        """Reset the failures of the network for the e-mail address, without an attempt; never raise."""
         ...

@@ -1,4 +1,4 @@
-"""Delays of sign-in attempts, bounded in number: each keeps a connection and a task."""
+"""Delays of sign-in attempts, limited in number because each occupies a connection and a task."""
 
 import asyncio
 from collections import Counter
@@ -9,27 +9,27 @@ from app.domain.kernel.networks import GROWTH, networks_of
 
 MAX_HELD = 200
 MAX_HELD_OF_NETWORK = 4
-"""How many attempts a process holds at once: of all, and of one network. A wider network has `GROWTH` times as many."""
+"""Maximum number of delayed attempts in a process and per network; `GROWTH` times as many per wider network."""
 
 
 class TooManyHeld(Exception):
-    """The process holds as many attempts as it may, of all or of one network."""
+    """The maximum number of delayed attempts, in total or of one network, is reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """Holds attempts, and counts those that are held; the total stands under None."""
+    """Delays attempts and counts those being delayed; the key None holds the total."""
 
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _held: Counter[str | None] = field(default_factory=Counter[str | None])
 
     @property
     def held(self) -> int:
-        """Return how many attempts are held."""
+        """Return the number of delayed attempts."""
         return self._held[None]
 
     async def hold(self, address: str, seconds: float) -> None:
-        """Hold an attempt from an address of the network; raise `TooManyHeld` where it is one too many."""
+        """Delay an attempt from a client address; raise `TooManyHeld` above the maximum."""
         networks = networks_of(address)
         limits = {None: MAX_HELD, **{each: MAX_HELD_OF_NETWORK * GROWTH**n for n, each in enumerate(networks)}}
         if any(self._held[each] >= limit for each, limit in limits.items()):

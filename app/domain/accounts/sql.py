@@ -1,4 +1,4 @@
-"""SQL on accounts, from which other areas compose their statements."""
+"""SQL fragments on accounts for the statements of other areas."""
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT FROM accounts)"
 
@@ -24,7 +24,7 @@ ORDER BY deletion_at LIMIT 1 FOR NO KEY UPDATE OF a SKIP LOCKED
 """
 """Find the account whose deletion has been due longest at `$1`, except those of `$2`.
 
-Its owners are told first: they were reminded, and a mail that was tried once has most likely left.
+Its owners were reminded, and every notice to them was attempted at least once.
 """
 
 HOLD_DELETION = """
@@ -34,8 +34,8 @@ WHERE id = $1 AND status = 'deleted' AND deletion_at <= $2 FOR NO KEY UPDATE OF 
 """
 """Lock the deleted account `$1`, and wait at most `$3` for any other lock of the transaction.
 
-Without sequential scans: if most rows of a table are of this account, PostgreSQL would read the whole table to see that
-nothing is left.
+Sequential scans are off: PostgreSQL would otherwise read a whole table to find that none of its rows remain, if its
+statistics say that most rows are of this account.
 """
 
 POSTPONE_DELETION = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"

@@ -10,7 +10,7 @@ TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Makes and recognises tokens, under one secret of the service's."""
+    """Makes and recognises tokens under one secret of the service."""
 
     secret: bytes
 
@@ -19,19 +19,19 @@ class Tokens:
         return secrets.token_urlsafe(TOKEN_BYTES)
 
     def fingerprint(self, token: str) -> bytes:
-        """Return what is stored of a token: its HMAC-SHA256."""
+        """Return the stored form of a token: its HMAC-SHA256."""
         return self._digest("stored", token.encode())
 
     def of_link(self, seed: bytes) -> str:
-        """Return the token of a mailed link, so that who mails it later can write it once more."""
+        """Return the token of a mailed link, which a retry of the mail derives again from the seed."""
         return _text(self._digest("link", seed))
 
     def of_form(self, cookie: str) -> str:
-        """Return what a form must send with a cookie; a page of another site can send the cookie, and not know this."""
+        """Return the CSRF token of a form for a cookie; another site can send the cookie but cannot read this token."""
         return _text(self._digest("form", cookie.encode()))
 
     def of_browser(self, id: str, email: str) -> str:
-        """Return what shows that a user signed in with a browser before."""
+        """Return the mark that a browser is known for an e-mail address."""
         return _text(self._digest("browser", f"{id}\0{email}".encode()))
 
     def _digest(self, purpose: str, value: bytes) -> bytes:

@@ -14,7 +14,7 @@ from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, 
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 ENCODED_WORD = "=?"
-"""How an encoded word begins (RFC 2047): a mail program may read another address in it."""
+"""The start of an encoded word (RFC 2047), which a mail program may decode to another address."""
 
 EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+@[^\s@<>(),;:\"\\\[\]\x00-\x1f\x7f]+")
 MAX_EMAIL = 254
@@ -22,11 +22,11 @@ MAX_EMAIL = 254
 
 MAX_LINE = 100
 NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Line breaks and control characters, and halves of characters."""
+"""Line breaks, control characters and lone surrogates."""
 
 
 class UserFields(TypedDict, total=False):
-    """The fields of a user that may be changed; a field that is left out stays as it is, and null empties it."""
+    """The fields of a user that may be changed; omitted fields keep their values, and null empties a field."""
 
     first_name: str | None
     last_name: str | None
@@ -42,9 +42,9 @@ async def get(unit: UnitOfWork, id: int) -> User:
 
 
 async def change_role(unit: UnitOfWork, id: int, role: Role) -> User:
-    """Give a user another role, which holds from the next request on.
+    """Change the role of a user, with effect from the next request.
 
-    Raises `Conflict` for the last owner, `InsufficientScope` for a role that may do more than the actor, and
+    Raises `Conflict` for the last owner, `InsufficientScope` for a role with more scopes than the actor, and
     `PersonRequired`.
     """
     check_is_person(unit)
@@ -92,7 +92,7 @@ async def remove(unit: UnitOfWork, id: int) -> User:
 
 
 def plain_email(text: str) -> str:
-    """Return an e-mail address as it is kept, in lower case; raise `InvalidInput` for what is none."""
+    """Return an e-mail address in lower case; raise `InvalidInput` for an invalid one."""
     email = text.strip().lower()
     if len(email) > MAX_EMAIL or not EMAIL.fullmatch(email):
         raise InvalidInput(reason="email must be an e-mail address, such as ann@example.com.", field="email")
@@ -106,7 +106,7 @@ def plain_email(text: str) -> str:
 
 
 def plain_line(field: str, text: str) -> str:
-    """Return a text without spaces at its ends; raise `InvalidInput` for a long one, or one with control characters."""
+    """Return a trimmed text; raise `InvalidInput` for a long one, or one with control characters."""
     line = text.strip()
     if len(line) > MAX_LINE or NOT_OF_A_LINE.search(line):
         raise InvalidInput(reason=f"{field} must be one line of at most {MAX_LINE} characters.", field=field)
@@ -120,13 +120,13 @@ def check_is_person(unit: UnitOfWork) -> None:
 
 
 def check_may_give(unit: UnitOfWork, role: Role) -> None:
-    """Raise `InsufficientScope` for a role that may do more than the actor."""
+    """Raise `InsufficientScope` for a role with more scopes than the actor."""
     if missing := sorted(scopes_of(role) - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 
 async def lock_account(unit: UnitOfWork) -> str | None:
-    """Have changes of one account's people wait for one another: two owners cannot remove each other.
+    """Lock the account against concurrent changes of its users, such as two owners removing each other.
 
     Return the status of the account.
     """

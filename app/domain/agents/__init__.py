@@ -1,1 +1,1 @@
-"""Writing texts, by template or by model."""
+"""Generation of message copy, by template or by a language model."""

@@ -24,10 +24,10 @@ _KEYWORD = re.compile(r"\b(?:[Rr]eply|[Tt]ext|[Ss]end)\s+(?:with\s+)?[\"']?([A-Z
 
 
 def faults(candidate: str, brief: Brief) -> list[str]:
-    """Return what is wrong with a candidate, a sentence each; nothing where it can be offered.
+    """Return the faults of a candidate, a sentence each; an empty list for an acceptable one.
 
-    It must fit in one message, carry an opt-out notice and no blank but `{first_name}`, and state no
-    number, price, date, link, promise or reply keyword that the brief does not.
+    It must fit in one message, contain an opt-out notice and no placeholder but `{first_name}`, and state no number,
+    price, date, link, promise or reply keyword that is not in the brief.
     """
     known = _facts(brief.description) | _facts(brief.company_name)
     return [

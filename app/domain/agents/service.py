@@ -1,4 +1,4 @@
-"""Writes message copy."""
+"""Generate message copy for one credit."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ MAX_BRIEF = 1000
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Candidate texts, the best first, and what the account holds after paying for them."""
+    """Candidate texts, the best first, and the balance after the debit."""
 
     bodies: list[str]
     credits_remaining: int
@@ -51,7 +51,7 @@ async def _write(unit: UnitOfWork, writer: Writer, description: str) -> list[str
 
 
 async def _sell(unit: UnitOfWork, candidates: list[str], key: str | None, digest: str) -> Once:
-    """Debit what was written; of two requests with one key, the second is given what the first one paid for."""
+    """Debit the candidates; a second request with the same key gets the first one's candidates without a debit."""
 
     async def act() -> dict[str, object]:
         left = await billing.debit(unit, prices.GENERATE, "Message copy")

@@ -1,4 +1,4 @@
-"""The port to writers, which turn a brief into message copy."""
+"""Port to writers, which generate message copy from a brief."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -14,10 +14,10 @@ class Brief:
 
 
 class Writer(Protocol):
-    """Turns a brief into candidate texts.
+    """Generates candidate texts from a brief.
 
-    A candidate may hold the placeholder `{first_name}` and ends with an opt-out notice; it states no
-    number, price, date or link that the brief does not.
+    A candidate may contain the placeholder `{first_name}` and ends with an opt-out notice. It states no number, price,
+    date or link that is not in the brief.
     """
 
     name: ClassVar[str]

@@ -1,1 +1,1 @@
-"""Automations: what is done when a text comes in that is a watched keyword."""
+"""Watched keywords, and the event for an inbound message that equals one."""

@@ -1,4 +1,4 @@
-"""What automations react to."""
+"""Events of watched keywords."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from app.domain.kernel.events import event
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordReply(ContactEvent):
-    """A text came in that is a watched keyword; `body` is the text as it was written."""
+    """An inbound message equals a watched keyword; `body` is the original text."""
 
     name = "keyword_reply"
     scope = Scope.messages_read

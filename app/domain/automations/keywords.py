@@ -1,4 +1,4 @@
-"""What a keyword is, and which texts are one."""
+"""Validation and normalization of watched keywords."""
 
 import unicodedata
 
@@ -42,5 +42,5 @@ def check(keyword: str) -> str:
 
 
 def is_reserved(body: str) -> bool:
-    """Tell whether the service itself acts on a text: automations never hear of an opt-out, or what may be one."""
+    """Return whether the service itself acts on a text: automations never hear of an opt-out, or what may be one."""
     return recognition.classify(body).kind is not IntentKind.none

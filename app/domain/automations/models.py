@@ -1,4 +1,4 @@
-"""Watched keywords as they are stored."""
+"""Table of watched keywords."""
 
 from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from app.db.base import Base, Created, Key
 
 
 class WatchedKeyword(Base):
-    """A word or phrase that the account wants to hear of; `keyword` is as `keywords.normalize` leaves it."""
+    """A word or phrase that an account watches for, normalized by `keywords.normalize`."""
 
     __tablename__ = "watched_keywords"
     __table_args__ = (UniqueConstraint("account_id", "keyword"),)

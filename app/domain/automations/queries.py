@@ -1,4 +1,4 @@
-"""Finding watched keywords."""
+"""Queries for watched keywords."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 async def list_keywords(unit: UnitOfWork) -> Sequence[WatchedKeyword]:
-    """Return the keywords that the account watches, by the alphabet."""
+    """Return the account's watched keywords in alphabetical order."""
     return await unit.all(_own(unit).order_by(WatchedKeyword.keyword))
 
 

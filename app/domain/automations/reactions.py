@@ -1,4 +1,4 @@
-"""Recognizes watched keywords in inbound texts."""
+"""Recognizes watched keywords in inbound messages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages.events import NewMessage
 
-# A keyword counts for the texts that came in once it was watched, as a subscription does for events.
+# A keyword matches only messages received after its creation, as a subscription receives only later events.
 FIND_WATCHED = """
 SELECT said.place FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY
   AS said(account_id, keyword, at, place)
@@ -20,7 +20,7 @@ ORDER BY said.place
 
 
 async def recognize_keywords(batch: Batch) -> None:
-    """Record `keyword_reply` for each text in a batch of events that is a watched keyword."""
+    """Record `keyword_reply` for each inbound message in a batch of events that equals a watched keyword."""
     texts = [event for event in batch.events if event.name == NewMessage.name]
     words = [(event, keywords.normalize(event.payload["body"])) for event in texts]
     short = [(event, word) for event, word in words if 1 <= len(word) <= keywords.MAX_LENGTH]

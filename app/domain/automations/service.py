@@ -1,4 +1,4 @@
-"""Watching keywords, and ceasing to."""
+"""Add and remove watched keywords."""
 
 from sqlalchemy import select
 
@@ -12,9 +12,9 @@ MAX_KEYWORDS = 100
 
 
 async def watch(unit: UnitOfWork, keyword: str) -> WatchedKeyword:
-    """Have `keyword_reply` told of texts that come in from now on and are the keyword, whole.
+    """Watch a keyword: later inbound messages that equal it record `keyword_reply`.
 
-    One that is watched already is returned as it is. Raises `InvalidInput`, and `Conflict` where there are 100.
+    Returns the existing row for a keyword already watched. Raises `InvalidInput`, and `Conflict` at the maximum of 100.
     """
     word = keywords.check(keyword)
     await _lock(unit)
@@ -29,13 +29,13 @@ async def watch(unit: UnitOfWork, keyword: str) -> WatchedKeyword:
 
 
 async def unwatch(unit: UnitOfWork, id: int) -> WatchedKeyword:
-    """Cease to watch a keyword, and return what it was; raise `NotFound`."""
+    """Remove a watched keyword and return it; raise `NotFound`."""
     row = await queries.lock_keyword(unit, id)
     await unit.delete(row)
     return row
 
 
 async def _lock(unit: UnitOfWork) -> None:
-    """Have those who watch keywords for one account wait for one another: none is watched twice, nor a 101st."""
+    """Serialize additions for one account by a lock, so that the limit and uniqueness hold."""
     own = select(Account.id).where(Account.id == unit.actor.account_id)
     await unit.one(own.with_for_update(key_share=True))

@@ -19,10 +19,10 @@ class EntryType(enum.StrEnum):
 
 
 class LedgerEntry(Base):
-    """One change of a balance, in credits: `amount` is negative for a debit, `balance_after` what it left.
+    """One change of a balance, in credits: `amount` is negative for a debit, `balance_after` is the new balance.
 
-    Entries are only ever added and outlive the messages they name; those of a deleted account lose `description` and
-    `actor`. A message has at most one debit and one refund.
+    Entries are never changed or deleted, not even with their message; only the deletion of an account empties
+    `description` and `actor`. A message has at most one debit and one refund.
     """
 
     __tablename__ = "ledger_entries"

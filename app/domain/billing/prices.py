@@ -1,4 +1,4 @@
-"""Prices of texts, in whole credits."""
+"""Prices in whole credits."""
 
 from functools import lru_cache
 
@@ -7,13 +7,13 @@ import phonenumbers
 from app.domain.kernel.phone import calling_code
 
 GENERATE = 1
-"""The credits that one request for AI-written copy costs."""
+"""The price of one request for AI-written copy."""
 
 HOME = 1
-"""The credits of a segment within the account's own country, whichever that is."""
+"""The price of a segment within the account's own country."""
 
 ABROAD = 5
-"""The credits of a segment to a country that the tariff does not name."""
+"""The price of a segment to a country that is not in the tariff."""
 
 TARIFF = {
     code: price
@@ -28,7 +28,7 @@ TARIFF = {
     }.items()
     for code in codes.split()
 }
-"""The credits of a segment by country calling code, in rough proportion to what carriers ask for it."""
+"""The price of a segment by country calling code, roughly proportional to carriers' prices."""
 
 
 @lru_cache(65536)

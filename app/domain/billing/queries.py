@@ -18,7 +18,7 @@ MANY_DAYS = 9999
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The credits of an account, the price of one credit, and for how many days they last at the usual pace."""
+    """The credits of an account, the price of one credit, and the days they last at the average daily spending."""
 
     balance: int
     rate: Decimal
@@ -28,7 +28,7 @@ class Balance:
 
 
 async def get_balance(unit: UnitOfWork) -> Balance:
-    """Return the account's balance, with its daily average and the days that are left."""
+    """Return the account's balance, its average daily spending and the estimated days left."""
     account = await accounts.get_own(unit)
     average = await _daily_average(unit)
     return Balance(
@@ -41,7 +41,7 @@ async def get_balance(unit: UnitOfWork) -> Balance:
 
 
 def days_left(balance: int, average: int) -> int:
-    """Return in how many whole days a balance is spent; 9999 stands for "a very long time"."""
+    """Return the whole days until a balance is spent, at most 9999."""
     if average == 0:
         return MANY_DAYS if balance > 0 else 0
     return min(MANY_DAYS, balance // average)
@@ -53,14 +53,14 @@ def daily_average(spent: int, days: float) -> int:
 
 
 async def find_transactions(unit: UnitOfWork, window: Window) -> Page[LedgerEntry]:
-    """Return one page of the account's ledger, the newest entry first."""
+    """Return one page of the account's ledger, newest first."""
     own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
 
     return await fetch(unit, own, Order((LedgerEntry.id,)), window)
 
 
 async def _daily_average(unit: UnitOfWork) -> int:
-    """Return what texts cost in a day: their debits, less the refunds of those days."""
+    """Return the average daily cost of messages: debits less refunds."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     texts = LedgerEntry.account_id == unit.actor.account_id, LedgerEntry.message_id.is_not(None)
     first = await unit.one(select(func.min(LedgerEntry.created_at)).where(*texts))

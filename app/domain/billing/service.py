@@ -11,7 +11,7 @@ MAX_GRANT = 10**12
 
 
 class InsufficientCredits(DomainError):
-    """The account does not hold enough credits; nothing was sent and nothing debited."""
+    """The account has too few credits; nothing was sent or debited."""
 
     code = "insufficient_credits"
     status = 402
@@ -21,14 +21,14 @@ class InsufficientCredits(DomainError):
 async def lock(unit: UnitOfWork) -> None:
     """Lock the account's balance.
 
-    Whoever will change a balance and other rows as well locks the balance first; sends do so too, and
-    two transactions that lock in one order cannot wait for each other.
+    A transaction that changes a balance and other rows must lock the balance first, as sends do; one lock order
+    prevents deadlocks.
     """
     await unit.execute(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 
 async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
-    """Take credits from the account; return what is left, or raise `InsufficientCredits`."""
+    """Debit credits from the account; return the balance, or raise `InsufficientCredits`."""
     statement = (
         update(Account)
         .where(Account.id == unit.actor.account_id, Account.balance >= credits)
@@ -44,7 +44,7 @@ async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
 
 
 async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
-    """Give the account credits, or with a negative number take some back; return the balance."""
+    """Add credits to the account, or remove them with a negative number; return the balance."""
     if credits == 0 or abs(credits) > MAX_GRANT:
         raise InvalidInput(
             reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.", field="credits"
@@ -65,7 +65,7 @@ async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
 
 
 async def forfeit(unit: UnitOfWork) -> int:
-    """Take all that is left of a balance, since the account is deleted; return how much that was."""
+    """Set the balance of a deleted account to zero; return the forfeited credits."""
     await lock(unit)
     balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
     if balance:
@@ -75,7 +75,7 @@ async def forfeit(unit: UnitOfWork) -> int:
 
 
 async def refund(unit: UnitOfWork, account_id: int, message_id: int, credits: int, reason: str) -> None:
-    """Give back what a failed message cost. The ledger allows one refund per message; a second is a defect."""
+    """Refund a failed message. The ledger allows one refund per message; a second one violates its unique index."""
     if credits == 0:
         return
     statement = (

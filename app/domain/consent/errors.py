@@ -4,7 +4,7 @@ from app.domain.kernel.errors import DomainError
 
 
 class ContactOptedOut(DomainError):
-    """The recipient has opted out. Only their START, or a new written consent that you record, lifts it."""
+    """The recipient has opted out. Only their reply START, or a new recorded written consent, lifts the opt-out."""
 
     code = "contact_opted_out"
     status = 422
@@ -12,7 +12,7 @@ class ContactOptedOut(DomainError):
 
 
 class ContactHeld(DomainError):
-    """The last reply may have been an opt-out; texts wait until a person has decided, for 24 hours at most."""
+    """The last reply may be an opt-out. Automated messages are refused until a user decides, for 24 hours at most."""
 
     code = "contact_held"
     status = 422

@@ -1,4 +1,4 @@
-"""Telling what a person wrote from what their phone wrote for them."""
+"""Distinguishes replies that a person wrote from automatic ones."""
 
 import re
 
@@ -11,13 +11,13 @@ AUTOMATIC = re.compile(
     r"|(?:number|inbox|mailbox) is (?:not|un)[ -]?monitored|does not (?:accept|receive) (?:replies|texts))\b",
     re.IGNORECASE,
 )
-"""What phones and mailboxes answer by themselves; iOS and Android say so in these words."""
+"""Phrases of automatic replies of phones and mailboxes, iOS and Android included."""
 
 
 def is_reply(body: str) -> bool:
-    """Tell whether a person wrote a text: it is no tapback such as `Liked "..."`, and no automatic answer.
+    """Return whether a person wrote a message: it is no tapback such as `Liked "..."`, and no automatic reply.
 
-    Who asks whether we are automatic is a person.
+    A message with a question mark counts as written by a person, such as "is this an automated number?".
     """
     text = body.strip()
     return not recognition.is_reaction(text) and ("?" in text or not AUTOMATIC.search(text))

@@ -1,7 +1,7 @@
-"""Reading what a person answers: whether they want no more texts, want them again, or need help.
+"""Recognition of opt-outs, opt-ins and requests for help in inbound messages.
 
-A missed demand breaks the law (47 CFR 64.1200(a)(10): any reasonable manner counts); a demand that was none loses
-a subscriber. What is clear is therefore decided here, and what is doubtful is held for a person.
+A missed opt-out breaks the law (47 CFR 64.1200(a)(10): any reasonable manner counts); a wrongly recognized one loses a
+subscriber. Clear cases are therefore decided here, and doubtful ones are held for a person.
 """
 
 import enum
@@ -21,7 +21,7 @@ KEYWORD_LENGTH = 32
 
 
 class IntentKind(enum.StrEnum):
-    """What a text asks of us, beyond what it says."""
+    """The intent of an inbound message."""
 
     none = enum.auto()
     opt_out = enum.auto()
@@ -33,7 +33,7 @@ class IntentKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a text asks for, and by which word (in capitals) or phrase (at most 32 characters) we know it."""
+    """The intent of a message, and the keyword (in capitals) or phrase (at most 32 characters) that shows it."""
 
     kind: IntentKind
     keyword: str = ""
@@ -62,9 +62,9 @@ _long_run = re.compile(r"([a-z])\1{2,}")
 
 
 def normalize(body: str) -> str:
-    """Return the words of a text in lower case, without accents, emoji and signs; ` | ` stands between clauses.
+    """Return the words of a text in lower case, without accents, emoji and signs; ` | ` separates clauses.
 
-    This is Unicode's compatibility caseless match (D146), which in addition takes accented letters for plain ones.
+    This is Unicode's compatibility caseless match (D146), extended by the removal of accents.
     """
     text = _bare_number_sign.sub(" number ", _link.sub(" ", body)).translate(_apostrophes)
     for _ in range(2):
@@ -97,7 +97,7 @@ def _vocabulary(*lists: str) -> frozenset[str]:
 
 
 def _edits(word: str) -> set[str]:
-    """Return every word that one insertion, deletion, substitution or exchange of neighbours makes of this one."""
+    """Return every word at one insertion, deletion, substitution or transposition from this one."""
     splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     mails = ascii_lowercase + digits
     return {
@@ -149,7 +149,7 @@ _never = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Phrases that ask for an end, unless `exempted` matches before them; held if `softened` matches after them."""
+    """Phrases that demand an opt-out, unless `exempted` matches before them; held if `softened` matches after them."""
 
     phrases: re.Pattern[str]
     exempted: re.Pattern[str] = _never
@@ -168,10 +168,10 @@ RULES = (
 
 
 def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False) -> Intent:
-    """Return what a text asks for. YES is consent only after an opt-out or while a confirmation is awaited.
+    """Return the intent of a message. YES is consent only after an opt-out or while a confirmation is awaited.
 
-    The first level that matches decides: a keyword alone, a typing error of one, a demand in other words, a wrong
-    number with nothing like a demand beside it, and what may be a demand but needs a person to say so (`review`).
+    The first match decides: a keyword alone, a typing error of one, a demand in other words, a wrong number without a
+    possible demand, and a possible demand that a person must review (`review`).
     """
     body = _word.sub(_unmasked, body[:MAX_LENGTH].strip())
     text = normalize(body)
@@ -196,12 +196,12 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
 
 
 def is_reaction(body: str) -> bool:
-    """Tell whether a text only reports that somebody tapped on one of ours, such as `Liked "..."`."""
+    """Return whether a message is only a tapback on one of ours, such as `Liked "..."`."""
     return bool(_reaction.fullmatch(body))
 
 
 def _unmasked(word: re.Match[str]) -> str:
-    """Return a word in Latin letters alone where look-alikes of them stand among them or hide a keyword."""
+    """Return a word with look-alikes of Latin letters replaced, if it has Latin letters too or hides a keyword."""
     plain = word[0].translate(words.LOOK_ALIKES)
     if plain == word[0] or _cyrillic_or_greek.search(plain):
         return word[0]
@@ -238,7 +238,7 @@ def _corrected(word: re.Match[str]) -> str:
 
 
 def _instructed(loose: str) -> Intent | None:
-    """Take an instruction of ours, typed off and sent back, for the keyword that it names."""
+    """Return the opt-out of a message that repeats our instruction, such as "reply STOP to unsubscribe"."""
     return Intent(IntentKind.opt_out, _phrase(loose), "intent") if _instruction.fullmatch(loose) else None
 
 
@@ -258,7 +258,7 @@ def _intent(rule: Rule, text: str) -> Intent | None:
 
 
 def _weight(before: str) -> IntentKind:
-    """Return what a demand amounts to after these words of its clause."""
+    """Return the kind of intent of a demand after these preceding words of its clause."""
     if not _denial.search(before) or _reproach.search(before):
         return IntentKind.opt_out
     return IntentKind.review if _complaint.search(before) else IntentKind.none
@@ -278,7 +278,7 @@ def _wrong(body: str, loose: str, asked: str) -> Intent | None:
 
 
 def _demanded_beside(body: str, loose: str, asked: str) -> Intent | None:
-    """Return the demand in a text that names a wrong number too; to be the wrong person makes no demand weaker."""
+    """Return the demand in a message that also reports a wrong number, which does not weaken the demand."""
     rest = _tidy(_wrong_number_said.sub(" | ", asked))
     others = " | ".join(clause for clause in loose.split(" | ") if not _wrong_number.search(clause))
     return (
@@ -291,7 +291,7 @@ def _demanded_beside(body: str, loose: str, asked: str) -> Intent | None:
 
 
 def _names_an_end(loose: str, rest: str) -> bool:
-    """Tell whether a keyword stands anywhere in a text, or as a clause of the rest one mistyped or in other words."""
+    """Return whether a text contains a keyword anywhere, or a clause of `rest` is a mistyped or paraphrased one."""
     several = loose.replace("|", " ").split()
     runs = ("".join(several[at : at + length]) for at in range(len(several)) for length in range(1, 5))
     clauses = [_without_fillers(clause) for clause in rest.split(" | ")]
@@ -313,7 +313,7 @@ def _doubt(body: str, alone: str, asked: str) -> Intent | None:
 
 
 def _goes_on(body: str, alone: str) -> bool:
-    """Tell whether a text begins with a keyword and says more; capitals count at any length, and at the end too."""
+    """Return whether a keyword begins a longer text; in capitals at any length, and also at the end."""
     if _begins_with_keyword.match(alone):
         return len(body) <= HOLD_LENGTH or bool(_begins_with_capitals.match(body))
     return bool(_ends_with_capitals.search(body)) and not body.isupper()

@@ -10,12 +10,12 @@ from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 HOLD = timedelta(hours=24)
-"""How long a person has to decide whether an unclear reply was an opt-out (domain rule: afterwards it is one)."""
+"""The time for a user to decide whether an unclear reply is an opt-out; afterwards it is one (domain rule)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How a consent was given or withdrawn: the method, the exact words, the message that carried them."""
+    """The evidence of a consent or its withdrawal: the method, the exact text, and its message."""
 
     method: str
     text: str = ""
@@ -23,9 +23,9 @@ class Evidence:
 
 
 async def suppress(unit: UnitOfWork, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
-    """Suppress a phone for the whole account, and record the opt-out; the first suppression stays as it is.
+    """Suppress a phone for the whole account, and record the opt-out; an existing suppression is unchanged.
 
-    A suppression belongs to the phone, not to the contact: it outlives it (47 CFR 64.1200(a)(10)).
+    A suppression applies to the phone, and remains when the contact is deleted (47 CFR 64.1200(a)(10)).
     """
     suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
     await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())

@@ -1,6 +1,6 @@
-"""SQL on suppressions and consent records, from which other areas compose their statements.
+"""SQL fragments on suppressions and consent records for the statements of other areas.
 
-Arguments are SQL expressions of the statement that the fragment becomes a part of.
+Arguments are SQL expressions of the enclosing statement.
 """
 
 
@@ -21,7 +21,7 @@ def has_opted_out_since(account_id: str, phone: str, instant: str) -> str:
 
 
 def record_attestations(rows: str) -> str:
-    """Return what adds a consent record for each of the rows of `account_id, phone, method, message_id, actor, at`."""
+    """Return the insert of consent records from rows of `account_id, phone, method, message_id, actor, at`."""
     return f"""
   INSERT INTO consents (account_id, phone, kind, method, message_id, actor, recorded_at)
   SELECT account_id, phone, 'attested', method, message_id, actor, at FROM ({rows}) AS attested"""

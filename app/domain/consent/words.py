@@ -1,6 +1,6 @@
-"""What people write when they want no more texts, or want them again: words and phrases, in many languages.
+"""Words and phrases of opt-outs and opt-ins, in many languages.
 
-All are written as `opt_out.normalize` leaves a text: lower case, no accents or apostrophes, ` | ` between clauses.
+All are normalized as by `recognition.normalize`: lower case, no accents or apostrophes, ` | ` between clauses.
 """
 
 import re
@@ -37,7 +37,7 @@ The small forms of capitals that look alike count too, for keyboards that change
 """
 
 STRONG_WORDS = "stop stopall unsubscribe unsub optout remove revoke quit stopp arret alto basta parar стоп 退订"
-"""Those that mean stop even beside other clauses; to cancel or to end may be said of an appointment."""
+"""Words that mean stop even beside other clauses; "cancel" and "end" may refer to an appointment."""
 
 OPT_IN_WORDS = "start unstop"
 RETURN_WORDS = "yes subscribe resubscribe restart resume optin rejoin"
@@ -53,7 +53,7 @@ REAL_WORDS = (
     "step shop slop stoop strop stomp stow stoep sop top atop swop stopa stol stor stof stom stok stob "
     "shopall cancer chancel lancel cancels evoke revote rewoke revokes"
 )
-"""Words one edit away from a keyword that people mean as they write them."""
+"""Real words one edit away from a keyword."""
 
 CLASSES = {
     "START": r"^|(?<=\| )",
@@ -92,11 +92,11 @@ CLASSES = {
     "RECIPIENT": " (you|u|them|him|her|in|down|to)",
     "DAY": "(mon|tues|wednes|thurs|fri|satur|sun)day",
 }
-"""What the names in the blocks of phrases stand for."""
+"""The names used in blocks of phrases, and their patterns."""
 
 
 def _phrases(block: str) -> str:
-    """Return one pattern out of a block, in which every line is an alternative and no group captures."""
+    """Return the pattern of a block, in which every line is an alternative and no group captures."""
     while (named := re.sub(r"\{([A-Z]+)\}", lambda name: f"({CLASSES[name[1]]})", block)) != block:
         block = named
     return "|".join(line.strip() for line in re.sub(r"\((?!\?)", "(?:", block).strip().splitlines())
@@ -114,27 +114,27 @@ FILLERS = _phrases("""
     por favor|porfavor|gracias|ya|sil vous plait|s il vous plait|svp|merci|bitte|danke|obrigad[oa]
     per favore|grazie|alstublieft|alsjeblieft|tack|пожалуиста|спасибо|sent from my [^|]*
 """)
-"""What may stand before or after a keyword without changing it."""
+"""Phrases before or after a keyword that do not change its meaning."""
 
 DISMISSALS = _phrases(r"""
     (no|nope|nah){END}|no thanks|no thank {YOU}|no thx|no ty|(im |i am |we are )?not interested|im good
     i dont know you|i dont care|who (is|are|dis)( this| dis| you)?|wrong (number|person)
     (i|we) (said|told you)( no)?|for the last time|no gracias|nein danke|non merci|nao obrigad[oa]
 """)
-"""What may stand beside a strong word and makes it no weaker."""
+"""Phrases beside a strong word that do not weaken it."""
 
 NOISE = _phrases("""
     please|plz|pls|kindly|just|really|even|immediately
     (mother)?fucking|fuckin|fkn|effing|freaking|frickin|goddamn?|damn|bloody|stupid|dumb|annoying
 """)
-"""What may stand within a phrase without changing it."""
+"""Words within a phrase that do not change its meaning."""
 
 ORDERS = _phrases(r"""
     (stop|quit|cease|discontinue|no more){THE} {TEXTING}\b
     (stop|quit){THE} harassment
     leave (me|us) (the \w+ )?alone
 """)
-"""Orders to stop doing something, which a person may also report, or give to someone else."""
+"""Orders to stop, which a person may also report, or give to a third person."""
 
 DEMANDS = _phrases(r"""
     (stop|quit|cease|discontinue|end|cancel|disable|halt|terminate|suspend|turn off){THE} {TEXTS}\b
@@ -167,7 +167,7 @@ DEMANDS = _phrases(r"""
     (add|put|place) {ME} (on|to|in)( \w+){0,2} (dnc|blacklist|blocklist|block list)
     (do not|dont) (call|text|contact)( (or|and) (call|text))? (list|registry)
 """)
-"""Demands that cannot be meant for anyone but us, unless they are denied."""
+"""Demands that are addressed to us, unless they are denied."""
 
 PROHIBITIONS = _phrases(r"""
     (?<!\bi )(?<!\bwe )(?<!\bthey )(?<!\byou )(?<!\bu ){NOT}( (ever|you|dare|keep|be))* {REACH} {HERE}\b
@@ -178,21 +178,21 @@ PROHIBITIONS = _phrases(r"""
     ({NOT}|didnt|did not|not) (want|wanna|wish|need|consent|ask|asked){WANTED}* {UNWANTED}\b
     ({NOT}|not) (want|wanna|wish)( to)? (receive|get|receiving|getting) {ANY}({END}| from| again| anymore)
 """)
-"""Orders not to text, which may be bound to a time or replaced by a call."""
+"""Orders not to text, which may be limited to a time or ask for a call instead."""
 
 FINALITY = r"\b(?:again|anymore|any more|ever)\b"
-"""What makes a prohibition hold for good, whatever else is said."""
+"""Words that make a prohibition permanent, whatever else the message says."""
 
 CONDITIONS = _phrases(r"""
     \b(until|till|til|before|after|while|when|whenever|unless|during|weekends?|late|early|past \d+|on {DAY}s?)\b
     \b(so (early|late|much|often|many)|this (early|late|morning|week|evening|weekend)|at (work|night|\d+\w*))\b
 """)
-"""What makes it a matter of when or how much."""
+"""Phrases that limit a prohibition to a time or an amount."""
 
 ALTERNATIVES = _phrases(r"""
     \b(now|today|tonight|tomorrow|(call|email|phone|ring) (me|us|instead|only))\b
 """)
-"""What makes a prohibition a matter of this moment, or of another way to talk."""
+"""Phrases that limit a prohibition to the moment, or ask for another channel."""
 
 HOLDS = _phrases(r"""
     {START}{NOT} {TEXT}{END}
@@ -207,20 +207,20 @@ HOLDS = _phrases(r"""
     (did not|didnt|never|not) (opt(ed)? in\b|(give|gave|given) (you )?(permission|consent|my number))
     {START}((fuck|piss|buzz|bugger|f|screw|sod) off|fuck {YOU}|go away|get lost|go to hell|gtfo|stfu){END}
 """)
-"""What may be a demand to stop: a person has to read it."""
+"""Possible demands to stop, which a person must review."""
 
 INNOCENT_STOPS = _phrases(r"""
     by|in|over|at|past|off|on|around|through|for|and|along|near|there|here|down|up|back|home|into|outside|inside
     somewhere|anywhere|wherever|before|after|between|loss|signs?|lights?|watch|work|number|payment|lol|haha
     {DAY}|tomorrow|tonight|to (get|see|pick|eat|buy|check|say|visit|grab|look|drop)|\w+ing
 """)
-"""What follows `stop` where it is said of a visit, a bus or anything else that is not a text."""
+"""Words after `stop` when it refers to a visit, a bus or anything else but messages."""
 
 INSTRUCTIONS = _phrases(r"""
     ((to|2) {STOPPING}[^|]{0,30}?( \|)? )?(?<!\bi )(?<!\bkeep ){ANSWER}( back)?( with)? ({STOPPING}|remove)\b[^|]*
     stop ?(to|2) ?{STOPPING}
 """)
-"""How businesses, not people, tell each other's numbers to opt out; quoted or sent back by a machine."""
+"""Opt-out instructions of businesses, quoted or repeated by an automatic reply."""
 
 WRONG_NUMBERS = _phrases(r"""
     \bwrong (phone |cell )?(number|num|nbr|no|person|guy|lady|recipient|contact)\b(?! of)
@@ -247,7 +247,7 @@ AFTER_WRONG_NUMBER = _phrases(r"""
     here|anymore|any more|at all|again|so|and|but|because|buddy|bud|man|pal|friend|dear|honey|lady|idiot|了
     (for|of) \w+{END}|(im|i am|this is)( not)? \w+{END}|my name is \w+
 """)
-"""What belongs to a wrong number where it stands in one clause with a demand."""
+"""Words that belong to a report of a wrong number when it shares a clause with a demand."""
 
 FOREIGN_DEMANDS = {
     "es": r"""
@@ -312,24 +312,24 @@ DENIALS = _phrases(r"""
     \b(dont|do not|donot|didnt|did not|doesnt|never|not|wont|will not|wouldnt|would not|{HAVENT}){INTENDED}* $
     \b((did|have|was|am) i|accidentally) $
 """)
-"""What stands before a demand that is none: `I never asked you to`."""
+"""Words before a phrase that make it no demand: `I never asked you to`."""
 
 REPROACHES = r"\b(?:if|unless|why)\b"
-"""What makes a denied demand a demand again: `if you dont`, `why wont you`."""
+"""Words that make a denied demand a demand again: `if you dont`, `why wont you`."""
 
 COMPLAINTS = _phrases(r"""
     \b({YOU}|guys|people)( still| never)? (dont|do not|didnt|did not|never|wont|will not|have not|havent|not)\b
 """)
-"""What makes a denied demand a complaint: `you never`."""
+"""Words that make a denied demand a complaint: `you never`."""
 
 SAID_OF_ANOTHER = _phrases(r"""
     \b(i|ill|we|he|she|it|they|him|her|them|who|did you|did u|when you|since you|kids|cant|cannot){MODAL}* $
     \b(get|make|tell|told|ask|asked|want|need) (my|his|her|their) \w+ to $
 """)
-"""What stands before an order that is given to someone else: `I need to`, `he wont`."""
+"""Words before an order to a third person: `I need to`, `he wont`."""
 
 OWN_MISTAKES = _phrases(r"""
     \b(i|we) (\w+ )?(have|had|gave|give|put|typed|entered|dialed|called|texted|sent|used|wrote){RECIPIENT}*( the| a)? $
     \b(not|isnt|is this|is that|is it|was this|was that)( the| a)? $
 """)
-"""What stands before a wrong number that is not ours: `I gave you the`."""
+"""Words before a wrong number that is not ours: `I gave you the`."""

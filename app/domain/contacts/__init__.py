@@ -1,1 +1,1 @@
-"""People whom messages are sent to, and what they have consented to."""
+"""Contacts, their tags, stages, scores and opt-outs."""

@@ -4,7 +4,7 @@ from app.domain.kernel.errors import DomainError
 
 
 class ContactDnd(DomainError):
-    """The account itself has set do-not-disturb for this contact."""
+    """The account has set do-not-disturb for this contact."""
 
     code = "contact_dnd"
     status = 422

@@ -1,4 +1,4 @@
-"""What happens to contacts."""
+"""Events of contacts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ AT = "2026-11-21T09:30:00.000Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactEvent(Event):
-    """An event about one contact; its payload begins with the contact's id, name and addresses."""
+    """An event about one contact; its payload begins with the contact's id, name, phone and e-mail address."""
 
     scope = Scope.contacts_read
     live_kind = None
@@ -32,8 +32,8 @@ class ContactEvent(Event):
     email: str
 
 
-class Who(TypedDict):
-    """Whom an event is about."""
+class ContactKeys(TypedDict):
+    """The keys that identify the contact of an event."""
 
     contact_id: int
     first_name: str
@@ -42,8 +42,8 @@ class Who(TypedDict):
     email: str
 
 
-def who(contact: Contact) -> Who:
-    """Return the id, names and addresses that events about a contact begin with."""
+def contact_keys(contact: Contact) -> ContactKeys:
+    """Return the keys that identify a contact in an event."""
     return {
         "contact_id": contact.id,
         "first_name": contact.first_name,
@@ -88,7 +88,7 @@ class NewContact(Event):
 
     @classmethod
     def of(cls, contact: Contact) -> "NewContact":
-        """Return the event for a contact just added."""
+        """Return the event for a new contact."""
         return cls(
             id=contact.id,
             first_name=contact.first_name,
@@ -106,7 +106,7 @@ class NewContact(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOptOut(ContactEvent):
-    """A contact told us to stop; nothing more is sent to that phone. `keyword` is what they wrote."""
+    """A contact opted out; nothing more is sent to that phone. `keyword` is the word or phrase of the opt-out."""
 
     name = "new_opt_out"
     topic = "contact.opted_out"
@@ -132,7 +132,7 @@ class PipelineStageChanged(ContactEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactTagAdded(ContactEvent):
-    """A contact was given a tag; `all_tags` are those it has now."""
+    """A tag was added to a contact; `all_tags` are all its tags."""
 
     name = "contact_tag_added"
     example = {**ANN, "tag": "vip", "all_tags": ["newsletter", "vip"], "added_at": AT}
@@ -145,7 +145,7 @@ class ContactTagAdded(ContactEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactTagRemoved(ContactEvent):
-    """A tag was taken from a contact; `all_tags` are those it has left."""
+    """A tag was removed from a contact; `all_tags` are its remaining tags."""
 
     name = "contact_tag_removed"
     example = {**ANN, "tag": "vip", "all_tags": ["newsletter"], "removed_at": AT}
@@ -158,7 +158,7 @@ class ContactTagRemoved(ContactEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactDndChanged(ContactEvent):
-    """Somebody of the account set or lifted do-not-disturb for a contact."""
+    """The account set or lifted do-not-disturb for a contact."""
 
     name = "contact_dnd_changed"
     example = {**ANN, "dnd_sms": True, "changed_at": AT}
@@ -169,7 +169,7 @@ class ContactDndChanged(ContactEvent):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a contact was before an update, as far as subscribers hear of it."""
+    """The fields of a contact before an update whose changes are events."""
 
     pipeline_stage: str
     dnd_sms: bool
@@ -177,28 +177,28 @@ class Snapshot:
 
     @classmethod
     def of(cls, contact: Contact) -> "Snapshot":
-        """Remember a contact as it is now."""
+        """Return the present state of a contact."""
         return cls(contact.pipeline_stage, contact.dnd_sms, tuple(contact.tags))
 
 
 def changes(contact: Contact, before: Snapshot, at: datetime) -> list[ContactEvent]:
-    """Return the events of an update; tags are told one by one, the removed ones first."""
-    whom, when = who(contact), timestamp(at)
-    told: list[ContactEvent] = []
+    """Return the events of an update: one for each tag, removed tags first."""
+    keys, when = contact_keys(contact), timestamp(at)
+    events: list[ContactEvent] = []
     if contact.pipeline_stage != before.pipeline_stage:
         stages = before.pipeline_stage, contact.pipeline_stage
-        told.append(PipelineStageChanged(**whom, old_stage=stages[0], new_stage=stages[1], changed_at=when))
+        events.append(PipelineStageChanged(**keys, old_stage=stages[0], new_stage=stages[1], changed_at=when))
     if contact.dnd_sms != before.dnd_sms:
-        told.append(ContactDndChanged(**whom, dnd_sms=contact.dnd_sms, changed_at=when))
-    return told + _tag_changes(contact, list(before.tags), when)
+        events.append(ContactDndChanged(**keys, dnd_sms=contact.dnd_sms, changed_at=when))
+    return events + _tag_changes(contact, list(before.tags), when)
 
 
 def _tag_changes(contact: Contact, tags: list[str], when: str) -> list[ContactEvent]:
-    whom, told = who(contact), list[ContactEvent]()
+    keys, events = contact_keys(contact), list[ContactEvent]()
     for tag in [tag for tag in tags if tag not in contact.tags]:
         tags = [kept for kept in tags if kept != tag]
-        told.append(ContactTagRemoved(**whom, tag=tag, all_tags=tags, removed_at=when))
+        events.append(ContactTagRemoved(**keys, tag=tag, all_tags=tags, removed_at=when))
     for tag in [tag for tag in contact.tags if tag not in tags]:
         tags = [*tags, tag]
-        told.append(ContactTagAdded(**whom, tag=tag, all_tags=tags, added_at=when))
-    return told
+        events.append(ContactTagAdded(**keys, tag=tag, all_tags=tags, added_at=when))
+    return events

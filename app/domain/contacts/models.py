@@ -1,4 +1,4 @@
-"""Tables of contacts and of their totals."""
+"""Tables of contacts and their totals."""
 
 import enum
 from datetime import datetime
@@ -11,7 +11,7 @@ from app.db.base import Base, Created, Key
 
 
 class PipelineStage(enum.StrEnum):
-    """Where a contact stands in the sales pipeline."""
+    """The stage of a contact in the sales pipeline."""
 
     new_lead = enum.auto()
     contacted = enum.auto()
@@ -22,7 +22,7 @@ class PipelineStage(enum.StrEnum):
 
 
 class ContactStatus(enum.StrEnum):
-    """Whether a contact has told us to stop."""
+    """The consent status of a contact."""
 
     active = enum.auto()
     opted_out = enum.auto()
@@ -37,13 +37,13 @@ CASE pipeline_stage WHEN 'new_lead' THEN 10 WHEN 'contacted' THEN 20 WHEN 'quali
 + LEAST(replies, 5) * 4
 END
 """
-"""How promising a contact is, 0 to 100; `score.explain` says the same in words."""
+"""The score of a contact, 0 to 100; `score.explain` returns its parts."""
 
 SEARCHED = "lower(first_name || ' ' || last_name || ' ' || phone || ' ' || email)"
 
 
 class Contact(Base):
-    """A person whom messages are sent to, one per phone and account. Absent names are empty strings."""
+    """A person whom an account texts, one per phone and account. Absent names are empty strings."""
 
     __tablename__ = "contacts"
     __table_args__ = (
@@ -85,7 +85,7 @@ class Contact(Base):
 
 
 class ContactTotal(Base):
-    """How many contacts an account has. A trigger on `contacts` keeps it, so that no list has to count them."""
+    """The number of contacts of an account, maintained by a trigger on `contacts` so that lists need no count."""
 
     __tablename__ = "contact_totals"
 
@@ -94,9 +94,9 @@ class ContactTotal(Base):
 
 
 class ContactFields(TypedDict, total=False):
-    """What a caller may set; a field that is left out stays as it is, and null empties it.
+    """The fields that a caller may set; omitted fields keep their values, and null empties a field.
 
-    Phone and status cannot be emptied. A status of opted_out is an opt-out; none lifts one.
+    Phone and status cannot be emptied. The status `opted_out` records an opt-out; `active` cannot lift one.
     """
 
     phone: str | None

@@ -7,7 +7,7 @@ from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries
-from app.domain.contacts.events import NewOptOut, who
+from app.domain.contacts.events import NewOptOut, contact_keys
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.events import outbox
 from app.domain.kernel.errors import InvalidInput
@@ -19,18 +19,18 @@ FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until 
 
 
 async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
-    """Suppress a contact's phone for good; return False where the contact was opted out before."""
+    """Suppress a contact's phone permanently; return False when the contact was already opted out."""
     await consent.suppress(unit, contact.phone, keyword, reason, evidence)
     changed = contact.status != ContactStatus.opted_out
     if changed:
         await _set(unit, contact, ContactStatus.opted_out)
         at = timestamp(unit.clock.now())
-        outbox.record(unit, NewOptOut(**who(contact), opted_out_at=at, keyword=keyword), contact.id)
+        outbox.record(unit, NewOptOut(**contact_keys(contact), opted_out_at=at, keyword=keyword), contact.id)
     return changed
 
 
 async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool:
-    """Allow messages to a contact's phone again; return False where they were allowed."""
+    """Allow messages to a contact's phone again; return False when they were already allowed."""
     changed = contact.status == ContactStatus.opted_out
     await consent.lift(unit, contact.phone, ConsentKind.re_opt_in if changed else ConsentKind.opt_in, evidence)
     if changed or contact.held_until is not None:
@@ -39,21 +39,21 @@ async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool
 
 
 async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record an opt-out that did not come by text message: by mail, by phone, in person."""
+    """Record an opt-out that was given by mail, by phone or in person."""
     contact = await queries.get(unit, contact_id, lock=True)
     await opt_out(unit, contact, text.strip()[:32], "recorded", Evidence(_required(method, "method"), text))
     return contact
 
 
 async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
+    """Record a new written consent; `text` is the text that the person agreed to, as evidence."""
     contact = await queries.get(unit, contact_id, lock=True)
     await opt_in(unit, contact, Evidence(_required(method, "method"), _required(text, "text")))
     return contact
 
 
 async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: int | None = None) -> bool:
-    """Stop automated messages until a person has decided on an unclear reply, for 24 hours at most.
+    """Stop automated messages until a user decides on an unclear reply, for 24 hours at most.
 
     A second unclear reply does not prolong the hold. Return False for a contact that has opted out.
     """
@@ -66,7 +66,7 @@ async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: i
 
 
 async def release_hold(unit: UnitOfWork, contact_id: int, *, opted_out: bool) -> Contact:
-    """Decide on an unclear reply: it was an opt-out, or it was not."""
+    """Decide whether an unclear reply was an opt-out."""
     contact = await queries.get(unit, contact_id, lock=True)
     if opted_out:
         await opt_out(unit, contact, "", "review", await _release(unit, contact, "review"))
@@ -77,7 +77,7 @@ async def release_hold(unit: UnitOfWork, contact_id: int, *, opted_out: bool) ->
 
 
 async def close_hold(unit: UnitOfWork, contact: Contact, reason: str) -> None:
-    """Record an opt-out of a held phone that its contact is about to leave: an unclear reply is never consent."""
+    """Record an opt-out of a held phone before its contact is changed or deleted: an unclear reply is no consent."""
     if contact.held_until is not None:
         await consent.suppress(unit, contact.phone, "", reason, await _release(unit, contact, reason))
 
@@ -98,13 +98,13 @@ async def expire_holds(unit: UnitOfWork, limit: int = 100) -> list[int]:
 
 
 async def find_status(unit: UnitOfWork, phone: str) -> ContactStatus:
-    """Return the status of a contact with a phone that is not held."""
+    """Return the status of a contact with a phone, without regard to holds."""
     suppressed = await consents.find_suppression(unit, phone)
     return ContactStatus.opted_out if suppressed else ContactStatus.active
 
 
 async def _release(unit: UnitOfWork, contact: Contact, method: str = "") -> Evidence:
-    """End a contact's hold; return the reply that it began with, as evidence."""
+    """End a contact's hold; return the held reply as evidence."""
     if contact.held_until is None:
         return Evidence(method)
     contact.held_until = None

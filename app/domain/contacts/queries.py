@@ -1,4 +1,4 @@
-"""Finding contacts."""
+"""Queries for contacts."""
 
 import enum
 import re
@@ -15,7 +15,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class ContactSort(enum.StrEnum):
-    """How a list of contacts is sorted."""
+    """The sort order of a list of contacts."""
 
     name_asc = enum.auto()
     name_desc = enum.auto()
@@ -24,10 +24,10 @@ class ContactSort(enum.StrEnum):
 
 
 BETWEEN_DIGITS = frozenset(ascii_digits + "+ ().-/\N{NO-BREAK SPACE}")
-"""The digits, and what people write between those of a phone."""
+"""Digits, and the characters that people write between the digits of a phone."""
 
 MAX_FOUND = 100
-"""How many contacts with one e-mail address a search returns."""
+"""Maximum number of contacts that a search by e-mail address returns."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -40,7 +40,7 @@ ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class ContactFilter:
-    """Which contacts are wanted. `search` is found anywhere in a name, the phone or the e-mail address."""
+    """Filter of a list of contacts. `search` matches anywhere in a name, the phone or the e-mail address."""
 
     search: str | None = None
     stage: PipelineStage | None = None
@@ -59,7 +59,7 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:
-    """Return a contact, locked for a change when asked so; raise `NotFound`."""
+    """Return a contact; with `lock`, locked for a change. Raise `NotFound`."""
     contact = await unit.one(_own(unit, lock=lock).where(Contact.id == id))
     if contact is None:
         raise NotFound(kind="contact", id=id)
@@ -72,9 +72,9 @@ async def find_by_phone(unit: UnitOfWork, phone: str, *, lock: bool = False) -> 
 
 
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
-    """Return the contacts with an E.164 phone or an e-mail address in any case, the oldest first, `MAX_FOUND` at most.
+    """Return up to `MAX_FOUND` contacts with an E.164 phone or an e-mail address in any case, oldest first.
 
-    The pattern is what finds the address by an index; it alone would find parts of addresses too.
+    The LIKE condition is there for the index; alone it would match parts of addresses too.
     """
     wanted = [Contact.phone == phone] if phone else []
     if email:
@@ -83,7 +83,7 @@ async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> 
 
 
 async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
-    """Return the tags that contacts have, each once, in the order of their names."""
+    """Return the distinct tags of the account's contacts in alphabetical order."""
     tag = func.unnest(Contact.tags, type_=Text)
     own = select(tag.label("tag")).where(Contact.account_id == unit.actor.account_id, Contact.tags != []).distinct()
     return await unit.all(select(own.subquery().c.tag).order_by("tag").limit(limit))
@@ -118,12 +118,12 @@ def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
 
 
 def _spellings(text: str) -> list[str]:
-    """Return how a text may stand in what is searched: as it is, and a phone, or a part of one, as bare digits."""
+    """Return the spellings to search for: the text, and for a phone or a part of one also its digits."""
     digits = "".join(filter(ascii_digits.__contains__, text))
     return [text, digits] if digits and digits != text and BETWEEN_DIGITS.issuperset(text) else [text]
 
 
 def _anywhere(text: str) -> ColumnElement[str]:
-    """Return the pattern that finds a text as it is written; PostgreSQL lowers it as it lowered what is searched."""
+    """Return the pattern that matches a text literally; PostgreSQL lowers it in the same way as the column."""
     literal = re.sub(r"[%_\\]", r"\\\g<0>", text)
     return func.lower(f"%{literal}%")

@@ -1,8 +1,8 @@
-"""How promising a contact is: a score from 0 to 100, made of what is known without guessing.
+"""Explanation of a contact's score from 0 to 100.
 
-Stage: new lead 10, contacted 20, qualified 40, proposal 60, won 70, lost 0. A name adds 5, an e-mail
-address 5, each reply 4 (at most 20). Who has opted out scores 0. PostgreSQL keeps the number
-(`models.SCORE`); this module says where it comes from.
+Stage: new lead 10, contacted 20, qualified 40, proposal 60, won 70, lost 0. A name adds 5, an e-mail address 5, each
+reply 4 (at most 20). A contact that opted out scores 0. PostgreSQL computes the score (`models.SCORE`); this module
+returns its parts.
 """
 
 from dataclasses import dataclass

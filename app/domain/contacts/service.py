@@ -26,10 +26,9 @@ EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": Fa
 
 
 async def create(unit: UnitOfWork, fields: ContactFields) -> Contact:
-    """Add a contact; raise `Conflict` where the account has one with that phone.
+    """Add a contact; raise `Conflict` when the account has one with that phone.
 
-    A phone that has opted out stays opted out, whoever adds it again: raises `ContactOptedOut` where the fields say
-    that it has not.
+    A new contact with a suppressed phone is opted out; the status `active` for it raises `ContactOptedOut`.
     """
     values = await _checked(unit, fields)
     if not values.get("phone"):
@@ -42,21 +41,21 @@ async def create(unit: UnitOfWork, fields: ContactFields) -> Contact:
 
 
 async def upsert(unit: UnitOfWork, fields: ContactFields, source_if_new: str) -> Contact:
-    """Add a contact, or change the given fields of the one with that phone; null says nothing here.
+    """Add a contact, or update the one with that phone; null fields are ignored.
 
-    A new contact that names no source has `source_if_new`. Raises `ContactOptedOut` as `update` does.
+    A new contact without a source gets `source_if_new`. Raises `ContactOptedOut` as `update` does.
     """
-    said = cast("ContactFields", {name: value for name, value in fields.items() if value is not None})
-    new = await _checked(unit, cast("ContactFields", {"source": source_if_new, **said}))
+    given = cast("ContactFields", {name: value for name, value in fields.items() if value is not None})
+    new = await _checked(unit, cast("ContactFields", {"source": source_if_new, **given}))
     if not new.get("phone"):
         raise InvalidInput(reason="phone is required.", field="phone")
-    added = await _insert(unit, new, said.get("status"))
+    added = await _insert(unit, new, given.get("status"))
     if added is not None:
         return added
     known = await queries.find_by_phone(unit, new["phone"])
-    if known is None:  # pragma: no cover - it was erased at this very moment
+    if known is None:  # pragma: no cover - it was erased concurrently
         raise Conflict(reason=f"The contact with {new['phone']} was deleted. Try again.")
-    return await update(unit, known.id, said)
+    return await update(unit, known.id, given)
 
 
 async def get(unit: UnitOfWork, id: int | None, phone: str | None) -> Contact:
@@ -79,7 +78,7 @@ async def get_by_phone(unit: UnitOfWork, phone: str) -> Contact:
 
 
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
-    """Return the contacts that have a phone in any spelling, or an e-mail address; raise `InvalidInput` for neither."""
+    """Return the contacts with a phone in any spelling or an e-mail address; raise `InvalidInput` without both."""
     if not phone and not email:
         raise InvalidInput(reason="Say whom to search for: give phone or email.", field="phone")
     normal = phones.normalize(_with_plus(phone), await _region(unit)) if phone else None
@@ -87,7 +86,7 @@ async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> 
 
 
 async def find_or_create(unit: UnitOfWork, phone: str, source: str) -> Contact:
-    """Return the contact with an E.164 phone, added if need be, and locked for a change."""
+    """Return the contact with an E.164 phone, locked for a change; add it if it does not exist."""
     contact = await queries.find_by_phone(unit, phone, lock=True)
     if contact is None:
         await _insert(unit, {"phone": phone, "source": source})
@@ -97,10 +96,10 @@ async def find_or_create(unit: UnitOfWork, phone: str, source: str) -> Contact:
 
 
 async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
-    """Change the given fields of a contact, and tell what changed.
+    """Change the given fields of a contact, and record events of the changes.
 
-    The status is that of the contact with all other changes made. Raises `ContactOptedOut` for `active` where the
-    phone has opted out.
+    `status` applies after the other changes, a new phone included. Raises `ContactOptedOut` for `active` when the phone
+    has opted out.
     """
     for name in ("phone", "status"):
         if fields.get(name, name) is None:
@@ -121,7 +120,7 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
 
 
 async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
-    """Give a locked contact another E.164 phone, and the status that belongs to that phone.
+    """Change the E.164 phone of a locked contact, and set its status by the suppression of the new phone.
 
     No other statement changes `contacts.phone`. A hold of the old phone becomes an opt-out of it. Raises `Conflict`
     if another contact has the phone.
@@ -136,12 +135,12 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     contact.phone = phone
     try:
         await unit.save(contact)
-    except IntegrityError:  # another transaction was quicker
+    except IntegrityError:  # a concurrent transaction added the phone
         raise Conflict(reason=f"A contact with {phone} exists.") from None
 
 
 async def add_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
-    """Give a contact a tag; one it has already changes nothing."""
+    """Add a tag to a contact. Idempotent."""
     if not tag.strip():
         raise InvalidInput(reason="A tag must not be empty.", field="tag")
     contact = await queries.get(unit, id, lock=True)
@@ -149,7 +148,7 @@ async def add_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
 
 
 async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
-    """Take a tag from a contact; one it does not have changes nothing."""
+    """Remove a tag from a contact. Idempotent."""
     contact = await queries.get(unit, id, lock=True)
     return await update(unit, id, {"tags": [kept for kept in contact.tags if kept != tag.strip()]})
 
@@ -168,7 +167,7 @@ async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatu
 
 
 async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus | None) -> None:
-    """Record an opt-out that another system reports; raise `ContactOptedOut` where it denies one."""
+    """Record an opt-out given as a status; raise `ContactOptedOut` for `active` on an opted-out contact."""
     if wanted is None or wanted == contact.status:
         return
     if wanted is ContactStatus.active:
@@ -177,7 +176,7 @@ async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus 
 
 
 async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
-    """Return the fields as they are stored; raise `InvalidInput` or `InvalidPhone`."""
+    """Return the normalized fields; raise `InvalidInput` or `InvalidPhone`."""
     stored = ((name, value) for name, value in fields.items() if name != "status")
     values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in stored}
     if "phone" in values:
@@ -197,7 +196,7 @@ async def _region(unit: UnitOfWork) -> str | None:
 
 
 def _with_plus(phone: str) -> str:
-    """Return a phone with the plus sign that a query string shows as a space, unless it is encoded."""
+    """Return a phone with its plus sign, which an unencoded query string turns into a space."""
     return f"+{phone[1:]}" if phone.startswith(" ") else phone
 
 
@@ -218,7 +217,7 @@ def _email(value: str) -> str:
 
 
 def _tags(values: list[str]) -> list[str]:
-    """Return tags, each once; what is empty is none: so forms send a field that nobody filled in."""
+    """Return the distinct tags without empty ones, which forms send for empty fields."""
     tags = [tag for tag in dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values) if tag]
     if len(tags) > MAX_TAGS:
         raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.", field="tags")

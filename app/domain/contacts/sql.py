@@ -1,7 +1,7 @@
-"""SQL on contacts, from which other areas compose their statements. A joined contact is `c`."""
+"""SQL fragments on contacts for the statements of other areas. A joined contact is `c`."""
 
 PERSON = "c.first_name, c.last_name, c.email"
-"""The columns that events name a contact by, beside its phone."""
+"""The columns that identify a contact in events, besides its phone."""
 
 GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"
 """The columns that decide whether a contact may be sent a message."""
@@ -13,7 +13,7 @@ ORDER BY account_id, phone
 ON CONFLICT (account_id, phone) DO UPDATE SET phone = excluded.phone
 RETURNING id, account_id, phone, pipeline_stage, source, status, created_at, xmax = 0 AS is_new
 """
-"""Add the contacts of the accounts `$1` with the phones `$2`; lock and return those that exist as well."""
+"""Add the contacts of the accounts `$1` with the phones `$2`; lock and return the existing ones too."""
 
 
 def join(contact_id: str) -> str:
@@ -22,5 +22,5 @@ def join(contact_id: str) -> str:
 
 
 def join_by_phone(account_id: str, phone: str) -> str:
-    """Return a join with the contact that has a phone; null if none has."""
+    """Return a left join with the contact that has a phone."""
     return f"LEFT JOIN contacts c ON c.account_id = {account_id} AND c.phone = {phone}"

@@ -1,1 +1,1 @@
-"""Threads of messages with one contact."""
+"""Conversations: all messages with one contact, their status, assignee and review."""

@@ -1,4 +1,4 @@
-"""What happens to conversations."""
+"""Events of conversations."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class NewConversation(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationChanged(Event):
-    """A conversation was closed, reopened, read, given to somebody or decided on. Shown live, not offered to hooks."""
+    """A conversation was closed, reopened, read, assigned or reviewed. A live update, not offered to webhooks."""
 
     name = "conversation_changed"
     subscribable = False
@@ -67,7 +67,7 @@ class ConversationChanged(Event):
 
     @classmethod
     def of(cls, conversation: Conversation) -> "ConversationChanged":
-        """Return the event for what a conversation has become."""
+        """Return the event with the present state of a conversation."""
         return cls(
             conversation_id=conversation.id,
             contact_id=conversation.contact_id,

@@ -1,4 +1,4 @@
-"""Conversations as they are stored."""
+"""Table of conversations."""
 
 import enum
 from datetime import datetime
@@ -10,14 +10,14 @@ from app.db.base import Base, Created, Key
 
 
 class ConversationStatus(enum.StrEnum):
-    """Whether a conversation waits for somebody."""
+    """The status of a conversation."""
 
     open = enum.auto()
     closed = enum.auto()
 
 
 class Conversation(Base):
-    """The thread of all messages with one contact. An inbound text opens it again."""
+    """All messages with one contact. An inbound message reopens it."""
 
     __tablename__ = "conversations"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Finding conversations."""
+"""Queries for conversations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ RECENT = Order((Conversation.last_message_at, Conversation.id))
 
 @dataclass(frozen=True, slots=True)
 class ConversationFilter:
-    """Which conversations are wanted."""
+    """Filter of a list of conversations."""
 
     status: ConversationStatus | None = None
     assignee_id: int | None = None
@@ -24,14 +24,14 @@ class ConversationFilter:
 
 
 async def find_page(unit: UnitOfWork, wanted: ConversationFilter, window: Window) -> Page[Conversation]:
-    """Return one page of the account's conversations, the one with the latest message first."""
+    """Return one page of the account's conversations, latest message first."""
     statement = _filtered(unit, wanted)
 
     return await fetch(unit, statement, RECENT, window)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:
-    """Return a conversation, locked for a change when asked so; raise `NotFound`."""
+    """Return a conversation; with `lock`, locked for a change. Raise `NotFound`."""
     conversation = await unit.one(_own(unit, lock=lock).where(Conversation.id == id))
     if conversation is None:
         raise NotFound(kind="conversation", id=id)
@@ -44,7 +44,7 @@ async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = Fal
 
 
 async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
-    """Return the conversations with contacts, by the contact's id."""
+    """Return the conversations with contacts, by contact id."""
     found = await unit.all(_own(unit).where(Conversation.contact_id.in_(contact_ids)))
     return {conversation.contact_id: conversation for conversation in found}
 

@@ -1,4 +1,4 @@
-"""Replies that may have been opt-outs: deciding on them, and all else that leaves nothing to decide."""
+"""Review of replies that may be opt-outs, and the changes of a contact that settle it."""
 
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
@@ -11,7 +11,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 async def decide(unit: UnitOfWork, conversation_id: int, *, opted_out: bool) -> Conversation:
-    """Say whether an unclear reply was an opt-out, and let texts go on or stop for good."""
+    """Decide whether an unclear reply was an opt-out, and release the hold or opt the contact out."""
     contact_id = (await conversations.get(unit, conversation_id)).contact_id
     await opt_outs.release_hold(unit, contact_id, opted_out=opted_out)
     await settle(unit, contact_id)
@@ -19,26 +19,26 @@ async def decide(unit: UnitOfWork, conversation_id: int, *, opted_out: bool) -> 
 
 
 async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record an opt-out that came another way than by text: by mail, on the phone, in person."""
+    """Record an opt-out that was given by mail, by phone or in person."""
     contact = await opt_outs.record_opt_out(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
 
 async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record a new written consent; `text` holds the words that the person agreed to, as evidence."""
+    """Record a new written consent; `text` is the text that the person agreed to, as evidence."""
     contact = await opt_outs.record_opt_in(unit, contact_id, method, text)
     await settle(unit, contact_id)
     return contact
 
 
 async def update_contact(unit: UnitOfWork, contact_id: int, fields: ContactFields) -> Contact:
-    """Change the given fields of a contact; another phone, or an opt-out, settles what was unclear."""
+    """Update a contact; a new phone or an opt-out settles a pending review."""
     return await _settled(unit, await contacts.update(unit, contact_id, fields), fields)
 
 
 async def upsert_contact(unit: UnitOfWork, fields: ContactFields, source_if_new: str) -> Contact:
-    """Add a contact, or change the given fields of the one with that phone; an opt-out settles what was unclear."""
+    """Add a contact, or update the one with that phone; an opt-out settles a pending review."""
     return await _settled(unit, await contacts.upsert(unit, fields, source_if_new), fields)
 
 
@@ -49,7 +49,7 @@ async def _settled(unit: UnitOfWork, contact: Contact, fields: ContactFields) ->
 
 
 async def settle(unit: UnitOfWork, contact_id: int) -> None:
-    """Take the flag from the conversation with a contact that is not held any more."""
+    """Clear `possible_opt_out` of the conversation with a contact that is no longer held."""
     conversation = await conversations.find_by_contact(unit, contact_id, lock=True)
     if conversation is not None and conversation.possible_opt_out:
         before = ConversationChanged.of(conversation)
@@ -58,7 +58,7 @@ async def settle(unit: UnitOfWork, contact_id: int) -> None:
 
 
 async def expire(unit: UnitOfWork) -> int:
-    """Turn replies that nobody decided on in time into opt-outs; return how many. Runs as the account it belongs to."""
+    """Turn the expired holds of the actor's account into opt-outs; return their number."""
     expired = await opt_outs.expire_holds(unit)
     for contact_id in expired:
         await settle(unit, contact_id)

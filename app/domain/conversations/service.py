@@ -1,4 +1,4 @@
-"""Opening, reading, assigning and closing conversations."""
+"""Open, assign and close conversations, and mark them as read."""
 
 from typing import NamedTuple, TypedDict
 
@@ -16,14 +16,14 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 class ConversationFields(TypedDict, total=False):
-    """What a caller may set; a field that is left out stays as it is."""
+    """The fields that a caller may set; omitted fields keep their values."""
 
     status: ConversationStatus
     assignee_id: int | None
 
 
 class Reading(NamedTuple):
-    """The id of the last message that was seen, and how many inbound messages follow it."""
+    """The id of the last message that a user has seen, and the number of inbound messages after it."""
 
     read_up_to: int
     unread_count: int
@@ -38,7 +38,7 @@ class FirstMessage(TypedDict):
 
 
 async def find_or_open(unit: UnitOfWork, contact: Contact, first: FirstMessage) -> Conversation:
-    """Return the conversation with a contact, locked; open it with a first message where there is none."""
+    """Return the conversation with a contact, locked; open it if it does not exist."""
     conversation = await queries.find_by_contact(unit, contact.id, lock=True)
     if conversation is not None:
         return conversation
@@ -52,7 +52,7 @@ async def find_or_open(unit: UnitOfWork, contact: Contact, first: FirstMessage) 
 
 
 def opened(id: int, contact: Contact, first: FirstMessage, started_at: str) -> NewConversation:
-    """Return the event of a conversation's beginning."""
+    """Return the event of a new conversation."""
     return NewConversation(
         conversation_id=id,
         contact_id=contact.id,
@@ -66,7 +66,7 @@ def opened(id: int, contact: Contact, first: FirstMessage, started_at: str) -> N
 
 
 async def update(unit: UnitOfWork, id: int, fields: ConversationFields, reading: Reading | None = None) -> Conversation:
-    """Close or reopen a conversation, mark it read, give it to a person or to nobody (null)."""
+    """Close or reopen a conversation, mark it as read, and assign it to a user or unassign it (null)."""
     conversation = await queries.get(unit, id, lock=True)
     before = ConversationChanged.of(conversation)
     if status := fields.get("status"):
@@ -80,7 +80,7 @@ async def update(unit: UnitOfWork, id: int, fields: ConversationFields, reading:
 
 
 async def save(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
-    """Write a conversation, and tell what it has become where that is not what it was before."""
+    """Save a conversation, and record an event if it differs from `before`."""
     await unit.save(conversation)
     after = ConversationChanged.of(conversation)
     if after != before:

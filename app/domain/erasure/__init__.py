@@ -1,1 +1,1 @@
-"""Erasing contacts with everything that was said and told of them."""
+"""Erasure of contacts and accounts, and export of accounts."""

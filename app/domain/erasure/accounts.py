@@ -1,7 +1,7 @@
-"""Deletes accounts whose delay is over: closes them, deletes their rows in batches, and checks for rows left.
+"""Deletes due accounts: closes them, deletes their rows in batches, and checks for remaining rows.
 
-Each batch is a transaction that holds the account's row: any worker can take the next one, and any can die. What a
-request, a callback or a job wrote at the moment of the closing is found when the account is looked through again.
+Each batch is a transaction that locks the account's row, so that any worker can continue after a crash. A second pass,
+an hour after the closing, deletes rows that were written concurrently with the closing.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -20,24 +20,24 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 
 BATCH = 1000
-"""How many rows of a table one transaction deletes, with rows that depend on them, such as the receipts of messages."""
+"""Number of rows of a table that one transaction deletes, with their dependent rows, such as receipts."""
 
 AGAIN_AFTER = timedelta(hours=1)
-"""How long after its closing an account is looked through again: longer than anything begun before it takes."""
+"""The time from the closing to the second pass: longer than any request or job that began before the closing."""
 
 AFTER_DEFECT = timedelta(minutes=5)
-"""How long an account waits that could not be deleted for a defect of ours, and holds up no other."""
+"""The wait after an unexpected error, during which other accounts are deleted."""
 
 PATIENCE = "5s"
-"""How long a batch waits for a row that another transaction has locked."""
+"""The lock timeout of a batch."""
 
 AFTER_LOCK = timedelta(seconds=30)
-"""How long a worker leaves an account alone whose rows others have locked; meanwhile it deletes others."""
+"""The wait of a worker after a lock timeout, during which it deletes other accounts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the deletion of an account continues: the number of a table in `DELETED`, after a row of it."""
+    """The place where the deletion of an account continues: the number of a table in `DELETED`, after a row of it."""
 
     number: int = 0
     after: tuple[Any, ...] = ()
@@ -45,10 +45,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class AccountDeletions:
-    """Deletes accounts, any number of these at the same time.
+    """Deletes accounts; safe to run concurrently.
 
-    What it remembers of each look through an account saves time: a worker that begins anew finds nothing where another
-    has been. A look is named by the instant at which it was due.
+    The places in memory only save time: a worker without them starts again at the first table and finds it empty. The
+    due time identifies the pass that a place belongs to.
     """
 
     database: Database
@@ -78,7 +78,7 @@ class AccountDeletions:
             raise
 
     def _rest(self, account_id: int, now: datetime) -> bool:
-        """Leave an account alone for a while; return True, as others may be due."""
+        """Skip an account for `AFTER_LOCK`; return True, as others may be due."""
         self._rests[account_id] = now + AFTER_LOCK
         return True
 
@@ -88,11 +88,11 @@ class AccountDeletions:
         return list(self._rests)
 
     async def due(self) -> bool:
-        """Tell whether an account is to be deleted, or has something left."""
+        """Return whether the deletion of an account is due."""
         return await self.database.pool.fetchval(sql.IS_DELETION_DUE, self.clock.now())
 
     async def _close(self, account_id: int) -> bool:
-        """End the account: from this commit on its credentials are refused, and nobody can bring it back."""
+        """Close the account: after this commit its credentials are refused and the deletion is final."""
         async with self._unit(account_id) as unit:
             account = await _hold(unit, Account.status != AccountStatus.deleted)
             if account is None:
@@ -104,7 +104,7 @@ class AccountDeletions:
         return True
 
     async def _empty(self, account_id: int, now: datetime) -> bool:
-        """Delete a batch; return False where another worker has the account. Where others hold its rows, leave it."""
+        """Delete a batch; return False when another worker has the account. Pause it when rows are locked."""
         async with self.database.pool.acquire() as connection, connection.transaction():
             due_at = await connection.fetchval(sql.HOLD_DELETION, account_id, now, PATIENCE)
             if due_at is None:
@@ -137,7 +137,7 @@ class AccountDeletions:
         return place
 
     async def _finish(self, account_id: int) -> bool:
-        """Have an account that is empty looked through again, or note that it was; forfeit what was refunded since."""
+        """Schedule the second pass of an empty account, or finish after it; forfeit credits refunded since."""
         async with self._unit(account_id) as unit:
             account = await _hold(unit, Account.status == AccountStatus.deleted)
             if account is None or account.deleted_at is None or account.deletion_at is None:
@@ -154,7 +154,7 @@ class AccountDeletions:
 
 
 async def _hold(unit: UnitOfWork, which: ColumnElement[bool]) -> Account | None:
-    """Lock the actor's account if its deletion is due; None where it is not, or another worker has it."""
+    """Lock the actor's account if its deletion is due; None when it is not, or another worker has the lock."""
     own = Account.id == unit.actor.account_id
     due = (own, Account.deletion_at <= unit.clock.now(), Account.deletion_notice_at.is_(None), which)
     return await unit.one(select(Account).where(*due).with_for_update(key_share=True, skip_locked=True))

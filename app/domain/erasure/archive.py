@@ -12,7 +12,7 @@ from app.domain.erasure.tables import EXPORTED
 
 
 class Archive:
-    """Writes an export to a binary file, or to anything else that bytes can be written to, within a block."""
+    """Writes an export to a binary file object; a context manager."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
@@ -23,7 +23,7 @@ class Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave an archive that is not finished as it is; otherwise it would be closed, and fail, when it is freed."""
+        """Detach the file of an unfinished archive, because `ZipFile` would fail to close it when it is freed."""
         try:
             self._end_file()
         finally:
@@ -52,21 +52,21 @@ class Archive:
 
 
 class Outlet:
-    """A file without places to return to: what was written is taken out of it piece by piece."""
+    """A write-only, unseekable file object whose content is taken piece by piece."""
 
     def __init__(self) -> None:
         self._written: list[bytes] = []
 
     def write(self, data: bytes) -> int:
-        """Keep bytes until they are taken."""
+        """Buffer bytes until they are taken."""
         self._written.append(bytes(data))
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: there is nowhere to flush to."""
+        """Do nothing; `ZipFile` requires the method."""
 
     def take(self) -> bytes:
-        """Return what was written since it was last asked for."""
+        """Return the bytes written since the last call."""
         taken, self._written = b"".join(self._written), []
         return taken
 

@@ -1,4 +1,4 @@
-"""Download an export over HTTP: a sealed link for minutes, and the archive in pieces."""
+"""Download of an export over HTTP: a short-lived sealed link, and the archive in pieces."""
 
 import asyncio
 import base64
@@ -30,14 +30,14 @@ LASTS = timedelta(minutes=10)
 NONCE_BYTES = 8
 PIECE_BYTES = 64 * 1024
 MAX_SECONDS = 3600.0
-"""How long one download may take; then it is broken off."""
+"""The time after which a download is aborted."""
 
 CHECK_SECONDS = 5.0
-"""How often it is checked that a download may go on."""
+"""The interval of the checks that the actor may still export the account."""
 
 
 class ExportLinkEnded(DomainError):
-    """The link to an export is older than ten minutes, or the key or user that made it may read it no more."""
+    """The link to an export is older than ten minutes, or its creator may no longer export the account."""
 
     code = "export_link_ended"
     status = 410
@@ -45,7 +45,7 @@ class ExportLinkEnded(DomainError):
 
 
 class ExportInProgress(DomainError):
-    """The account is being exported by another download, or the process sends as many exports as it does at once."""
+    """The account is being exported by another download, or the process sends its maximum number of exports."""
 
     code = "export_in_progress"
     status = 429
@@ -57,14 +57,14 @@ class ExportInProgress(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class ExportLink:
-    """A link that downloads the export of an account, until an instant."""
+    """A link that downloads the export of an account until `expires_at`."""
 
     token: str
     expires_at: datetime
 
 
 async def make_link(unit: UnitOfWork, seal: Seal) -> ExportLink:
-    """Make a link that downloads the export of the actor's account for ten minutes; nothing can be read off it."""
+    """Create a link that downloads the export of the actor's account for ten minutes; its content is encrypted."""
     actor, until = unit.actor, unit.clock.now() + LASTS
     made_with = [actor.account_id, actor.label, actor.user_id, actor.grant_id, actor.key_id]
     sealed = seal.close(json.dumps([made_with, secrets.token_hex(NONCE_BYTES), until.isoformat()]))
@@ -73,7 +73,7 @@ async def make_link(unit: UnitOfWork, seal: Seal) -> ExportLink:
 
 
 def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = None) -> Actor:
-    """Return who made a link, without scopes; raise `NotFound` for what is none, and `ExportLinkEnded`."""
+    """Return the actor who created a link, without scopes; raise `NotFound` and `ExportLinkEnded`."""
     try:
         sealed = base64.b64decode(token.encode("ascii"), b"-_", validate=True)
         (account_id, label, *made_with), _, until = json.loads(seal.open(sealed))
@@ -85,7 +85,7 @@ def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = No
 
 
 async def check(unit: UnitOfWork) -> None:
-    """Check that the actor, who made a link, may still export the account.
+    """Check that the actor who created a link may still export the account.
 
     Raises `ExportLinkEnded` and `AccountSuspended`.
     """
@@ -99,7 +99,7 @@ async def check(unit: UnitOfWork) -> None:
 
 
 async def begin(unit: UnitOfWork) -> str:
-    """Check that the actor may still export the account, and note it; return the time. Raises what `check` does."""
+    """Run `check` and record an audit entry; return the time of the export."""
     await check(unit)
     await audit.record(unit, AuditAction.account_exported)
     return timestamp(unit.clock.now())
@@ -107,10 +107,10 @@ async def begin(unit: UnitOfWork) -> str:
 
 @dataclass(slots=True)
 class Sending:
-    """One download. No connection and no turn is held while the client reads.
+    """One download. No connection and no slot is held while the client reads.
 
-    `units` opens a unit of the actor who made the link. `turns` bounds how many downloads of a process read and
-    compress at the same time.
+    `units` opens a unit of the actor who created the link. `turns` limits the downloads of a process that read and
+    compress concurrently.
     """
 
     pool: Pool
@@ -120,10 +120,10 @@ class Sending:
     _checked_at: float = field(default_factory=time.monotonic)
 
     async def pieces(self, exported_at: str) -> AsyncGenerator[bytes]:
-        """Yield the archive in pieces of at most `PIECE_BYTES`; compressing is done in a thread.
+        """Yield the archive in pieces of at most `PIECE_BYTES`; a thread compresses it.
 
-        Each batch is read in a statement of its own: what is changed meanwhile is exported as it is when it is read.
-        Raises `TimeoutError` after `MAX_SECONDS`, and what `check` does once the actor may not export the account.
+        Each batch is read by its own statement, so that the export is no snapshot. Raises `TimeoutError` after
+        `MAX_SECONDS`, and the errors of `check` once the actor may no longer export the account.
         """
         outlet, ends = Outlet(), time.monotonic() + MAX_SECONDS
         records = read_records(self.pool, self.actor.account_id)

@@ -1,4 +1,4 @@
-"""Export an account: every record of it that is no secret, read in batches."""
+"""Export of an account: all its records without secrets, read in batches."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -15,7 +15,7 @@ Record = dict[str, object]
 
 
 async def read_snapshot(connection: Connection, account_id: int) -> AsyncGenerator[tuple[str, list[Record]]]:
-    """Yield what `read_records` does as of one instant; the connection has a transaction open that read nothing yet."""
+    """Yield the records as of one instant; the connection's open transaction must not have run a query yet."""
     await connection.execute(SNAPSHOT)
     async for batch in read_records(connection, account_id):
         yield batch

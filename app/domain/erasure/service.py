@@ -14,14 +14,14 @@ from app.domain.webhooks import erasure as webhooks
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The rows that an erasure removed."""
+    """The result of an erasure."""
 
     deleted_id: int
     deleted_messages: int
 
 
 async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
-    """Remove a contact for good, with all messages and conversations, and what events and webhooks say of it.
+    """Delete a contact with its messages and conversation, and empty its events and webhook deliveries.
 
     Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
     account does not pay for a message that the service can no longer account for. The suppression of the phone,

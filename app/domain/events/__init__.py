@@ -1,1 +1,1 @@
-"""The dispatcher of recorded events, and the type of the reactions that areas offer to it."""
+"""The dispatcher of recorded events, and the type of the areas' reactions."""

@@ -15,7 +15,7 @@ from app.domain.kernel.unit_of_work import Notify
 
 BATCH = 500
 ACCOUNTS = 50
-"""How many accounts a batch has events of, at most; each of them is a lock."""
+"""The maximum number of accounts in a batch; each takes a lock."""
 
 
 @dataclass(slots=True)

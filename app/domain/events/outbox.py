@@ -1,4 +1,4 @@
-"""Records events, to be dispatched after the commit."""
+"""Records events for dispatch after the commit."""
 
 from app.domain.events.models import EventRow
 from app.domain.kernel.events import Event
@@ -6,7 +6,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 def record(unit: UnitOfWork, event: Event, contact_id: int | None = None) -> None:
-    """Record an event in the unit's transaction; the dispatcher finds it after the commit."""
+    """Record an event in the unit's transaction, and notify the dispatcher after the commit."""
     row = EventRow(
         account_id=unit.actor.account_id,
         name=event.name,

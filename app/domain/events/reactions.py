@@ -1,4 +1,4 @@
-"""Types of what the dispatcher hands to reactions."""
+"""Types of reactions and their arguments."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -62,4 +62,4 @@ class AccountsBusy(Exception):
 
 
 Watcher = Callable[[Sequence[OutboxEvent]], Awaitable[None]]
-"""Receives the events of a batch after its commit. It misses those of a process that is killed in between."""
+"""Receives the events of a batch after its commit, except when the process is killed in between."""

@@ -1,1 +1,1 @@
-"""What every area stands on: units, actors, events, errors, time, phone numbers."""
+"""Shared base of the areas: units of work, actors, events, errors, time, phone numbers."""

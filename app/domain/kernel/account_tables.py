@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 EXPORT_BATCH = 1000
-"""How many rows a statement of an export reads at most."""
+"""Maximum number of rows that one statement of an export reads."""
 
 DELETE = "DELETE FROM {table} WHERE ctid = ANY($1::tid[])"
 

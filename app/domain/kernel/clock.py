@@ -1,11 +1,11 @@
-"""The time, so that tests can say what it is."""
+"""The clock, which tests replace."""
 
 from datetime import UTC, datetime
 
 
 class Clock:
-    """The time of the machine."""
+    """The system clock."""
 
     def now(self) -> datetime:
-        """Return the present instant, in UTC."""
+        """Return the present time in UTC."""
         return datetime.now(UTC)  # noqa: TID251

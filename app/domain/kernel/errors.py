@@ -1,10 +1,10 @@
-"""What the service may refuse. The subclasses are the error catalogue, wherever they are written."""
+"""The base class and the general classes of errors. All subclasses of `DomainError` form the error catalogue."""
 
 from typing import ClassVar
 
 
 class DomainError(Exception):
-    """Something went wrong on our side; the request can be sent again, and `request_id` finds it in our logs."""
+    """An unexpected error of the service. Send the request again; `request_id` identifies it in the logs."""
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
@@ -13,13 +13,13 @@ class DomainError(Exception):
     """The field at fault, unless the error is raised with another."""
 
     def __init__(self, *, field: str | None = None, **facts: object) -> None:
-        """Keep the facts of the message; `field` names the argument or input field at fault."""
+        """Format the message with `facts`; `field` names the argument or input field at fault."""
         super().__init__(self.message.format(field=field, **facts))
         self.field = field or self.about
         self.facts = facts
 
     def rename_field(self, name: str) -> None:
-        """Call the field at fault by its name on another surface, in the text too where that begins with it."""
+        """Replace the name of the field at fault by its name on another surface, also at the start of the text."""
         before, text = f"{self.field} ", str(self)
         if text.startswith(before):
             self.args = (f"{name} {text.removeprefix(before)}",)
@@ -27,14 +27,14 @@ class DomainError(Exception):
 
 
 class InvalidInput(DomainError):
-    """A value is missing, of the wrong type or outside its limits; the text names the field and what it takes."""
+    """A value is missing, of the wrong type or outside its limits; the text names the field and the allowed values."""
 
     code = "invalid_input"
     status = 422
     message = "{reason}"
 
     def __init__(self, *, reason: str = "", field: str | None) -> None:
-        """Name the field at fault; None is for what no argument has caused."""
+        """Name the field at fault; None when no argument caused the error."""
         super().__init__(reason=reason, field=field)
 
 
@@ -47,18 +47,18 @@ class InvalidJson(DomainError):
 
 
 class InvalidRequest(DomainError):
-    """The request is no sound HTTP: its head, its length or its parts. The connection is closed."""
+    """The request is not valid HTTP: its head, its length or its parts. The connection is closed."""
 
     code = "invalid_request"
     status = 400
-    message = "The request was not understood: {reason}."
+    message = "The request is not valid HTTP: {reason}."
 
     def __init__(self, *, reason: str) -> None:
         super().__init__(reason=f"{reason[0].lower()}{reason[1:]}")
 
 
 class RequestTimeout(DomainError):
-    """The request did not arrive whole in the time that it may take. The connection is closed."""
+    """The complete request did not arrive within the time limit. The connection is closed."""
 
     code = "request_timeout"
     status = 408
@@ -66,7 +66,7 @@ class RequestTimeout(DomainError):
 
 
 class HeadersTooLarge(DomainError):
-    """The request line and the headers are larger, or more, than the service reads. The connection is closed."""
+    """The request line and headers exceed the limit of size or number. The connection is closed."""
 
     code = "headers_too_large"
     status = 431
@@ -74,7 +74,7 @@ class HeadersTooLarge(DomainError):
 
 
 class InvalidHost(DomainError):
-    """The service runs in development and serves its own machine only; the request was for another host."""
+    """The service runs in development and serves its own machine only; the request named another host."""
 
     code = "invalid_host"
     status = 400
@@ -85,7 +85,7 @@ class InvalidHost(DomainError):
 
 
 class Unauthenticated(DomainError):
-    """No key was sent, or one that is unknown, expired or revoked."""
+    """No credential was sent, or an unknown, expired or revoked one."""
 
     code = "unauthenticated"
     status = 401
@@ -93,7 +93,7 @@ class Unauthenticated(DomainError):
 
 
 class InsufficientScope(DomainError):
-    """The key or token is good, but it was not given the scope that this operation needs."""
+    """The key or token is valid, but lacks the scope that this operation needs."""
 
     code = "insufficient_scope"
     status = 403
@@ -101,7 +101,7 @@ class InsufficientScope(DomainError):
 
 
 class NotFound(DomainError):
-    """No record of that kind and id belongs to the account, or no endpoint stands at that path."""
+    """The account has no record of that kind with that id, or the path has no endpoint."""
 
     code = "not_found"
     status = 404
@@ -112,7 +112,7 @@ class NotFound(DomainError):
 
 
 class MethodNotAllowed(DomainError):
-    """The path exists, but not with this method; the `Allow` header names those it takes."""
+    """The path does not support this method; the `Allow` header lists the supported ones."""
 
     code = "method_not_allowed"
     status = 405
@@ -120,7 +120,7 @@ class MethodNotAllowed(DomainError):
 
 
 class Conflict(DomainError):
-    """The record exists already, or stands in a state that does not allow the change."""
+    """The record already exists, or its state does not allow the change."""
 
     code = "conflict"
     status = 409
@@ -128,7 +128,7 @@ class Conflict(DomainError):
 
 
 class BodyTooLarge(DomainError):
-    """The body is larger than the endpoint reads."""
+    """The body is larger than the limit of the endpoint."""
 
     code = "body_too_large"
     status = 413
@@ -136,7 +136,7 @@ class BodyTooLarge(DomainError):
 
 
 class UnsupportedMediaType(DomainError):
-    """The body is not of the type that the endpoint reads."""
+    """The endpoint does not accept the media type of the body."""
 
     code = "unsupported_media_type"
     status = 415
@@ -144,7 +144,7 @@ class UnsupportedMediaType(DomainError):
 
 
 class RateLimited(DomainError):
-    """Too many requests in a short time; `Retry-After` says in how many seconds to try again."""
+    """Too many requests in a short time; `Retry-After` is the number of seconds to wait."""
 
     code = "rate_limited"
     status = 429
@@ -152,7 +152,7 @@ class RateLimited(DomainError):
 
 
 class Unavailable(DomainError):
-    """A part that the request needs cannot be reached now. Repeat a request safely with the same idempotency key."""
+    """A dependency is unreachable. Repeating the request with the same idempotency key is safe."""
 
     code = "unavailable"
     status = 503
@@ -160,7 +160,7 @@ class Unavailable(DomainError):
 
 
 def catalogue(root: type[DomainError] = DomainError) -> dict[str, type[DomainError]]:
-    """Return every error by its code; raise `LookupError` where two share one."""
+    """Return every error by its code; raise `LookupError` for a duplicate code."""
     found = {root.code: root}
     for child in root.__subclasses__():
         for code, error in catalogue(child).items():

@@ -57,7 +57,7 @@ def event(cls: E) -> E:
 
 
 def live_kind_of(name: str) -> UpdateKind | None:
-    """Return the kind of the live update of an event; None for an event that is not shown live."""
+    """Return the kind of an event's live update; None for an event without live updates."""
     found = EVENTS.get(name)
     return found.live_kind if found else None
 

@@ -1,7 +1,7 @@
-"""Idempotency keys: a request that is sent again is answered again, not done again.
+"""Idempotency keys: a repeated request gets the stored answer and has no further effect.
 
 The rules are those of the IETF draft "The Idempotency-Key HTTP Header Field": one key, one request; the same key
-with another request is refused. Answers are kept for 24 hours.
+with another request is refused. Answers are stored for 24 hours.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_LENGTH = 255
 KEPT = timedelta(hours=24)
-"""How long an answer is kept."""
+"""The time that an answer is stored."""
 
 OWN = "\x1f"
-"""How the service's own keys begin, and no caller's."""
+"""The prefix of the service's own keys, which callers may not use."""
 
 OWN_KEPT = timedelta(days=30)
-"""How long the answer to a key of the service's own is kept: longer than any outage lasts in which it is needed."""
+"""The time that the answer to an own key is stored: longer than any outage after which it is needed."""
 
 RULES = (
     Rule(f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')", KEPT),
@@ -40,7 +40,7 @@ DELETED = (DeletedTable("idempotency_keys", ("key",)),)
 
 
 class IdempotencyKeyReused(DomainError):
-    """The idempotency key was used before, for a request that was not the same."""
+    """The idempotency key was used before, for a different request."""
 
     code = "idempotency_key_reused"
     status = 422
@@ -49,7 +49,7 @@ class IdempotencyKeyReused(DomainError):
 
 
 class Answered(Base):
-    """A request that was answered, by the key its sender gave it."""
+    """The stored answer to a request with an idempotency key."""
 
     __tablename__ = "idempotency_keys"
     __table_args__ = (Index("ix_idempotency_keys_created_at", "created_at"),)
@@ -63,29 +63,29 @@ class Answered(Base):
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """The answer to a request, and whether it was given before."""
+    """The answer to a request, and whether it is a stored one."""
 
     answer: dict[str, Any]
     replayed: bool
 
 
 def fingerprint(operation: str, **arguments: Any) -> str:
-    """Return a digest of what was asked; equal requests have equal digests."""
+    """Return a digest of a request; equal requests have equal digests."""
     return hashlib.sha256(orjson.dumps([operation, arguments], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class OwnKey(str):
-    """The key of something that the service does by itself; it tells what is done, so nothing is compared."""
+    """A key of the service itself; it identifies the request completely, so that no fingerprint is compared."""
 
     __slots__ = ()
 
     def __new__(cls, *parts: object) -> "OwnKey":
-        """Make the key of what the parts name: `OwnKey("step", 4, 1)`."""
+        """Make a key from parts: `OwnKey("step", 4, 1)`."""
         return super().__new__(cls, OWN + "/".join(map(str, parts)))
 
 
 def check_key(key: str) -> str:
-    """Return the key; raise `InvalidInput` for one that is empty or too long, or that only the service may use."""
+    """Return the key; raise `InvalidInput` for one that is empty, too long or reserved for the service."""
     if isinstance(key, OwnKey):
         return key
     if not key or len(key) > MAX_LENGTH:
@@ -100,7 +100,7 @@ def check_key(key: str) -> str:
 
 
 async def find_answer(unit: UnitOfWork, key: str | None, digest: str) -> Once | None:
-    """Return the answer that was given to a key before, and lock nothing; raise `IdempotencyKeyReused`."""
+    """Return the stored answer to a key, without locks; raise `IdempotencyKeyReused`."""
     if key is None:
         return None
     own = Answered.account_id == unit.actor.account_id, Answered.key == check_key(key)
@@ -109,11 +109,11 @@ async def find_answer(unit: UnitOfWork, key: str | None, digest: str) -> Once | 
 
 
 async def once(unit: UnitOfWork, key: str | None, digest: str, act: Callable[[], Awaitable[dict[str, Any]]]) -> Once:
-    """Act, unless the key was answered before; then give that answer again.
+    """Run `act` and store its answer, or return the stored answer to the key.
 
-    Two requests with one key at the same time: the second waits for the first one's commit. An act that
-    fails rolls its key back, so the key can be used again. Whoever changes a balance as well, or locks the
-    account for another reason, does that before, as sends do. Raises `IdempotencyKeyReused`.
+    Of two concurrent requests with one key, the second waits for the first one's commit. When `act` fails, its key is
+    rolled back and can be used again. Lock the account or its balance before this call, as sends do. Raises
+    `IdempotencyKeyReused`.
     """
     if key is None:
         return Once(await act(), replayed=False)
@@ -134,7 +134,7 @@ async def once(unit: UnitOfWork, key: str | None, digest: str, act: Callable[[],
 
 
 def replay(key: str, known: str, digest: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer given before; raise `IdempotencyKeyReused` where the request differs."""
+    """Return the stored answer; raise `IdempotencyKeyReused` when the request differs."""
     if known != digest:
         raise IdempotencyKeyReused(key=key)
     return answer

@@ -1,4 +1,4 @@
-"""Doing together what arrives together."""
+"""Batches concurrent calls while an earlier batch is in flight."""
 
 import asyncio
 from collections import deque
@@ -11,16 +11,16 @@ R = TypeVar("R")
 
 
 def no_key(_item: object) -> Hashable:
-    """Let any two items share a batch."""
+    """Return no key, so that any items can share a batch."""
     return None
 
 
 @dataclass(slots=True)
 class MicroBatcher(Generic[T, R]):
-    """Serves items in batches, one batch at a time: while one is served, what arrives gathers for the next.
+    """Serves items in batches, one batch at a time; items that arrive meanwhile form the next batch.
 
-    There is no timer, so a lone item waits for nothing. `serve` returns a result for each item, in their order; what
-    it raises goes to every caller of the batch. Items with the same `key`, unless that is None, never share a batch.
+    There is no timer, so a single item is served at once. `serve` returns a result for each item, in their order; its
+    exception is raised to every caller of the batch. Items with the same `key`, unless it is None, never share a batch.
     """
 
     serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]]
@@ -30,7 +30,7 @@ class MicroBatcher(Generic[T, R]):
     _running: asyncio.Task[None] | None = None
 
     async def __call__(self, item: T) -> R:
-        """Return the item's result, once its batch was served."""
+        """Return the item's result after its batch is served."""
         result: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._queue.append((item, result))
         if self._running is None or self._running.done():
@@ -39,11 +39,11 @@ class MicroBatcher(Generic[T, R]):
 
     @property
     def load(self) -> int:
-        """Return how many items would be served before one that comes now, counting a batch in hand as one."""
+        """Return the number of queued items, plus one for a batch in flight."""
         return len(self._queue) + (self._running is not None and not self._running.done())
 
     async def close(self) -> None:
-        """Wait until every item that was taken is served."""
+        """Wait until all items are served."""
         if self._running is not None:
             await self._running
 

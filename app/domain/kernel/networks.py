@@ -1,16 +1,16 @@
-"""The networks that an address belongs to, for what counts by address."""
+"""Maps a client address to the network prefixes that limits count by."""
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
 WIDTHS = {4: (32, 24), 6: (64, 56, 48)}
-"""The prefixes that count: what one customer has whole, and what a provider gives out together."""
+"""The prefix lengths by IP version: from one customer's network to a provider's allocation."""
 
 GROWTH = 4
-"""How many times as much each wider network may do as the one within it."""
+"""The factor between the limit of a network and that of the next wider one."""
 
 
 def networks_of(address: str) -> list[str]:
-    """Return the networks of an address, the narrowest first; a text that is no address is one of its own."""
+    """Return the networks of an address, narrowest first; for a text that is not an address, the text itself."""
     try:
         known = ip_address(address)
     except ValueError:

@@ -20,7 +20,7 @@ MAX_SIZE = 200
 MAX_OFFSET = 10_000
 OFFSET_LIMIT = f"offset must be from 0 to {MAX_OFFSET}. To read on from there, give the cursor of an item as after."
 MAX_COUNTED = 10_000
-"""A longer list is not counted to its end: that would read all of it for one number."""
+"""The limit of exact counts, because a count reads all rows."""
 
 MAX_INTEGER = 2**63
 
@@ -37,8 +37,8 @@ def invalid_cursor(name: str) -> InvalidInput:
 class Window:
     """Part of a list: the `first` rows, or the `last` ones, between the places `after` and `before`.
 
-    A place is the values that its row is sorted by, so it outlives the row. `offset` rows are skipped at the start.
-    `name` is that of the list.
+    A place is the sort values of a row, so it stays valid after the row is deleted. `offset` rows are skipped at the
+    start. `name` is the name of the list.
     """
 
     first: int | None = None
@@ -49,7 +49,7 @@ class Window:
     before: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise `InvalidInput` for a window that no list has."""
+        """Raise `InvalidInput` for contradictory arguments or sizes outside the limits."""
         if self.first is not None and self.last is not None:
             raise InvalidInput(reason="first and last must not be given together. Give one of the two.", field="last")
         if not 1 <= self.size <= MAX_SIZE:
@@ -62,35 +62,35 @@ class Window:
 
     @property
     def is_backward(self) -> bool:
-        """Tell whether the last rows are wanted."""
+        """Return whether the window selects the last rows."""
         return self.last is not None
 
     @property
     def size(self) -> int:
-        """Return how many rows are wanted at most."""
+        """Return the maximum number of rows."""
         given = self.first if self.last is None else self.last
         return DEFAULT_SIZE if given is None else given
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The columns a list is sorted by; together they are unique, so that no row is shown twice or left out."""
+    """The sort columns of a list; together they are unique, so that no row is repeated or skipped."""
 
     columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...]
     descending: bool = True
 
     @property
     def reversed(self) -> "Order":
-        """Return the same order from its end."""
+        """Return the reverse order."""
         return Order(self.columns, not self.descending)
 
     @property
     def sorting(self) -> list[ColumnElement[Any]]:
-        """Return the order as a statement states it."""
+        """Return the expressions for ORDER BY."""
         return [column.desc() if self.descending else column.asc() for column in self.columns]
 
     def follows(self, place: str, argument: str, *, inclusive: bool = False) -> ColumnElement[bool]:
-        """Return the condition of the rows behind a place, which an argument gave; raise `InvalidInput`."""
+        """Return the condition for the rows after a place; raise `InvalidInput`, naming the argument."""
         here, there = tuple_(*self.columns), tuple_(*self._typed(place, argument))
         if inclusive:
             return here <= there if self.descending else here >= there
@@ -106,19 +106,19 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The length of a whole list; where it is not exact, the list is at least that long."""
+    """The length of a whole list; if not exact, a lower bound."""
 
     count: int
     is_exact: bool = True
 
 
 Counter = Callable[[], Awaitable[int]]
-"""Returns the exact length of a list, at no cost that grows with it."""
+"""Returns the exact length of a list in constant time."""
 
 
 @dataclass(slots=True)
 class Page(Generic[T]):
-    """Part of a list. The total, and whether there are rows before and after it, are read only when asked for."""
+    """Part of a list. The total and the rows before and after it are queried only on request."""
 
     nodes: Sequence[T]
     window: Window
@@ -146,7 +146,7 @@ class Page(Generic[T]):
         return orjson.dumps(list(self._keys[index])).decode()
 
     async def has_previous_page(self) -> bool:
-        """Tell whether the list has rows before this page."""
+        """Return whether the list has rows before this page."""
         window = self.window
         if window.is_backward and self._has_more:
             return True
@@ -155,7 +155,7 @@ class Page(Generic[T]):
         return await self._has_rows(self._order.reversed, self.start_cursor, window.after, "after")
 
     async def has_next_page(self) -> bool:
-        """Tell whether the list has rows behind this page."""
+        """Return whether the list has rows after this page."""
         window = self.window
         if not window.is_backward and self._has_more:
             return True
@@ -164,7 +164,7 @@ class Page(Generic[T]):
         return await self._has_rows(self._order, self.end_cursor, window.before, "before")
 
     async def total(self) -> Total:
-        """Count the whole list, up to `MAX_COUNTED` where it has no counter."""
+        """Return the length of the whole list; without a counter, count up to `MAX_COUNTED`."""
         async with self._counting:
             if self._total is None:
                 self._total = await self._count()
@@ -178,7 +178,7 @@ class Page(Generic[T]):
         return Total(min(found, MAX_COUNTED), found <= MAX_COUNTED)
 
     async def _has_rows(self, order: Order, edge: str | None, bound: str | None, argument: str) -> bool:
-        """Tell whether there are rows beyond the edge of the page; of an empty one, at its bound or beyond."""
+        """Return whether there are rows beyond the edge of the page; for an empty page, at or beyond its bound."""
         statement = self._bare()
         if edge is not None:
             statement = statement.where(order.follows(edge, argument))
@@ -208,7 +208,7 @@ async def fetch(
 
 
 def _typed(value: Any, kind: type) -> Any:
-    """Return a value of a place as its column takes it: JSON has no instants, and a name may look like one."""
+    """Return a value of a place in the type of its column, because JSON has no timestamps."""
     if kind is datetime:
         return datetime.fromisoformat(value).astimezone(UTC)
     if type(value) is not kind or (kind is int and value >= MAX_INTEGER) or (kind is str and "\0" in value):

@@ -1,4 +1,4 @@
-"""Phone numbers: one spelling for each (ITU-T E.164), and which of them take texts."""
+"""Normalization of phone numbers (ITU-T E.164) and check of their capability to receive messages."""
 
 import re
 from functools import lru_cache
@@ -10,7 +10,7 @@ from app.domain.kernel.errors import DomainError
 
 
 class InvalidPhone(DomainError):
-    """The number cannot be written in E.164, or is of a kind that takes no texts."""
+    """The number cannot be written in E.164, or is of a type that cannot receive messages."""
 
     code = "invalid_phone"
     status = 422
@@ -19,7 +19,7 @@ class InvalidPhone(DomainError):
 
 
 class LandlinePhone(DomainError):
-    """The number is a fixed line, which takes no texts."""
+    """The number is a landline, which cannot receive messages."""
 
     code = "landline"
     status = 422
@@ -55,7 +55,7 @@ CALLING_CODES = frozenset(f"+{code}" for code in phonenumbers.COUNTRY_CODE_TO_RE
 
 MEXICO = 52
 OLD_MEXICAN_MOBILES = range(10**10, 2 * 10**10)
-"""National numbers that still carry the 1 for mobiles, dropped from the plan of Mexico in 2019."""
+"""National numbers with the prefix 1 for mobiles, which Mexico dropped in 2019."""
 
 QUOTED_LENGTH = 40
 
@@ -66,16 +66,16 @@ _is_short_code = re.compile(r"\d{3,6}").fullmatch
 def normalize(text: str, region: str | None = None) -> str:
     """Return a number in E.164; a national one needs its `region`, such as US. Raise `InvalidPhone`.
 
-    That it could exist is enough here: contacts and senders may have numbers newer than our tables.
+    Possible numbers are accepted: contacts and senders may have numbers newer than the metadata.
     """
     return _e164(_parse(text, region))
 
 
 @lru_cache(65536)
 def require_recipient(text: str, region: str | None = None) -> str:
-    """Return the E.164 form of a number that can be texted. Raise `InvalidPhone` or `LandlinePhone`.
+    """Return the E.164 form of a number that can receive messages. Raise `InvalidPhone` or `LandlinePhone`.
 
-    North American numbers do not tell fixed lines from mobiles, so none is refused as a landline.
+    North American numbers do not distinguish landlines from mobiles, so none is refused as a landline.
     """
     try:
         return _recipient(text, region)
@@ -98,7 +98,7 @@ def _recipient(text: str, region: str | None) -> str:
 
 @lru_cache(65536)
 def normalize_sender(text: str) -> str:
-    """Return an inbound sender in E.164 where it is international; a short code or a name stays as it came."""
+    """Return an international sender in E.164, and a short code or a name unchanged."""
     sender = text.strip()
     if not sender.startswith("+"):
         return sender
@@ -109,7 +109,7 @@ def normalize_sender(text: str) -> str:
 
 
 def calling_code(phone: str) -> str:
-    """Return the country calling code of a number in E.164, such as 44; empty where it has none."""
+    """Return the country calling code of a number in E.164, such as 44; empty if unknown."""
     heads = (phone[:end] for end in (2, 3, 4))
     return next((head[1:] for head in heads if head in CALLING_CODES), "")
 

@@ -1,4 +1,4 @@
-"""Rules of retention: which rows are deleted after which time."""
+"""Retention rules: statements that delete or empty rows after a time."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from app.db.engine import Pool
 
 
 class Rule(NamedTuple):
-    """A statement that deletes or empties rows older than `$1`, and the time for which they are kept."""
+    """A statement that deletes or empties rows older than `$1`, and their retention time."""
 
     statement: str
     kept: timedelta

@@ -1,4 +1,4 @@
-"""Sealing what the service must be able to read again and others must not: secrets that sign webhooks, cursors."""
+"""Encryption of webhook secrets, handles and cursors."""
 
 import base64
 import binascii
@@ -18,30 +18,31 @@ class Seal:
     key: bytes
 
     def close(self, text: str) -> bytes:
-        """Return a text sealed."""
+        """Return a text encrypted."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + AESGCM(self.key).encrypt(nonce, text.encode(), None)
 
     def open(self, sealed: bytes) -> str:
-        """Return what was sealed; raise `cryptography.exceptions.InvalidTag` where the key is another."""
+        """Return the decrypted text; raise `cryptography.exceptions.InvalidTag` for a wrong key or altered data."""
         return AESGCM(self.key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], None).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class CursorSeal:
-    """Encrypts the places in lists that callers are given, with AES-SIV under a key of 32 bytes.
+    """Encrypts places in lists to cursors, with AES-SIV under a key of 32 bytes.
 
-    A place may hold a name or an address, and ends in URLs and logs. Equal places of one list have equal cursors.
+    A place may contain a name or an address, and cursors appear in URLs and logs. Equal places of one list have equal
+    cursors.
     """
 
     key: bytes
 
     def close(self, place: str, account_id: int, name: str) -> str:
-        """Return the cursor of a place in the list of that name of an account's."""
+        """Return the cursor of a place in an account's list."""
         return base64.urlsafe_b64encode(AESSIV(self.key).encrypt(place.encode(), _context(account_id, name))).decode()
 
     def open(self, cursor: str, account_id: int, name: str) -> str | None:
-        """Return the place; None for what is no cursor of that list."""
+        """Return the place; None for a text that is not a cursor of that list."""
         try:
             sealed = base64.b64decode(cursor, b"-_", validate=True)
             return AESSIV(self.key).decrypt(sealed, _context(account_id, name)).decode()

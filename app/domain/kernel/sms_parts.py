@@ -1,4 +1,4 @@
-"""Counting the parts that a text takes on the air: 3GPP TS 23.038 (alphabets) and TS 23.040 (concatenation)."""
+"""Number and size of a message's SMS parts: 3GPP TS 23.038 (alphabets) and TS 23.040 (concatenation)."""
 
 import enum
 import re
@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MAX_LENGTH = 1600
-"""The longest body that can be sent, in code points."""
+"""Maximum length of a body, in code points."""
 
 DEFAULT_ALPHABET = (
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
@@ -22,14 +22,14 @@ EXTENSION_TABLE = "\f^{}\\[~]|€"
 """TS 23.038, 6.2.1.1: an escape and a code, so two septets each."""
 
 ESCAPE = "\x1b"
-"""The septet that opens a pair: the character follows it."""
+"""The first septet of a pair; the character follows it."""
 
 HIGH_SURROGATES = range(0xD8, 0xDC)
-"""The leading octets of the units that open a pair: the low surrogate follows them."""
+"""The leading octets of high surrogates, which a low surrogate follows."""
 
 SINGLE_SEPTETS, PART_SEPTETS = 160, 153
 SINGLE_UNITS, PART_UNITS = 70, 67
-"""TS 23.040: 140 octets of user data, of which each part of a concatenated text gives 6 to its header."""
+"""TS 23.040: 140 octets of user data; the header of a concatenated part takes 6 of them."""
 
 _is_basic = re.compile(f"[{re.escape(DEFAULT_ALPHABET)}]*").fullmatch
 _is_gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fullmatch
@@ -45,19 +45,19 @@ class Encoding(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How a text travels. `units` has the size of each part: septets in GSM-7, 16-bit units in UCS-2."""
+    """The SMS parts of a message. `units` are their sizes: septets in GSM-7, 16-bit units in UCS-2."""
 
     encoding: Encoding
     units: tuple[int, ...]
 
     @property
     def segments(self) -> int:
-        """Return the number of parts, which is what carriers and we charge for."""
+        """Return the number of parts, by which carriers and the service charge."""
         return len(self.units)
 
 
 def count(body: str) -> Parts:
-    """Return the parts that a text takes, filled greedily; a code point is never split between two."""
+    """Return the parts of a message, filled greedily; a code point is never split between two parts."""
     if _is_basic(body):
         return _unescaped(len(body))
     if _is_gsm_7(body):

@@ -1,4 +1,4 @@
-"""SQL on idempotency keys, from which the areas compose their statements."""
+"""SQL fragments on idempotency keys for the statements of the areas."""
 
 INSERT_ANSWERS = """
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)
@@ -7,10 +7,10 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) ON CONFL
 
 
 def join_answer(account_id: str, key: str) -> str:
-    """Return a join with the answer `k` that was given to a key before; null if none was."""
+    """Return a left join with the stored answer `k` to a key."""
     return f"LEFT JOIN idempotency_keys k ON k.account_id = {account_id} AND k.key = {key}"
 
 
 def is_answered(account_id: str, key: str) -> str:
-    """Return the condition that a key was answered."""
+    """Return the condition that a key has a stored answer."""
     return f"EXISTS (SELECT FROM idempotency_keys k WHERE k.account_id = {account_id} AND k.key = {key})"

@@ -15,15 +15,15 @@ from app.domain.kernel.clock import Clock
 T = TypeVar("T")
 
 Notify = Callable[[str], None]
-"""Wakes the workers that watch a topic, such as `messages`; what they are to do stands in the database."""
+"""Wakes the workers of a topic, such as `messages`; their work is rows in the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who is asking, and what they may ask for. `label` names them in ledgers and consent records.
+    """The caller of an operation and its scopes. `label` identifies it in the ledger and in consent records.
 
-    `user_id` is set where a person asks, by signing in or through an application that they allowed; `grant_id` where
-    it is an application, `key_id` where it is who holds a key.
+    `user_id` is set for a signed-in user and for an application that the user connected, `grant_id` for an application,
+    `key_id` for an API key.
     """
 
     account_id: int
@@ -38,7 +38,7 @@ class Actor:
 
 @dataclass(slots=True)
 class UnitOfWork:
-    """What is read and written within one transaction.
+    """The reads, writes and notifications of one transaction.
 
     Sibling GraphQL resolvers run at the same time and share the session, which only one may use at
     once; every statement therefore passes through this class, and waits its turn here. The session
@@ -69,7 +69,7 @@ class UnitOfWork:
             return (await session.scalars(statement)).all()
 
     async def one(self, statement: Select[T]) -> T | None:
-        """Return the first column of the only row, or None; more than one row is a defect."""
+        """Return the first column of the only row, or None; more than one row raises."""
         async with self._turn:
             session = await self._connect()
             return (await session.scalars(statement)).one_or_none()
@@ -81,14 +81,14 @@ class UnitOfWork:
             return (await session.execute(statement)).all()
 
     async def execute(self, statement: Executable, parameters: Any = None) -> Result[Any]:
-        """Run a statement that is not a plain selection."""
+        """Run a statement other than a plain SELECT."""
         self._has_written = True
         async with self._turn:
             session = await self._connect()
             return await session.execute(statement, parameters)
 
     async def save(self, *rows: object) -> None:
-        """Insert rows, or write what changed in them, now: their ids and defaults are known after it."""
+        """Insert or update rows and flush, so that their ids and defaults are known."""
         self._has_written = True
         async with self._turn:
             session = await self._connect()
@@ -109,13 +109,13 @@ class UnitOfWork:
         self._has_written = True
 
     def notify(self, topic: str) -> None:
-        """Wake the workers that watch a topic, once the transaction is committed."""
+        """Wake the workers of a topic after the commit."""
         self.topics.add(topic)
 
     async def pause(self) -> None:
-        """End the transaction before something slow, and give the connection back; the next statement begins another.
+        """End the transaction and release the connection before a slow call; the next statement begins another.
 
-        Where something was written already, only the end of the unit commits it.
+        A unit that has already written something keeps its transaction until the end.
         """
         if self._session is not None and not self._has_written:
             async with self._turn:

@@ -1,1 +1,1 @@
-"""What people who look at an account are shown while they look."""
+"""Live updates of an account."""

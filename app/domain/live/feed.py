@@ -17,7 +17,7 @@ from app.domain.kernel.micro_batcher import MicroBatcher
 MAX_MISSED = 1000
 PAGE = 100
 MAX_READS = 200
-"""How many reads of streams share one statement."""
+"""The maximum number of reads in one statement."""
 
 Place = tuple[int, int]
 """An account, and a position in its feed."""
@@ -39,12 +39,12 @@ class UpdatesMissed(DomainError):
 
     code = "updates_missed"
     status = 410
-    message = "Updates cannot be replayed from {after}. Load what you show again, and subscribe without `after`."
+    message = "Updates cannot be replayed from {after}. Reload the displayed data, and subscribe without `after`."
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A fact that is shown live. `id` is its position; `message_id` is None where it is about no single message."""
+    """A live update. `id` is its position; `message_id` is None when it is not about a single message."""
 
     id: int
     kind: UpdateKind
@@ -61,9 +61,9 @@ class Feed:
         self._reads: MicroBatcher[Place, list[Update]] = MicroBatcher(self._read_all, MAX_READS)
 
     async def start(self, account_id: int, after: int | None) -> int:
-        """Return the position to read on from: behind the update `after`, or behind all there are.
+        """Return the position to read from: after the update `after`, or after the newest one.
 
-        Raises `UpdatesMissed` where `after` is too far back, or ahead of all there are.
+        Raises `UpdatesMissed` when `after` is too old or does not exist yet.
         """
         oldest, newest = await self._pool.fetchrow(FIND_BOUNDS, account_id)
         if after is None:

@@ -1,1 +1,1 @@
-"""Sending and receiving texts."""
+"""Messages: sending, receiving and receipts."""

@@ -1,6 +1,6 @@
-"""Decide on a batch of sends: check the gates that need the database, and write what is accepted.
+"""Decide on a batch of sends: check the gates that need the database, and write the accepted messages.
 
-The statements are SQL text on asyncpg because every send takes this path. The areas whose rows they need export the
+The statements are SQL text on asyncpg because every send runs them. The areas that own the tables export the SQL
 fragments.
 """
 
@@ -39,7 +39,7 @@ from app.domain.messages.requests import Acceptance, Condition, SendRequest
 from app.domain.numbers import sql as numbers
 
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
-"""How long a statement waits for a lock; set in the statement that comes first, so that it costs no round trip."""
+"""Lock timeouts, set in the first statement so that they cost no round trip."""
 
 FIND_FACTS = f"""
 SELECT nextval('messages_id_seq') AS message_id,
@@ -87,7 +87,7 @@ debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_atte
 
 @dataclass(slots=True)
 class Draft:
-    """A send that passed the gates and is not written yet."""
+    """A send that passed the gates and is not yet written."""
 
     request: SendRequest
     facts: Facts
@@ -101,7 +101,7 @@ class Draft:
 
     @property
     def acceptance(self) -> Acceptance:
-        """Return the answer to the sender."""
+        """Return the result for the caller."""
         return Acceptance(
             self.facts.message_id,
             self.request.parts.segments,
@@ -115,14 +115,14 @@ Verdict = Acceptance | DomainError
 
 
 class KeyTaken(Exception):
-    """Another request has taken the key since. A second decision, in a new transaction, finds its answer."""
+    """A concurrent request used the same idempotency key. A new transaction finds its answer."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Sends that are decided on in one transaction; each gets a verdict of its own.
+    """Sends decided in one transaction, each with its own verdict.
 
-    All transactions lock in the order account, idempotency key, contact. Unless the batch `waits`, the sends of an
+    All transactions lock in the order account, idempotency key, contact. Unless `waits` is set, the sends of an
     account that another transaction has locked get no verdict.
     """
 
@@ -138,7 +138,7 @@ class Batch:
     )
 
     async def decide(self, connection: Connection) -> list[Verdict | None]:
-        """Accept or refuse every send, in their order, on a connection with a transaction open; raise `KeyTaken`."""
+        """Accept or refuse every send in order, inside the connection's open transaction; raise `KeyTaken`."""
         await self._lock(connection)
         if not self.accounts and not self.waits:
             return [None] * len(self.requests)
@@ -302,7 +302,7 @@ class Batch:
 
 
 def _blocked(request: SendRequest, to: str, facts: Facts) -> DomainError | None:
-    """Return what stands against a send beside its price."""
+    """Return the error that blocks a send, apart from its price."""
     if request.contact_id not in (None, facts.contact_id):
         return NotFound(kind="contact", id=request.contact_id)
     if facts.suppressed or facts.contact_status == ContactStatus.opted_out:

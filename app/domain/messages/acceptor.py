@@ -1,11 +1,11 @@
-"""The desk: where every send is accepted.
+"""Accepts sends in batches.
 
-While one batch is being decided on, the sends that arrive gather for the next; there is no timer, so a lone send
-waits for nothing. One transaction serves a whole batch, which takes the contention from an account's balance: a
-send is therefore a transaction of its own, and may not be part of a larger one.
+Sends that arrive while a batch is decided form the next batch. There is no timer, so a single send is decided at once.
+One transaction per batch avoids contention for an account's balance; a send therefore cannot be part of a larger
+transaction.
 
-A batch waits for nobody's locks. The sends of an account that another transaction holds go into a lane of that
-account's, where they wait, and hold up those of no other.
+A batch does not wait for locks. The sends of an account that another transaction has locked wait in a queue of that
+account and do not delay other accounts.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ UNSTORABLE_VALUE = (
     "Correct it and send again."
 )
 WAITING = 4
-"""How many lanes wait in the database at once, if nothing else is said; each takes a connection."""
+"""Default number of account queues that wait in the database concurrently; each uses a connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """What a caller asks for. `consent_attested` must be true for what the API sends (47 CFR 64.1200).
+    """A requested send. `consent_attested` must be true for sends through the API (47 CFR 64.1200).
 
-    `attestation` is how that was certified. With a `contact_id`, the phone must be that contact's;
-    with a `claim`, no worker takes the message up for so long, since the caller hands it over itself. Where a
-    `condition` does not hold any more, `Conflict` is raised.
+    `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
+    `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
+    `condition` no longer holds.
     """
 
     to: str
@@ -58,9 +58,9 @@ class Send:
 
 
 class SendAcceptor:
-    """Accepts sends, in batches, one batch at a time in a process, and one in each lane.
+    """Accepts sends in batches: one batch at a time in a process, and one in each account's queue.
 
-    Lanes take no more than `waiting` connections of the pool, which must have others.
+    The queues use at most `waiting` connections; the pool must have more.
     """
 
     def __init__(self, pool: Pool, clock: Clock, notify: Notify, max_segments: int, waiting: int = WAITING) -> None:
@@ -73,10 +73,10 @@ class SendAcceptor:
         self._lanes = Lanes(self._serve_patiently, MAX_BATCH, waiting, _key)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
-        """Debit the send and keep its message, or raise the `DomainError` that says why not.
+        """Debit the send and store its message, or raise the `DomainError` that refuses it.
 
-        The answer is given after the commit. A send with an idempotency key that was answered before is
-        answered again; nothing is sent or debited twice.
+        Returns after the commit. A send with a known idempotency key gets the stored answer; nothing is sent or
+        debited twice.
         """
         verdict = await self._decide_on(self._request(actor, send))
         if isinstance(verdict, DomainError):
@@ -84,7 +84,7 @@ class SendAcceptor:
         return verdict
 
     async def close(self) -> None:
-        """Wait until every send that was taken has its verdict."""
+        """Wait until every accepted or refused send has its verdict."""
         await self._line.close()
         await self._lanes.close()
 
@@ -95,7 +95,7 @@ class SendAcceptor:
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
     def _request(self, actor: Actor, send: Send) -> SendRequest:
-        """Pass the gates that need no database."""
+        """Check the gates that need no database."""
         if not send.consent_attested:
             raise ConsentNotAttested()
         to = send.to.strip()
@@ -127,7 +127,7 @@ class SendAcceptor:
         return counted
 
     async def _serve_all(self, requests: Sequence[SendRequest]) -> Sequence[Verdict | asyncio.Task[Verdict]]:
-        """Give every send of a batch its verdict, or a lane to wait in for it."""
+        """Return for every send of a batch its verdict, or the task that waits for it in the account's queue."""
         verdicts = await self._serve(requests, waits=False)
         return [verdict or self._take_aside(request) for request, verdict in zip(requests, verdicts, strict=True)]
 
@@ -138,9 +138,9 @@ class SendAcceptor:
         return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
 
     async def _serve(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
-        """Decide on sends; where others are in the way, none but those of the same account go without a verdict.
+        """Decide on sends; those of a locked account get None.
 
-        What breaks a batch, or is held up by a lock, is found by serving its parts alone.
+        When a value cannot be stored or a lock times out, the batch is split and each part is decided alone.
         """
         try:
             return await self._decide(requests, waits=waits)
@@ -171,12 +171,12 @@ class SendAcceptor:
 
 
 def _key(request: SendRequest) -> Hashable:
-    """Keep sends with one idempotency key out of one batch: the second waits for the first one's answer."""
+    """Return the key that excludes a send from a batch with the same one: it waits for the first one's answer."""
     return (request.account_id, request.key) if request.key else None
 
 
 def _fingerprint(send: Send) -> str:
-    """Return what tells two sends with one key apart; a key of our own is all there is to tell."""
+    """Return the fingerprint that detects a reused key; a key made by the service is its own fingerprint."""
     if isinstance(send.idempotency_key, OwnKey):
         return send.idempotency_key
     return idempotency.fingerprint(

@@ -1,4 +1,4 @@
-"""The port to carriers: what a provider that brings texts to handsets must be able to do."""
+"""Port to carriers, the providers that deliver messages to phones."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 
 class FailureCode(enum.StrEnum):
-    """Why a message failed, in our words; each carrier maps its own codes onto these."""
+    """The cause of a failed message. Each carrier maps its own codes to these."""
 
     invalid_number = enum.auto()
     landline = enum.auto()
@@ -30,7 +30,7 @@ class FailureCode(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One text to hand over. `reference` is our message id; a carrier keeps it and says it again in receipts."""
+    """A message to hand over. `reference` is our message id; a carrier stores it and repeats it in receipts."""
 
     reference: int
     from_number: str
@@ -41,7 +41,7 @@ class OutboundMessage:
 
 @dataclass(frozen=True, slots=True)
 class CarriedMessage:
-    """A message that a carrier had, by our reference and by the name it gave it, if it gave one."""
+    """A message that a carrier received: our reference, and the carrier's id if it assigned one."""
 
     reference: int
     provider_message_id: str | None
@@ -49,7 +49,7 @@ class CarriedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The carrier has taken the message and will report on it under `provider_message_id`."""
+    """The carrier accepted the message and will report on it under `provider_message_id`."""
 
     provider_message_id: str
     carrier_status: str = "queued"
@@ -57,7 +57,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The carrier has refused the message; `retryable` where it may take it later."""
+    """The carrier refused the message; `retryable` when it may accept it later."""
 
     code: FailureCode
     carrier_error: str = ""
@@ -66,7 +66,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """No answer came: the carrier may or may not have taken the message, so it is asked before any second send."""
+    """No usable response: the carrier may have accepted the message, so it is queried before any second send."""
 
     reason: str = ""
 
@@ -75,7 +75,7 @@ Answer = Accepted | Rejected | Ambiguous
 
 
 class ReceiptStatus(enum.StrEnum):
-    """What a receipt says about a message, in our words."""
+    """The status of a message in a receipt, mapped from the carrier's own."""
 
     pending = enum.auto()
     sent = enum.auto()
@@ -86,7 +86,7 @@ class ReceiptStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A carrier's report on one message it took. `raw_status` and `carrier_error` are the carrier's own words."""
+    """A carrier's report on a message it accepted. `raw_status` and `carrier_error` are the carrier's own texts."""
 
     provider_message_id: str
     status: ReceiptStatus
@@ -100,7 +100,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A text that a person sent to one of our numbers."""
+    """A message received on one of our numbers."""
 
     provider_message_id: str
     from_number: str
@@ -111,7 +111,7 @@ class InboundMessage:
 
 @dataclass(frozen=True, slots=True)
 class CallbackRequest:
-    """A carrier's HTTP request to us, as it came: `url` is the public address, header names are lower case."""
+    """A carrier's unmodified HTTP request: `url` is the public address, header names are lower case."""
 
     url: str
     headers: Mapping[str, str]
@@ -119,27 +119,27 @@ class CallbackRequest:
 
 
 class BadSignature(Exception):
-    """The callback was not signed by the carrier; it is not read any further."""
+    """The carrier's signature of a callback is missing or wrong; the body is not parsed."""
 
 
 class MalformedCallback(Exception):
-    """The callback was signed by the carrier, but lacks what it must carry."""
+    """The carrier signed the callback, but a required field is missing or invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a carrier can do. `max_segments` is per message."""
+    """The capabilities of a carrier. `max_segments` is per message."""
 
     max_segments: int = 10
     handles_opt_out: bool = False
 
 
 class Carrier(Protocol):
-    """A provider that brings texts to handsets.
+    """A provider that delivers messages to phones.
 
-    `send` answers within its own time limit and never raises for what a carrier can do to it: no answer
-    is `Ambiguous`. `find` looks a message up by our reference and answers `None` only when the carrier
-    surely does not have it; it raises `ConnectionError` while the carrier cannot be asked.
+    `send` returns within its own time limit and never raises for an error of the carrier: a missing response is
+    `Ambiguous`. `find` looks a message up by our reference. It returns `None` only when the carrier certainly does not
+    have it, and raises `ConnectionError` when the carrier is unreachable.
     """
 
     name: ClassVar[str]
@@ -150,13 +150,13 @@ class Carrier(Protocol):
         ...
 
     async def find(self, reference: int) -> Accepted | Rejected | None:
-        """Ask whether the carrier has a message of ours, after an answer that never came."""
+        """Look up a message whose `send` got no response."""
         ...
 
     async def forget(self, messages: Sequence[CarriedMessage]) -> None:
-        """Delete what is kept of messages; raise `ConnectionError` while that cannot be asked for.
+        """Delete the carrier's copies of messages; raise `ConnectionError` when the carrier is unreachable.
 
-        What is not kept, or cannot be deleted, is passed over.
+        Messages that the carrier does not have, or cannot delete, are skipped.
         """
         ...
 

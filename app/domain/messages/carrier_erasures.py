@@ -14,7 +14,7 @@ from app.domain.messages.carrier import CarriedMessage, Carrier
 
 BATCH = 500
 AGAIN = timedelta(minutes=5)
-"""When a carrier that could not be asked is asked again."""
+"""The wait before the next request to an unreachable carrier."""
 
 CLAIM = """
 WITH due AS (
@@ -41,14 +41,14 @@ class Erasure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CarrierErasures:
-    """Asks carriers to forget what was erased here, any number of these at the same time."""
+    """Asks carriers to delete their copies of erased messages; safe to run concurrently."""
 
     database: Database
     carriers: Mapping[str, Carrier]
     clock: Clock
 
     async def run(self) -> bool:
-        """Have one batch forgotten; return True when more may be due."""
+        """Request one batch of deletions; return True when more may be due."""
         now = self.clock.now()
         rows = await claims.claim(
             self.database.pool,
@@ -67,11 +67,11 @@ class CarrierErasures:
         return len(rows) == BATCH
 
     async def due(self) -> bool:
-        """Tell whether a carrier is to forget something."""
+        """Return whether a request to a carrier is due."""
         return await self.database.pool.fetchval(IS_DUE, self.clock.now())
 
     async def _forget(self, carrier: str, messages: list[CarriedMessage]) -> None:
-        """Have one carrier forget messages; one that is not set up any more keeps nothing that we could reach."""
+        """Request deletions from one carrier; those of a carrier that is no longer configured are dropped."""
         try:
             if carrier in self.carriers:
                 await self.carriers[carrier].forget(messages)

@@ -18,7 +18,7 @@ from app.domain.messages.models import (
 )
 
 REPEATED_FOR = timedelta(days=7)
-"""How long after an inbound message, at most, a carrier may deliver it again."""
+"""The maximum time after which a carrier may repeat the callback of an inbound message."""
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
 """What is deleted here is not read in the same unit."""

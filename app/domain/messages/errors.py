@@ -1,4 +1,4 @@
-"""Why a send is refused: before anything was debited, or by the carrier while the sender waits."""
+"""Errors that refuse a send."""
 
 from app.domain.kernel.errors import DomainError
 
@@ -16,7 +16,7 @@ class ConsentNotAttested(DomainError):
 
 
 class MessageTooLong(DomainError):
-    """The message has more characters than the API takes, or more segments than the carrier does."""
+    """The message has more characters than the API accepts, or more segments than the carrier accepts."""
 
     code = "message_too_long"
     status = 422
@@ -33,7 +33,7 @@ class NoSender(DomainError):
 
 
 class CarrierRefused(DomainError):
-    """The text did not leave, and its credits were refunded. The message says why, and what to do about it."""
+    """The carrier refused the message, and its credits were refunded. The text gives the reason and what to do."""
 
     code = "carrier_refused"
     status = 422
@@ -41,16 +41,16 @@ class CarrierRefused(DomainError):
 
 
 class CarrierTimeout(DomainError):
-    """The carrier has not answered in time, and may have the text: sending it again could send it twice.
+    """The carrier did not answer in time and may have the message: sending it again could deliver it twice.
 
-    The service asks the carrier, then records the message as sent, sends it or refunds it. What cannot be found out in
-    an hour stays sent and `unconfirmed`, without a refund, until the carrier reports on it: see the message log.
-    Repeating the request with the same idempotency key is safe, and answers what has come of it.
+    The service queries the carrier, then records the message as sent, sends it or refunds it. A message that is still
+    unknown after an hour is recorded as sent and `unconfirmed`, without a refund, until the carrier reports on it: see
+    the message log. Repeating the request with the same idempotency key is safe and returns the current result.
     """
 
     code = "carrier_timeout"
     status = 504
     message = (
-        "The carrier has not confirmed message {id} yet. Do not send it again: the service finds out whether it left, "
-        "and sends or refunds it. The message log tells its status."
+        "The carrier has not confirmed message {id} yet. Do not send it again: the service queries the carrier, and "
+        "sends or refunds it. The message log shows its status."
     )

@@ -1,4 +1,4 @@
-"""What happens to messages."""
+"""Events of messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SENT = {
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage(Event):
-    """A text came in."""
+    """A message was received."""
 
     name = "new_message"
     topic = "message.inbound"
@@ -67,7 +67,7 @@ class NewMessage(Event):
 
     @classmethod
     def of(cls, message: Message, contact: Contact) -> "NewMessage":
-        """Return the event for a text just received."""
+        """Return the event for a received message."""
         assert message.sent_at is not None
         return cls(
             id=message.id,
@@ -110,7 +110,7 @@ class OutboundEvent(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSent(OutboundEvent):
-    """The carrier took a text."""
+    """The carrier accepted a message."""
 
     name = "message_sent"
     topic = "message.sent"
@@ -123,7 +123,7 @@ class MessageSent(OutboundEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDelivered(OutboundEvent):
-    """The carrier reported that a text arrived."""
+    """The carrier reported that a message was delivered."""
 
     name = "message_delivered"
     topic = "message.delivered"
@@ -135,7 +135,7 @@ class MessageDelivered(OutboundEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFailed(OutboundEvent):
-    """A text will not arrive; what it cost was given back. `status_description` says why and what to do."""
+    """A message failed; its credits were refunded. `status_description` gives the reason and what to do."""
 
     name = "message_failed"
     topic = "message.failed"
@@ -154,9 +154,9 @@ class MessageFailed(OutboundEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendBlocked(Event):
-    """A send was refused; nothing was debited. Kept for the audit trail, not offered to subscribers.
+    """A send was refused; nothing was debited. Recorded for the audit trail, not offered to subscribers.
 
-    `to_number` is empty where no contact has that phone: nobody could erase it.
+    `to_number` is empty when no contact has that phone, because an erasure could not find it.
     """
 
     name = "send_blocked"
@@ -171,7 +171,7 @@ class SendBlocked(Event):
 
 
 def outbound(message: Message, contact: Contact) -> dict[str, Any]:
-    """Return the keys that all events about a text of ours share."""
+    """Return the keys that all events about outbound messages share."""
     return {
         "message_id": message.id,
         "provider_message_id": message.provider_message_id or "",

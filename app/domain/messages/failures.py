@@ -6,7 +6,7 @@ from app.domain.messages.carrier import FailureCode
 
 
 class OwnCode(enum.StrEnum):
-    """Why a message ended before any carrier had it."""
+    """The cause of a failure before the hand-off."""
 
     canceled = enum.auto()
     contact_opted_out = enum.auto()

@@ -29,7 +29,7 @@ from app.domain.messages.window import Window
 class Pace:
     """How many calls are in flight in a process, and how long they may take. Durations are seconds.
 
-    A carrier that did not answer is asked after `ambiguous_wait`, and no longer after `unconfirmed_after`.
+    A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`.
     """
 
     window: int = 400

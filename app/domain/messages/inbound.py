@@ -1,4 +1,4 @@
-"""Taking in what people text to our numbers."""
+"""Inbound messages: storing them, and acting on opt-out, opt-in and help keywords."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ HELP_EVERY = timedelta(hours=24)
 STOPPED = "you are unsubscribed and will get no more messages. Reply START to resubscribe."
 STARTED = "you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
-"""By it an answer to HELP is known, whatever name and contact the account had when it was given."""
+"""The end of every reply to HELP, by which earlier replies are found after the account's name has changed."""
 
 HELP_WITH_SUPPORT = "for help contact {support}. "
 HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
 NO_NAME = "My company"
-"""What accounts were once called that their owner had not named."""
+"""The former default name of accounts."""
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
@@ -50,7 +50,7 @@ INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """Where carriers bring what people text."""
+    """Receives inbound messages from carriers."""
 
     sessions: Sessions
     pool: Pool
@@ -59,7 +59,7 @@ class Inbox:
     carriers: Mapping[str, Carrier]
 
     async def receive(self, carrier: str, inbound: InboundMessage) -> None:
-        """Keep a text, open its conversation, and do what it asks for, in one transaction. Again changes nothing."""
+        """Store a message, open its conversation and act on its intent in one transaction. Idempotent."""
         account_id = await self.pool.fetchval(numbers.FIND_OWNER, inbound.to_number, carrier)
         if account_id is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
@@ -69,13 +69,13 @@ class Inbox:
             await _take_in(unit, self.carriers[carrier], inbound)
 
     async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
-        """Keep a signed callback that cannot be used, so that nothing is lost without a trace."""
+        """Store a signed callback that cannot be processed, so that it can be inspected."""
         await self.pool.execute(KEEP_UNMATCHED, carrier, kind, problem, payload)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A text just kept, and what it belongs to; `reopened` says that its conversation had been closed."""
+    """A stored inbound message with its contact and conversation; `reopened` when the conversation was closed."""
 
     message: Message
     contact: Contact
@@ -147,7 +147,7 @@ async def _keep(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, i
 
 
 async def _heed(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
-    """Do what a text asks for, before anybody else hears of it."""
+    """Act on the intent of a message, in the transaction that stores it."""
     match intent.kind:
         case IntentKind.opt_out:
             await _stop(unit, arrival, intent)
@@ -183,7 +183,7 @@ async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
 
 
 async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
-    """Answer a call for help, at most once in 24 hours; people who opted out get it too (CTIA 5.1.2)."""
+    """Reply to HELP at most once in 24 hours, also to contacts who opted out (CTIA 5.1.2)."""
     answered = select(Message.id).where(
         Message.account_id == unit.actor.account_id,
         Message.contact_id == arrival.contact.id,
@@ -196,7 +196,7 @@ async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
 
 
 async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
-    """Answer with a text that the law asks for: free of charge, and past every gate."""
+    """Queue a compliance message: free of charge, and exempt from every gate."""
     if not arrival.contact.phone.startswith("+"):
         return
     body = await _compliance_text(unit, template)
@@ -222,7 +222,7 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
 
 
 async def _compliance_text(unit: UnitOfWork, template: str) -> str:
-    """Return a reply in the account's name; one without a name, and without a contact, is worded without them."""
+    """Return a compliance text with the account's name and support contact, where it has them."""
     account = await accounts.get_own(unit)
     name = "" if account.company_name == NO_NAME else account.company_name
     support = account.support_contact or name

@@ -1,4 +1,4 @@
-"""Messages, receipts and what could not be matched, as they are stored."""
+"""Tables of messages, receipts and unmatched callbacks."""
 
 import enum
 from datetime import datetime
@@ -12,14 +12,14 @@ from app.db.base import Base, Created, Key
 
 
 class Direction(enum.StrEnum):
-    """Which way a message went."""
+    """The direction of a message."""
 
     outbound = enum.auto()
     inbound = enum.auto()
 
 
 class MessageStatus(enum.StrEnum):
-    """How far a message has come. `delivered`, `failed` and `received` are final."""
+    """The status of a message. `delivered`, `failed` and `received` are final."""
 
     pending = enum.auto()
     sent = enum.auto()
@@ -29,7 +29,7 @@ class MessageStatus(enum.StrEnum):
 
 
 class Purpose(enum.StrEnum):
-    """Why a message is sent; quiet hours and caps depend on it, and `compliance` is free and passes every gate."""
+    """The purpose of a message. Quiet hours and caps depend on it; `compliance` is free and passes every gate."""
 
     conversational = enum.auto()
     transactional = enum.auto()
@@ -38,7 +38,7 @@ class Purpose(enum.StrEnum):
 
 
 class Attestation(enum.StrEnum):
-    """How a sender certifies consent; the value is the method that the consent record names."""
+    """The method by which a sender certifies consent, as stored in the consent record."""
 
     api = "api_attestation"
     automation = "automation_attestation"
@@ -46,7 +46,7 @@ class Attestation(enum.StrEnum):
 
 
 class Message(Base):
-    """One text. `segments` are its SMS parts, `credits` what was debited, `cost` that times the rate; 0 once failed.
+    """One message. `segments` counts its SMS parts, `credits` is the debit, `cost` that times the rate; 0 once failed.
 
     A `pending` one has a row in `outgoing`. `unconfirmed` is true once its carrier is no longer asked.
     """
@@ -198,7 +198,7 @@ class UnmatchedReceipt(Base):
 
 
 class UnmatchedCallback(Base):
-    """A signed callback that could not be used: it lacked something, or was for a number that nobody holds."""
+    """A signed callback that could not be processed: a field was missing, or no account has the number."""
 
     __tablename__ = "unmatched_callbacks"
 

@@ -1,7 +1,7 @@
 """Failing messages, and presuming them sent, for reasons other than a carrier's report.
 
-Each change is one guarded update; its event, and for a failure its refund, are written only when the update
-found the message in a state that allows it, in the same transaction.
+Each change is one guarded update. Its event, and the refund of a failure, are written in the same transaction, only
+when the update matched.
 """
 
 from typing import Any, cast

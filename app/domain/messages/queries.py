@@ -1,4 +1,4 @@
-"""Finding messages."""
+"""Queries for messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NEWEST = Order((Message.id,))
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """Which messages are wanted."""
+    """Filter of a list of messages."""
 
     status: MessageStatus | None = None
     direction: Direction | None = None
@@ -25,7 +25,7 @@ class MessageFilter:
 
 
 async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> Page[Message]:
-    """Return one page of the account's messages, the newest first."""
+    """Return one page of the account's messages, newest first."""
     statement = _filtered(unit, wanted)
 
     return await fetch(unit, statement, NEWEST, window)
@@ -40,7 +40,7 @@ async def get(unit: UnitOfWork, id: int) -> Message:
 
 
 async def find(unit: UnitOfWork, id: int) -> Message | None:
-    """Return a message, or None where the account has none with that id."""
+    """Return a message, or None when the account has no message with that id."""
     return await unit.one(_own(unit).where(Message.id == id))
 
 
@@ -50,7 +50,7 @@ async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Message]:
 
 
 async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Message]:
-    """Return the latest message of conversations, by the conversation's id."""
+    """Return the latest message of each conversation, by conversation id."""
     wanted = select(func.unnest(literal(conversation_ids, ARRAY(BigInteger))).label("id")).subquery()
     latest = _own(unit).where(Message.conversation_id == wanted.c.id).order_by(Message.id.desc()).limit(1)
     each = aliased(Message, latest.lateral())
@@ -59,7 +59,7 @@ async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[i
 
 
 async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:
-    """Return the texts to a contact that have not left, in the order of their ids, locked."""
+    """Return the pending messages to a contact in id order, locked."""
     waiting = _own(unit).where(Message.contact_id == contact_id, Message.status == MessageStatus.pending)
     return await unit.all(waiting.order_by(Message.id).with_for_update())
 

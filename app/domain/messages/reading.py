@@ -1,4 +1,4 @@
-"""Marking the messages of a conversation as read."""
+"""Mark the messages of a conversation as read."""
 
 from sqlalchemy import func, select
 
@@ -13,13 +13,13 @@ from app.domain.messages.models import Direction, Message
 
 
 class ThreadFields(ConversationFields, total=False):
-    """The fields that a caller may set; `read_up_to` is the id of the last message that was seen."""
+    """The fields that a caller may set; `read_up_to` is the id of the last message that the user saw."""
 
     read_up_to: int
 
 
 async def update(unit: UnitOfWork, id: int, fields: ThreadFields) -> Conversation:
-    """Change a conversation, and mark its messages as read up to one; raise `NotFound`."""
+    """Update a conversation and mark its messages up to `read_up_to` as read; raise `NotFound`."""
     if "read_up_to" not in fields:
         return await service.update(unit, id, fields)
     await conversations.get(unit, id, lock=True)

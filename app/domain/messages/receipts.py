@@ -20,7 +20,7 @@ from app.domain.messages.application import FIND, Application, Fate, Held, Said
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 
 UNMATCHED_FOR = timedelta(hours=24)
-"""How long a report waits for its message."""
+"""The time that a receipt is stored without a matching message."""
 
 MAX_BATCH = 128
 MATCHED = 100

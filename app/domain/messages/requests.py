@@ -1,4 +1,4 @@
-"""Requests to the send acceptor, and its answers."""
+"""Requests to the send acceptor and its results."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from app.domain.kernel.sms_parts import Parts
 from app.domain.messages.models import Purpose
 
 Check = Callable[[Connection, Sequence[int]], Awaitable[Sequence[int]]]
-"""Returns those among ids for which something holds, and locks them so that it does until the transaction ends."""
+"""Returns the ids for which a condition holds, and locks their rows until the transaction ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must still hold as a text is accepted, such as that nobody has ended what it belongs to."""
+    """A condition that must hold when a message is accepted, such as that its enrollment is active."""
 
     check: Check
     id: int
@@ -22,10 +22,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """One send, as it is asked for. `to` may be national where the account's region says which nation.
+    """One requested send. `to` may be in national format if the account has a region.
 
-    `attestation` is the method by which consent is recorded, if any. `contact_id` is whom the text is for, where it is
-    for nobody else; `claim` for how long the caller hands it over itself.
+    `attestation` is the method of the consent record, if one is written. With `contact_id`, the phone must be that
+    contact's. `claim` is the time for which the caller hands the message over itself.
     """
 
     account_id: int
@@ -46,10 +46,10 @@ class SendRequest:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What the sender is told: the message is kept and paid for, and will be handed to the carrier.
+    """The result of an accepted send: the message is stored and debited, and will be handed to the carrier.
 
-    `credits_remaining` is the balance right after this send's own debit. `claimed_until` says until when the message
-    is the caller's to hand over, where it asked for that.
+    `credits_remaining` is the balance directly after this send's debit. `claimed_until` is the end of the caller's
+    claim, if it requested one.
     """
 
     message_id: int

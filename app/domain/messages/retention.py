@@ -7,7 +7,7 @@ from app.domain.messages.erasure import REPEATED_FOR
 from app.domain.messages.receipts import UNMATCHED_FOR
 
 UNUSABLE_FOR = timedelta(days=30)
-"""How long a callback is kept that could not be used."""
+"""The time that an unmatched callback is stored."""
 
 FORGET_TEXTS = """
 WITH old AS (DELETE FROM erased_texts WHERE erased_at < $1 RETURNING carrier, provider_message_id)

@@ -1,4 +1,4 @@
-"""SQL on messages, from which other areas compose their statements."""
+"""SQL fragments on messages for the statements of other areas."""
 
 IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = $2)"
 """Tell whether the message `$1` is one that the carrier `$2` sends."""
@@ -15,7 +15,7 @@ def has_inbound_after(contact_id: str, message_id: str) -> str:
 
 
 def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
-    """Return the bodies of what a contact has sent since an instant, the newest first."""
+    """Return the bodies of a contact's messages since an instant, newest first."""
     return (
         f"ARRAY(SELECT body FROM messages m WHERE {_inbound(contact_id)} AND m.created_at >= {instant}"
         f" ORDER BY m.id DESC LIMIT {limit})"

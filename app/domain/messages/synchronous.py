@@ -1,4 +1,4 @@
-"""Sending one text and waiting for the carrier: accept it, hand it over at once, tell what came of it."""
+"""Synchronous sending: accept a message, hand it over at once and return the carrier's result."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A text that the carrier has taken."""
+    """A message that the carrier accepted."""
 
     message_id: int
     from_number: str
@@ -45,12 +45,12 @@ class Taken:
 
 
 async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
-    """Send a text and return once the carrier has taken it, in the time that a hand-off may take.
+    """Send a message and return when the carrier has accepted it, within the timeout of a hand-off.
 
-    The message is claimed as it is accepted, so that no worker hands it over as well; if this process dies, the claim
-    lapses and the carrier is asked. A send that was answered before waits for its first result, whatever became of the
-    text afterwards. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when nobody knows:
-    then it must not be sent again.
+    The message is accepted with a claim, so that no worker hands it over as well. If this process crashes, the claim
+    expires and the carrier is queried. A repeated idempotency key returns the result of the first send, even if the
+    message failed later. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when the outcome
+    is unknown: then it must not be sent again.
     """
     deadline = asyncio.get_running_loop().time() + handoff.pace.timeout
     accepted = await acceptor.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
@@ -59,7 +59,7 @@ async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Sen
         if accepted.claimed_until:
             await handoff.hand_over(id, accepted.claimed_until)
         row = await _await_result(handoff, actor, id, deadline)
-    except UNREACHABLE:  # the carrier may have it
+    except UNREACHABLE:  # the carrier may have accepted it
         raise CarrierTimeout(id=id) from None
     if row.status == MessageStatus.failed and not row.sent_at:
         code = row.error_code or ""

@@ -1,1 +1,1 @@
-"""The numbers that an account sends from."""
+"""Sending numbers of an account."""

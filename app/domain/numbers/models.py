@@ -9,7 +9,7 @@ from app.db.base import Base, Created, Key
 
 
 class NumberStatus(enum.StrEnum):
-    """Whether a number sends and receives."""
+    """The status of a number: active, or released."""
 
     active = enum.auto()
     released = enum.auto()

@@ -1,4 +1,4 @@
-"""Queries of sending numbers."""
+"""Queries for sending numbers."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers.models import NumberStatus, PhoneNumber
 
 MAX_LISTED = 1000
-"""Number of sending numbers that are listed at most."""
+"""Maximum number of sending numbers in a list."""
 
 
 async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
-    """Return the account's active numbers, the primary one first, `MAX_LISTED` at most."""
+    """Return up to `MAX_LISTED` active numbers of the account, the primary one first."""
     return await unit.all(
         select(PhoneNumber)
         .where(PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active)
@@ -22,5 +22,5 @@ async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
 
 
 async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:
-    """Return the number that is used when none is named."""
+    """Return the default sending number."""
     return next(iter(await list_active(unit)), None)

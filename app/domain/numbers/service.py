@@ -9,7 +9,7 @@ SANDBOX_RANGE = 15_002_000_000
 
 
 async def assign_sandbox_number(unit: UnitOfWork, label: str = "Sandbox") -> PhoneNumber:
-    """Give the account a number at the sandbox carrier; the first one becomes the primary."""
+    """Assign the account a number at the sandbox carrier; the first one becomes the primary."""
     first = await queries.find_primary(unit) is None
     number = PhoneNumber(
         account_id=unit.actor.account_id, phone_number="", label=label, carrier="sandbox", status="released"

@@ -1,4 +1,4 @@
-"""Access tokens: JWTs after RFC 9068, signed with RS256 and nothing else."""
+"""Access tokens: JWTs according to RFC 9068, signed with RS256 only."""
 
 import secrets
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ MAX_LENGTH = 8192
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The claims of an access token. `audience` is the resource it is for; it is valid while its grant is."""
+    """The claims of an access token. `audience` is its resource; it is valid only while its grant is."""
 
     grant_id: int
     user_id: int
@@ -30,16 +30,16 @@ class AccessToken:
 
 
 class BadToken(Exception):
-    """A text is not an access token of this service's, or one that has expired; the text says which."""
+    """A text is not an access token of this service, or the token has expired; the message says which."""
 
 
 def has_form(text: str) -> bool:
-    """Tell whether a text can be a JWT at all."""
+    """Return whether a text has the form of a JWT."""
     return text.count(".") == 2 and len(text) <= MAX_LENGTH
 
 
 def sign(key: KnownKey, issuer: str, token: AccessToken, now: datetime, expires_at: datetime) -> str:
-    """Write an access token."""
+    """Return a signed access token."""
     assert key.private
     claims = {
         "iss": issuer,
@@ -56,10 +56,9 @@ def sign(key: KnownKey, issuer: str, token: AccessToken, now: datetime, expires_
 
 
 async def verify(key_ring: KeyRing, issuer: str, text: str, now: datetime, audiences: Iterable[str]) -> AccessToken:
-    """Read an access token for one of the audiences; raise `BadToken`.
+    """Return the claims of an access token for one of the audiences; raise `BadToken`.
 
-    The algorithm is ours to say, not the token's: one that names another, or none, is refused before its key is
-    looked for (RFC 8725, 3.1).
+    A token that names another algorithm, or none, is refused before the look-up of its key (RFC 8725, 3.1).
     """
     key = await key_ring.find(_key_id(text))
     if key is None:

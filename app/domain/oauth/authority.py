@@ -11,10 +11,10 @@ from app.domain.oauth.signing import KeyRing
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The authorization server's means.
+    """The authorization server's dependencies.
 
-    `tokens` makes codes, refresh tokens and client secrets, `seal` the handles of requests; `fetch` reads the documents
-    that clients describe themselves with, and `allow_http` says that one may stand at an address of this machine.
+    `tokens` makes codes, refresh tokens and client secrets; `seal` encrypts the handles of requests; `fetch` reads
+    client metadata documents; `allow_http` allows documents on this machine over http, for development.
     """
 
     resources: Resources
@@ -26,5 +26,5 @@ class Authority:
 
     @property
     def issuer(self) -> str:
-        """Return the name under which tokens are issued (RFC 8414)."""
+        """Return the issuer identifier (RFC 8414)."""
         return self.resources.api

@@ -29,7 +29,7 @@ GRANT_TYPES = frozenset({"authorization_code", "refresh_token"})
 
 
 class InvalidClientMetadata(InvalidInput):
-    """The metadata with which a client registers cannot be served; the message says which part."""
+    """The metadata of a client registration is not supported; the message names the part."""
 
     code = "invalid_client_metadata"
     status = 400
@@ -46,11 +46,11 @@ class NewClient:
 
 
 Made = tuple[Client, str | None]
-"""A client, and its secret, which is shown this once; a public client has none."""
+"""A client and its secret, which is shown only once; a public client has none."""
 
 
 async def create(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
-    """Make a client of the account's, for its own users. It ends with the credential that makes it (`credentials`)."""
+    """Create a client of the account, for its own users. It ends with its creator (`credentials`)."""
     if len([each for each in await queries.list_clients(unit) if each.revoked_at is None]) >= MAX_CLIENTS:
         raise Conflict(reason=f"An account has at most {MAX_CLIENTS} OAuth clients. Revoke one first.")
     row = _managed(new, unit.actor.account_id, unit.actor.label)
@@ -61,12 +61,12 @@ async def create(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
 
 
 async def create_shared(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
-    """Make a client for the users of every account: the operator gives it to an automation platform, say."""
+    """Create a client for the users of every account, such as one for an automation platform."""
     return await _store(unit, tokens, _managed(new, None, unit.actor.label))
 
 
 async def rotate_secret(unit: UnitOfWork, tokens: Tokens, id: int) -> Made:
-    """Give a client a new secret, which ends with the actor's credential; the old one stops working at once.
+    """Replace the secret of a client. The old one stops working at once; the new one ends with the actor's credential.
 
     Raises `NotFound`, and `Conflict` for a client that has ended or has no secret.
     """
@@ -83,10 +83,10 @@ async def rotate_secret(unit: UnitOfWork, tokens: Tokens, id: int) -> Made:
 
 
 async def take_over(unit: UnitOfWork, id: int) -> Client:
-    """Bind a client to the actor's credential, so that it ends with that; its secret stays bound to who made it.
+    """Make the actor's credential the creator of a client; the creator of its secret does not change.
 
-    One that ended with its maker works again, with all that was connected. Raises `NotFound`, and `Conflict` for one
-    that was revoked itself.
+    A client that ended with its creator works again, with its grants. Raises `NotFound`, and `Conflict` for a revoked
+    client.
     """
     client = await queries.get_client(unit, id)
     if client.revoked_at:
@@ -98,7 +98,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Client:
 
 
 async def revoke(unit: UnitOfWork, id: int) -> Client:
-    """End a client, and every grant that it was given. Again changes nothing."""
+    """Revoke a client and all its grants. Idempotent."""
     client = await queries.get_client(unit, id)
     if client.revoked_at is None:
         await _revoke(unit, client)
@@ -107,13 +107,13 @@ async def revoke(unit: UnitOfWork, id: int) -> Client:
 
 
 async def list_shared(unit: UnitOfWork) -> Sequence[Client]:
-    """Return the clients that the operator made for the users of every account, the newest first."""
+    """Return the clients that the operator created for the users of every account, newest first."""
     shared = (Client.account_id.is_(None), Client.kind == ClientKind.managed)
     return await unit.all(select(Client).where(*shared).order_by(Client.id.desc()))
 
 
 async def revoke_shared(unit: UnitOfWork, id: int) -> Client:
-    """End a client of `list_shared`, and every grant that it was given in any account; raise `NotFound`."""
+    """Revoke a client of `list_shared` and its grants in all accounts; raise `NotFound`."""
     for client in await list_shared(unit):
         if client.id == id:
             return await _revoke(unit, client)
@@ -121,7 +121,7 @@ async def revoke_shared(unit: UnitOfWork, id: int) -> Client:
 
 
 async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -> Made:
-    """Take a client that registers itself (RFC 7591), for the users of every account.
+    """Register a client for the users of every account (RFC 7591).
 
     Raises `InvalidRedirectUri` and `InvalidClientMetadata`.
     """
@@ -147,15 +147,12 @@ async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -
 
 
 def described(description: Description) -> Client:
-    """Return the client that a document describes, as long as no user has connected it: it is not stored."""
+    """Return the unstored client of a metadata document."""
     return Client(**_row(description))
 
 
 async def remember(unit: UnitOfWork, description: Description, fetched_at: datetime) -> Client:
-    """Keep what a client's document said of it at an instant, in place of what it said before; return what is kept.
-
-    That is something newer where the document was read again meanwhile.
-    """
+    """Store the metadata of a client's document, unless newer metadata is stored; return the stored client."""
     row = _row(description) | {"fetched_at": fetched_at, "fetched_until": fetched_at + description.kept}
     said = {name: row[name] for name in ("name", "client_uri", "redirect_uris", "fetched_at", "fetched_until")}
     is_newer = or_(Client.fetched_at.is_(None), Client.fetched_at <= fetched_at)
@@ -165,14 +162,14 @@ async def remember(unit: UnitOfWork, description: Description, fetched_at: datet
 
 
 async def note_use(unit: UnitOfWork, client_key: int) -> None:
-    """Note that a client was given tokens, at most once a day: many users' tokens wait for one row otherwise."""
+    """Update a client's `last_used_at` at most once a day, to avoid contention for its row."""
     now = unit.clock.now()
     stale = or_(Client.last_used_at.is_(None), Client.last_used_at < now - grants.DAY)
     await unit.execute(update(Client).where(Client.id == client_key, stale).values(last_used_at=now))
 
 
 def has_secret(client: Client, tokens: Tokens, secret: str) -> bool:
-    """Tell whether a secret is a client's."""
+    """Return whether a secret is the client's."""
     known = client.secret_hash
     return known is not None and hmac.compare_digest(known, tokens.fingerprint(secret))
 
@@ -232,7 +229,7 @@ def _scopes(given: Sequence[str] | None) -> list[str]:
 
 
 def _asked(scope: object) -> list[str]:
-    """Return the most that a client may ask for: what it registered, as far as applications can have it."""
+    """Return the maximum scopes of a client: those it registered that applications can have."""
     if scope is None or scope == "":
         return sorted(GENERAL)
     if not isinstance(scope, str) or (wanted := frozenset(scope.split())) - ALL:
@@ -245,7 +242,7 @@ def _asked(scope: object) -> list[str]:
 
 
 def _check_list(metadata: dict[str, Any], name: str, known: frozenset[str]) -> None:
-    """Refuse a list that holds nothing that the service knows; of the rest it says what is taken in the answer."""
+    """Raise `InvalidClientMetadata` for a list without a supported value; unsupported values are ignored."""
     given = metadata.get(name)
     if given is not None and not known & set(documents.texts(given)):
         raise InvalidClientMetadata(reason=f"{name} must hold {' or '.join(sorted(known))}.", field=name)

@@ -1,4 +1,4 @@
-"""Authorization requests, sealed in the page while the user signs in and decides; nothing is stored before."""
+"""Authorization requests, kept encrypted in the page until the user decides; nothing is stored before."""
 
 import base64
 import json
@@ -25,16 +25,16 @@ ID_BYTES = 16
 
 
 class NotForThisAccount(DomainError):
-    """The application belongs to another account, whose users alone can connect it."""
+    """The application belongs to another account; only that account's users can connect it."""
 
     code = "application_of_another_account"
     status = 403
-    message = "{name} can be connected by the account that it belongs to only."
+    message = "{name} belongs to another account. Only users of that account can connect it."
 
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The request of a client. `description` is its metadata document, where that is newer than the stored one."""
+    """The request of a client. `description` is its metadata document, if newer than the stored one."""
 
     client_id: str
     parameters: dict[str, Any]
@@ -44,12 +44,12 @@ class Handle:
 
     @property
     def sealed_at(self) -> datetime:
-        """Return when it was made, right after the description was read."""
+        """Return the time of the request, directly after the description was fetched."""
         return self.until - KEPT
 
 
 def seal(by: Seal, client_id: str, parameters: dict[str, Any], description: Description | None, now: datetime) -> str:
-    """Return the handle that the page carries, for ten minutes: a sealed text that only this service can make."""
+    """Return the encrypted handle for the page, valid for ten minutes."""
     described = asdict(description) | {"kept": description.kept.total_seconds()} if description else None
     until = (now + KEPT).isoformat()
     members = [client_id, parameters, described, secrets.token_urlsafe(ID_BYTES), until]
@@ -57,7 +57,7 @@ def seal(by: Seal, client_id: str, parameters: dict[str, Any], description: Desc
 
 
 def unseal(by: Seal, text: str, now: datetime) -> Handle | None:
-    """Return what was sealed; None for a text that is not a handle, or whose time is over."""
+    """Return the request of a handle; None for an invalid or expired one."""
     try:
         client_id, parameters, described, id, until = json.loads(
             by.open(base64.b64decode(text.encode("ascii"), b"-_", validate=True))
@@ -70,7 +70,7 @@ def unseal(by: Seal, text: str, now: datetime) -> Handle | None:
 
 
 async def answer(unit: UnitOfWork, tokens: Tokens, handle: Handle) -> bool:
-    """Note that a request was granted; return False where it was before: each is granted once."""
+    """Store that a request was granted; return False when it was granted before."""
     row = {"hash": tokens.fingerprint(handle.id), "expires_at": handle.until}
     added = insert(AnsweredRequest).values(row).on_conflict_do_nothing().returning(AnsweredRequest.hash)
     return (await unit.execute(added)).first() is not None
@@ -83,6 +83,6 @@ def check_account(client: Client, account_id: int) -> None:
 
 
 def narrow(asked: Iterable[str], chosen: Iterable[str], allowed: Iterable[str]) -> frozenset[str]:
-    """Return what of the scopes that were asked for is granted: what the user chose, and what has to stay."""
+    """Return the granted scopes: the requested ones that the user chose or that are required."""
     wanted = frozenset(asked)
     return wanted & (frozenset(chosen) | REQUIRED) & frozenset(allowed)

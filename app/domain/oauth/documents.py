@@ -22,14 +22,14 @@ MAX_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A fetched document: its body, and for how many seconds it may be cached, if it says so."""
+    """A fetched document: its body, and the seconds it may be cached, if stated."""
 
     body: bytes
     max_age: float | None
 
 
 class Unfetched(Exception):
-    """No document came from an address; the text says why."""
+    """A document could not be fetched; the message gives the reason."""
 
 
 Fetch = Callable[[str], Awaitable[Fetched]]
@@ -37,7 +37,7 @@ Fetch = Callable[[str], Awaitable[Fetched]]
 
 
 class UnusableDocument(InvalidInput):
-    """A client's metadata document cannot be used; the text says why."""
+    """A client's metadata document cannot be used; the message gives the reason."""
 
     code = "unusable_client_document"
     status = 400
@@ -46,7 +46,7 @@ class UnusableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The metadata of a client, and until when it may be used."""
+    """The metadata of a client, and the time it may be cached."""
 
     client_id: str
     name: str
@@ -56,7 +56,7 @@ class Description:
 
 
 def is_address(client_id: str, *, allow_http: bool, needs_path: bool = True) -> bool:
-    """Tell whether a client's id is the address of a document: https, with a path; for development, http too."""
+    """Return whether a client's id is the URL of a document: https with a path; in development also local http."""
     if not redirects.is_uri(client_id):
         return False
     try:
@@ -75,7 +75,7 @@ def is_address(client_id: str, *, allow_http: bool, needs_path: bool = True) -> 
 
 
 async def fetch(fetch: Fetch, client_id: str) -> Description:
-    """Read what stands at a client's address; raise `UnusableDocument`."""
+    """Fetch a client's metadata document; raise `UnusableDocument`."""
     try:
         fetched = await fetch(client_id)
     except Unfetched as failure:
@@ -94,7 +94,7 @@ def _read(client_id: str, fetched: Fetched) -> Description:
         raise UnusableDocument(reason="it is not a JSON object.", field="client_id")
     described = cast("dict[str, Any]", members)
     if described.get("client_id") != client_id:
-        raise UnusableDocument(reason="its client_id is not the address that it stands at.", field="client_id")
+        raise UnusableDocument(reason="its client_id is not its own URL.", field="client_id")
     if described.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in described:
         raise UnusableDocument(reason="its token_endpoint_auth_method is not none.", field="client_id")
     try:
@@ -112,19 +112,19 @@ def _read(client_id: str, fetched: Fetched) -> Description:
 
 
 def texts(value: Any) -> list[str]:
-    """Return a list of texts out of JSON; an empty one where it is anything else."""
+    """Return a JSON list of strings; an empty list for any other value."""
     listed = cast("list[Any]", value) if isinstance(value, list) else []
     return listed if all(isinstance(each, str) for each in listed) else []
 
 
 def page_of(described: dict[str, Any]) -> str:
-    """Return the address of the page about a client; empty where it gives none that can be shown."""
+    """Return the URL of a client's home page; empty if it has no valid one."""
     uri = described.get("client_uri")
     return uri if isinstance(uri, str) and is_address(uri, allow_http=False, needs_path=False) else ""
 
 
 def name_of(described: dict[str, Any]) -> str:
-    """Return the name that a client gives itself, on one line and not too long; empty where it gives none."""
+    """Return a client's name on one line, truncated to `MAX_NAME`; empty if it has none."""
     name = described.get("client_name")
     plain = "".join(each if each.isprintable() else " " for each in name) if isinstance(name, str) else ""
     return " ".join(plain.split())[:MAX_NAME]

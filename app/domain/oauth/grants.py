@@ -24,10 +24,10 @@ REFRESH_LASTS = timedelta(days=30)
 GRANT_LASTS = timedelta(days=365)
 MINUTE = timedelta(minutes=1)
 MAX_IN_A_MINUTE = 60
-"""How many refresh tokens a grant is given in a minute: each takes a row for a month."""
+"""Maximum number of refresh tokens of a grant in a minute, because each row is stored for a month."""
 
 GRACE = timedelta(seconds=60)
-"""How long a rotated refresh token still yields a sibling: for who refreshes twice at once, or lost an answer."""
+"""The time that a rotated refresh token still works, for concurrent refreshes and lost responses."""
 
 DAY = timedelta(days=1)
 USED_EVERY = timedelta(minutes=1)
@@ -46,7 +46,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A code or a refresh token that is good, and its grant."""
+    """A valid code or refresh token, and its grant."""
 
     row: AuthorizationCode | RefreshToken
     grant: LiveGrant
@@ -60,7 +60,7 @@ class Found:
 
 
 async def allow(unit: UnitOfWork, tokens: Tokens, client: Client, consent: Consent) -> str:
-    """Grant a client what the unit's actor consents to; return the code, which is known this once."""
+    """Create the grant of a user's consent; return its authorization code, which is not stored."""
     now = unit.clock.now()
     grant = Grant(
         account_id=unit.actor.account_id,
@@ -95,9 +95,9 @@ async def allow(unit: UnitOfWork, tokens: Tokens, client: Client, consent: Conse
 
 
 async def find_code(unit: UnitOfWork, tokens: Tokens, client: Client, text: str) -> Found | None:
-    """Return the code of a client's that has not been used, and hold it until the unit ends.
+    """Return an unused code of a client, locked.
 
-    One that has been used is in more than one hand: what it gave is revoked (RFC 6749, 4.1.2).
+    A code that was used before may be stolen: its grant is revoked (RFC 6749, 4.1.2).
     """
     hash = tokens.fingerprint(text)
     row = await unit.one(select(AuthorizationCode).where(AuthorizationCode.hash == hash).with_for_update())
@@ -111,10 +111,10 @@ async def find_code(unit: UnitOfWork, tokens: Tokens, client: Client, text: str)
 
 
 async def find_refresh_token(unit: UnitOfWork, tokens: Tokens, client: Client, text: str) -> Found | None:
-    """Return a refresh token of a client's that can be used, and hold it until the unit ends.
+    """Return a usable refresh token of a client, locked.
 
-    One that was rotated longer ago than the grace is in more than one hand: the grant is revoked with every token
-    of it (RFC 9700, 4.14.2).
+    A token that was rotated longer ago than `GRACE` may be stolen: its grant is revoked with all tokens
+    (RFC 9700, 4.14.2).
     """
     hash = tokens.fingerprint(text)
     row = await unit.one(select(RefreshToken).where(RefreshToken.hash == hash).with_for_update())
@@ -129,15 +129,15 @@ async def find_refresh_token(unit: UnitOfWork, tokens: Tokens, client: Client, t
 
 
 async def find_grant_of(unit: UnitOfWork, tokens: Tokens, text: str) -> LiveGrant | None:
-    """Return the grant of a refresh token, whoever's it is and whether it is rotated or not."""
+    """Return the valid grant of a refresh token of any client, rotated or not."""
     row = await unit.one(select(RefreshToken).where(RefreshToken.hash == tokens.fingerprint(text)))
     return await queries.find_live(unit, row.grant_id) if row else None
 
 
 async def use(unit: UnitOfWork, tokens: Tokens, found: Found) -> str:
-    """Use a code or a refresh token up; return a new refresh token, which is known this once.
+    """Mark a code or refresh token as used; return a new refresh token, which is not stored.
 
-    Raises `RateLimited` where the grant was given `MAX_IN_A_MINUTE` of them; then nothing is used up.
+    Raises `RateLimited` above `MAX_IN_A_MINUTE` tokens of the grant; then nothing is marked.
     """
     now = unit.clock.now()
     await unit.execute(update(Grant).where(Grant.id == found.grant.id).values(last_used_at=now))
@@ -166,10 +166,7 @@ async def _check_rate(unit: UnitOfWork, grant: LiveGrant, now: datetime) -> None
 
 
 async def revoke(unit: UnitOfWork, id: int, user_id: int | None = None) -> ConnectedApplication:
-    """End a grant of the account's, or of one of its users', and its tokens with it. Again changes nothing.
-
-    Raises `NotFound`.
-    """
+    """Revoke a grant of the account, or of one of its users, with its tokens. Idempotent; raises `NotFound`."""
     grant = await queries.get_grant(unit, id, user_id)
     is_first = grant.revoked_at is None
     if is_first:
@@ -181,20 +178,20 @@ async def revoke(unit: UnitOfWork, id: int, user_id: int | None = None) -> Conne
 
 
 async def revoke_by_client(unit: UnitOfWork, client: Client, grant: LiveGrant) -> None:
-    """End a grant because its client hands it back (RFC 7009)."""
+    """Revoke a grant at the request of its client (RFC 7009)."""
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, "revoked_by_client")
     await audit.record(unit, AuditAction.application_disconnected, client.name, grant_id=grant.id)
 
 
 async def revoke_all_of(unit: UnitOfWork, client: Client, because: str) -> None:
-    """End every grant that a client was given."""
+    """Revoke all grants of a client."""
     held = update(Grant).where(Grant.client_id == client.id, Grant.revoked_at.is_(None))
     await unit.execute(held.values(revoked_at=unit.clock.now(), revoked_because=because))
 
 
 async def touch(session: AsyncSession, id: int, now: datetime) -> None:
-    """Note that a grant was used, at most once a minute."""
+    """Update a grant's `last_used_at`, at most once a minute."""
     stale = (Grant.last_used_at.is_(None)) | (Grant.last_used_at < now - USED_EVERY)
     await session.execute(update(Grant).where(Grant.id == id, stale).values(last_used_at=now))
 
@@ -202,7 +199,7 @@ async def touch(session: AsyncSession, id: int, now: datetime) -> None:
 async def _live_grant_of(
     unit: UnitOfWork, row: AuthorizationCode | RefreshToken | None, client: Client
 ) -> LiveGrant | None:
-    """Return the grant of a code or token, if it is the client's; raise `AccountSuspended`, which ends nothing."""
+    """Return the valid grant of a code or token, if it is the client's; raise `AccountSuspended`."""
     live = await queries.find_live(unit, row.grant_id) if row else None
     if live is None or live.client_key != client.id:
         return None
@@ -218,7 +215,7 @@ async def _revoke_as_stolen(unit: UnitOfWork, client: Client, grant: LiveGrant, 
 
 
 def _act_for(unit: UnitOfWork, client: Client, grant: LiveGrant) -> None:
-    """Let the unit act for the account of a grant: who holds a token of it has shown that they may."""
+    """Set the unit's actor to the client for the grant's account; the token or code authorizes it."""
     label = f"client:{client.id}"
     unit.actor = Actor(grant.account_id, grant.scopes, label, unit.actor.request_id, grant.user_id)
 

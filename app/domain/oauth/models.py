@@ -10,7 +10,7 @@ from app.db.base import Base, Created
 
 
 class AnsweredRequest(Base):
-    """An authorization request that was granted, kept until its page is too old to be sent again."""
+    """A granted authorization request, stored until its handle expires."""
 
     __tablename__ = "oauth_requests"
 
@@ -19,7 +19,7 @@ class AnsweredRequest(Base):
 
 
 class AuthorizationCode(Base):
-    """A code that a client exchanges for tokens, once. Only its HMAC is kept."""
+    """A code that a client exchanges for tokens, once. Only its HMAC is stored."""
 
     __tablename__ = "oauth_codes"
 
@@ -33,7 +33,7 @@ class AuthorizationCode(Base):
 
 
 class RefreshToken(Base):
-    """A token that new access tokens are asked with. Only its HMAC is kept; `rotated_at` is when it was first used."""
+    """A refresh token. Only its HMAC is stored; `rotated_at` is the time of its first use."""
 
     __tablename__ = "oauth_refresh_tokens"
 
@@ -46,7 +46,7 @@ class RefreshToken(Base):
 
 
 class SigningKey(Base):
-    """A key that signs access tokens until `retires_at`, and verifies them until `expires_at`. It is stored sealed."""
+    """A key, stored encrypted, that signs access tokens until `retires_at` and verifies them until `expires_at`."""
 
     __tablename__ = "oauth_signing_keys"
 

@@ -1,4 +1,4 @@
-"""Queries of clients and grants."""
+"""Queries for clients and grants."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAX_GRANTS = 500
 
 @dataclass(frozen=True, slots=True)
 class LiveGrant:
-    """A grant that holds: what it allows at this moment, given the role of the user who gave it."""
+    """A valid grant, with its scopes limited to the present role of its user."""
 
     id: int
     account_id: int
@@ -35,7 +35,7 @@ class LiveGrant:
 
 @dataclass(frozen=True, slots=True)
 class ShownClient:
-    """A client as people see it: it is revoked with what it was made with."""
+    """A client for display; `revoked_at` includes the end of its creator."""
 
     id: int
     client_id: str
@@ -68,13 +68,13 @@ class ConnectedApplication:
 
 
 async def find_client(unit: UnitOfWork, client_id: str) -> Client | None:
-    """Return the client with an id, unless it or its maker has ended; whose it is, is for the consent to check."""
+    """Return the client with an id, unless it or its creator has ended; `consent.check_account` checks its account."""
     known = (Client.client_id == client_id, Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
     return await unit.one(select(Client).where(*known))
 
 
 async def has_live_secret(unit: UnitOfWork, client: Client) -> bool:
-    """Tell whether the credential that made or rotated the secret of a client has not ended."""
+    """Return whether the credential that created or rotated a client's secret has not ended."""
     if client.secret_maker_id is None:
         return True
     same = (Client.id == client.id, lives(Client.secret_maker_id, unit.clock.now()))
@@ -82,13 +82,13 @@ async def has_live_secret(unit: UnitOfWork, client: Client) -> bool:
 
 
 async def list_clients(unit: UnitOfWork) -> list[ShownClient]:
-    """Return the account's clients, the newest first; those that have ended too."""
+    """Return the account's clients, newest first, ended ones too."""
     own = select(Client).where(Client.account_id == unit.actor.account_id)
     return await _show(unit, await unit.all(own.order_by(Client.id.desc())))
 
 
 async def show_client(unit: UnitOfWork, client: Client) -> ShownClient:
-    """Return a client as people see it."""
+    """Return a client for display."""
     return (await _show(unit, [client]))[0]
 
 
@@ -101,9 +101,9 @@ async def get_client(unit: UnitOfWork, id: int) -> Client:
 
 
 async def list_applications(unit: UnitOfWork, user_id: int | None = None) -> list[ConnectedApplication]:
-    """Return what the account's users, or one of them, allow applications now, the newest first, 500 at most.
+    """Return up to 500 connected applications of the account's users, or of one of them, newest first.
 
-    A grant whose code was never exchanged connected nothing, and is not among them; nor is one of a removed user's.
+    Grants whose code was never exchanged, and those of removed users, are left out.
     """
     statement = _applications(unit).where(
         Grant.revoked_at.is_(None), Grant.last_used_at.is_not(None), Grant.expires_at > unit.clock.now()
@@ -123,13 +123,13 @@ async def find_applications(unit: UnitOfWork, grant_ids: Sequence[int]) -> dict[
 
 
 async def get_application(unit: UnitOfWork, grant: Grant) -> ConnectedApplication:
-    """Return a grant of the account's with the names."""
+    """Return a grant with the names of its application and user."""
     rows = await unit.rows(_applications(unit).where(Grant.id == grant.id))
     return _application(*rows[0])
 
 
 async def get_grant(unit: UnitOfWork, id: int, user_id: int | None = None) -> Grant:
-    """Return one of the account's grants, or of one of its users', revoked or not; raise `NotFound`."""
+    """Return a grant of the account, or of one of its users, revoked or not; raise `NotFound`."""
     own = [Grant.account_id == unit.actor.account_id, Grant.id == id]
     if user_id is not None:
         own.append(Grant.user_id == user_id)
@@ -140,18 +140,18 @@ async def get_grant(unit: UnitOfWork, id: int, user_id: int | None = None) -> Gr
 
 
 async def find_live_grant(database: Database, id: int, now: datetime) -> LiveGrant | None:
-    """Return a grant for the edge, which finds out by it who the actor is."""
+    """Return a valid grant for authentication."""
     async with database.sessions() as session:
         return read_live((await session.execute(live_grant(id, now))).all())
 
 
 async def find_live(unit: UnitOfWork, id: int) -> LiveGrant | None:
-    """Return a grant if it holds, whoever the unit's actor is: the bearer of its code or token is who asks."""
+    """Return a valid grant of any account; its code or token authorizes the caller."""
     return read_live(await unit.rows(live_grant(id, unit.clock.now())))
 
 
 def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
-    """Select a grant, unless it, its client, the client's maker, its user or its account has ended."""
+    """Select a grant, unless it, its client, the client's creator, its user or its account has ended."""
     return (
         select(Grant, User.role, Client.client_id, Account.status)
         .join(User, User.id == Grant.user_id)
@@ -164,7 +164,7 @@ def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
 
 
 def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
-    """Return what `live_grant` selected."""
+    """Return the grant from the rows of `live_grant`."""
     for grant, role, client_id, status in rows:
         scopes = complete(grant.scopes) & scopes_of(role)
         return LiveGrant(

@@ -11,27 +11,27 @@ MAX_URIS = 20
 LENGTH = 2000
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
-"""Those of a URI (RFC 3986, appendix A); all others must be encoded in one."""
+"""The characters of a URI (RFC 3986, appendix A); all others must be encoded."""
 
 HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
-"""A host that nothing has to be decoded in: what a person is shown is what the browser goes to."""
+"""A host without encoded characters, so that the displayed host is the one that the browser opens."""
 
 DANGEROUS = frozenset({"about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "ws", "wss"})
-"""Schemes that no application is reached by."""
+"""Schemes that do not open an application."""
 
 WITHOUT_DOMAIN = frozenset({"cursor"})
-"""Schemes of applications that are known to be sent back to, though nobody's domain is in them."""
+"""Allowed schemes of known applications that do not contain a domain."""
 
 
 class InvalidRedirectUri(InvalidInput):
-    """A redirect URI is one that no client can be sent back to safely; the text says what is wrong with it."""
+    """A redirect URI is unsafe or malformed; the message gives the rule."""
 
     code = "invalid_redirect_uri"
     status = 400
 
 
 def check_all(uris: Sequence[str]) -> list[str]:
-    """Return the redirect URIs of a client, each once; raise `InvalidRedirectUri`."""
+    """Return the distinct redirect URIs of a client; raise `InvalidRedirectUri`."""
     if not 1 <= len(uris) <= MAX_URIS:
         raise InvalidRedirectUri(reason=f"A client has 1 to {MAX_URIS} redirect URIs.", field="redirect_uris")
     for uri in uris:
@@ -41,25 +41,25 @@ def check_all(uris: Sequence[str]) -> list[str]:
 
 
 def allows(registered: Iterable[str], given: str) -> bool:
-    """Tell whether a redirect URI is one of a client's: the same text, but for the port of a loopback one.
+    """Return whether a redirect URI equals a registered one; the port of a loopback URI may differ.
 
-    A native application listens on whatever port is free (RFC 8252, 7.3).
+    A native application listens on any free port (RFC 8252, 7.3).
     """
     return any(given == uri or _same_but_for_port(uri, given) for uri in registered)
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether a text has the length and the characters of a URI."""
+    """Return whether a text has the length and the characters of a URI."""
     return len(text) <= LENGTH and CHARACTERS.fullmatch(text) is not None
 
 
 def has_plain_host(parts: SplitResult) -> bool:
-    """Tell whether a URI names a host in which nothing is encoded."""
+    """Return whether a URI has a host without encoded characters."""
     return HOST.fullmatch(parts.hostname or "") is not None
 
 
 def host(uri: str) -> str:
-    """Return what a person knows a redirect URI by: its host, or the scheme of an application."""
+    """Return the display name of a redirect URI: its host, or the scheme of an application."""
     parts = split(uri)
     return parts.hostname if parts.scheme in ("http", "https") and parts.hostname else f"{parts.scheme}:"
 

@@ -1,4 +1,4 @@
-"""Resources that tokens are for: the API and the tool server (RFC 8707)."""
+"""Resources of tokens: the API and the tool server (RFC 8707)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from app.domain.accounts.scopes import AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 
 REQUIRED = frozenset({Scope.account_read})
-"""What stays when a user narrows a consent: a token can always say whose it is."""
+"""The scopes that a user cannot remove, so that a token can always read its account."""
 
 WORKING_SET = frozenset(
     scope for scope in GENERAL if scope.endswith(":read") or scope in ("ai:use", "contacts:write", "messages:send")
 ) | {Scope.campaigns_write}
-"""What the tool server asks for first; deleting, mass sending and the rest are asked for when they are needed."""
+"""The default scopes of the tool server; others, such as deletion, are requested when a tool needs them."""
 
 
 ASKED_APART = AUTOMATION_LIMIT - AUTOMATION
-"""What a user has to tick for the API: nobody allows it by leaving the page as it is."""
+"""The scopes of the API whose checkboxes are not preselected on the consent page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The addresses that tokens can be for, at one service."""
+    """The resource URLs of one service."""
 
     api: str
 
@@ -30,23 +30,23 @@ class Resources:
         return f"{self.api}/mcp"
 
     def find(self, given: Sequence[str]) -> str | None:
-        """Return the one that a client names, or the API if it names none; None where it names something else."""
+        """Return the resource that a client requests, by default the API; None for an unknown one."""
         named = {each.rstrip("/") for each in given} or {self.api}
         return named.pop() if named in ({self.api}, {self.tools}) else None
 
     def limit(self, resource: str) -> frozenset[Scope]:
-        """Return the most that a grant for one of them can hold."""
+        """Return the maximum scopes of a grant for a resource."""
         return GENERAL if resource == self.tools else AUTOMATION_LIMIT
 
     def apart(self, resource: str) -> frozenset[Scope]:
-        """Return the scopes that the page asks for apart, not ticked."""
+        """Return the scopes whose checkboxes are not preselected."""
         return frozenset() if resource == self.tools else ASKED_APART
 
     def usual(self, resource: str) -> frozenset[Scope]:
-        """Return what a client is taken to ask for that names no scope."""
+        """Return the default scopes of a request without scopes."""
         return WORKING_SET if resource == self.tools else AUTOMATION
 
 
 def join(scopes: Iterable[str]) -> str:
-    """Write scopes as OAuth does, separated by spaces; the same ones are always in the same order."""
+    """Return scopes in OAuth's form: sorted, separated by spaces."""
     return " ".join(sorted(scopes))

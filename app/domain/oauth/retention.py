@@ -5,7 +5,7 @@ from datetime import timedelta
 from app.domain.kernel.retention import Rule
 
 EVIDENCE = timedelta(days=1)
-"""How long codes and refresh tokens are kept after their end, so that the reuse of one is recognized."""
+"""The time that expired codes and refresh tokens are stored, to recognize their reuse."""
 
 RULES = (
     Rule("DELETE FROM oauth_requests WHERE expires_at < $1", timedelta(0)),

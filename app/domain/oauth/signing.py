@@ -1,4 +1,4 @@
-"""Signing keys of access tokens: published before they are used, and replaced in time."""
+"""Signing keys of access tokens: creation, publication and rotation."""
 
 import asyncio
 import secrets
@@ -19,14 +19,14 @@ from app.domain.kernel.sealing import Seal
 from app.domain.oauth.models import SigningKey
 
 ALGORITHM = "RS256"
-"""The one that every reader of RFC 9068 knows."""
+"""The algorithm that every implementation of RFC 9068 supports."""
 
 BITS = 2048
 AHEAD = 0.1
-"""The share of a period before its end at which the next key is made and published."""
+"""The share of a period before its end in which the next key is created and published."""
 
 OUTLASTS = timedelta(hours=2)
-"""For how long a key verifies after it has signed for the last time: longer than any access token lasts."""
+"""The time that a key verifies after its last signature: longer than the lifetime of an access token."""
 
 REREAD = timedelta(minutes=1)
 REREAD_FOR_UNKNOWN = timedelta(seconds=1)
@@ -37,7 +37,7 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtext('oauth_signing_keys'))")
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A signing key, opened. `private` is None where it was sealed under another secret key: it only verifies."""
+    """A decrypted signing key. `private` is None if encrypted under another secret key: then it only verifies."""
 
     id: str
     private: RSAPrivateKey | None
@@ -48,10 +48,10 @@ class KnownKey:
 
 
 class KeyRing:
-    """The signing keys that live. Each process holds them in memory and asks the database again now and then.
+    """The valid signing keys, cached in each process and read again every minute.
 
-    The one that retires first signs; the next one is made while that still signs, so that whoever keeps a copy of the
-    published set knows a key before it meets its first token.
+    The key that retires first signs. The next one is created before that, so that a cached copy of the published set
+    contains a key before its first token.
     """
 
     def __init__(self, sessions: async_sessionmaker[AsyncSession], clock: Clock, seal: Seal, period: timedelta) -> None:
@@ -75,7 +75,7 @@ class KeyRing:
             return usable[0]
 
     async def find(self, id: str) -> KnownKey | None:
-        """Return the key that a token names, if it still verifies; one that was deleted does for a minute."""
+        """Return the key of an id, if it still verifies; the cache may return a deleted key for a minute."""
         within = REREAD if id in self._known else REREAD_FOR_UNKNOWN
         if not self._is_fresh(within):
             async with self._turn:
@@ -115,7 +115,7 @@ class KeyRing:
         return list((await session.scalars(live.order_by(SigningKey.retires_at))).all())
 
     async def _make(self) -> None:
-        """Make the next key, unless another process has; the long part is done before the transaction."""
+        """Create the next key, unless another process has; the slow generation precedes the transaction."""
         private = await asyncio.to_thread(generate_private_key, 65537, BITS)
         async with self._sessions.begin() as session:
             await session.execute(_LOCK)

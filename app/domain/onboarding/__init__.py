@@ -1,1 +1,1 @@
-"""Opening accounts that can send at once."""
+"""Creation of accounts that can send at once."""

@@ -1,4 +1,4 @@
-"""Opens a demo account."""
+"""Creates a demo account."""
 
 from dataclasses import asdict, dataclass
 
@@ -20,7 +20,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Demo(Opened):
-    """A new account that has one of everything, with its secrets, which are shown this once."""
+    """A new demo account, with its secrets, which are shown only once."""
 
     sequence_id: int
     sequence_name: str
@@ -31,9 +31,9 @@ class Demo(Opened):
 
 
 async def open_demo(unit: UnitOfWork, opening: Opening, tokens: Tokens, redirect_uri: str) -> Demo:
-    """Open an account with a watched keyword, a client, and a drip sequence of two texts a minute apart.
+    """Create an account with a watched keyword, a client, and a drip sequence of two messages a minute apart.
 
-    `tokens` makes the client's secret; the client is sent back to `redirect_uri`.
+    `tokens` makes the client's secret; `redirect_uri` is the client's redirect URI.
     """
     opened = await open_account(unit, opening)
     client, secret = await clients.create(unit, tokens, NewClient("Demo application", [redirect_uri]))

@@ -1,4 +1,4 @@
-"""Open an account with everything it needs to send: an owner, keys, a number and credits."""
+"""Create an account with an owner, keys, a number and credits."""
 
 import secrets
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from app.domain.numbers import service as numbers
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The facts of a new account. `rate` is the price of one credit, `secret` makes the keys' fingerprints.
+    """The data of a new account. `rate` is the price of one credit, `secret` makes the keys' fingerprints.
 
-    `company_name` may be empty: the account replies without a name until it is set.
+    `company_name` may be empty: compliance replies contain no name until it is set.
     """
 
     company_name: str
@@ -34,7 +34,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A new account, with its secrets, which are shown this once."""
+    """A new account, with its secrets, which are shown only once."""
 
     account_id: int
     company_name: str
@@ -48,7 +48,7 @@ class Opened:
 
 
 async def open_account(unit: UnitOfWork, opening: Opening) -> Opened:
-    """Open an account, complete, in the unit's transaction. The unit's actor becomes the account itself."""
+    """Create a complete account in the unit's transaction. The unit's actor becomes that account."""
     account = await accounts.open_account(
         unit, opening.company_name, opening.rate, opening.region, opening.support_contact
     )

@@ -1,1 +1,1 @@
-"""Drip sequences: texts that follow one another, each some time after the one before."""
+"""Drip sequences: messages sent one after the other, with a delay before each."""

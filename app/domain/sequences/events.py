@@ -1,4 +1,4 @@
-"""What happens to drip sequences."""
+"""Events of drip sequences."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from app.domain.kernel.events import event
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DripCompleted(ContactEvent):
-    """A contact was sent the last text of a drip sequence."""
+    """The last message of a drip sequence was sent to a contact."""
 
     name = "drip_completed"
     example = {**ANN, "sequence_id": 37, "sequence_name": "Welcome", "completed_at": AT}

@@ -1,6 +1,6 @@
-"""Ending enrollments for what happened since: the contact replied, opted out, or must not be disturbed.
+"""Ends enrollments after a reply, an opt-out or do-not-disturb.
 
-The step that would come next looks at the same facts before it is sent, so nothing depends on an event being heard.
+Each step checks the same conditions before its send, so that no step depends on the dispatch of an event.
 """
 
 from app.domain.consent import quoted_replies, recognition
@@ -13,12 +13,12 @@ from app.domain.messages.events import NewMessage
 
 OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
 WEIGHT = (OPTED_OUT, DND, REPLIED)
-"""Why enrollments end, the reason first that is told where there are several."""
+"""The exit reasons in order of precedence."""
 
 WAS_SENT = sql.is_answered("e.account_id", "chr(31) || 'step/' || e.id || '/' || e.position")
-"""Tells whether the step at which an enrollment stands was sent: the key of that send, `step_key`, was answered."""
+"""The condition that an enrollment's current step was sent: its `step_key` has a stored answer."""
 
-# An enrollment made after the fact was made in knowledge of it. One whose last step was sent is about to complete.
+# Enrollments created after the event are not ended, nor those whose last step was sent, which are about to complete.
 EXIT = f"""
 WITH ended AS (
   SELECT e.id FROM sequence_enrollments e
@@ -35,12 +35,12 @@ FROM ended WHERE e.id = ended.id
 
 
 def step_key(enrollment_id: int, position: int) -> OwnKey:
-    """Return the key under which a step is sent to one who is enrolled."""
+    """Return the idempotency key of the send of an enrollment's step."""
     return OwnKey("step", enrollment_id, position)
 
 
 async def exit_enrollments(batch: Batch) -> None:
-    """End the enrollments that a batch of events ends."""
+    """End the active enrollments of the contacts that replied, opted out or were set to do-not-disturb."""
     reasons = [(event, _reason(event)) for event in batch.events]
     for reason in WEIGHT:
         facts = [event for event, each in reasons if each == reason]
@@ -70,5 +70,5 @@ def _reason(event: OutboxEvent) -> str | None:
 
 
 def _is_reply(body: str) -> bool:
-    """Tell whether a text is a person's answer; a demand to stop has an event, and a reason, of its own."""
+    """Return whether a message is a person's reply and not an opt-out, which has its own event and reason."""
     return quoted_replies.is_reply(body) and recognition.classify(body).kind is not IntentKind.opt_out

@@ -1,4 +1,4 @@
-"""Drip sequences, their steps and enrollments as they are stored."""
+"""Tables of drip sequences, steps and enrollments."""
 
 import enum
 from datetime import datetime
@@ -10,7 +10,7 @@ from app.db.base import Base, Created, Key
 
 
 class SequenceStatus(enum.StrEnum):
-    """Whether a sequence sends. A `paused` one keeps its enrollments waiting; an `archived` one has ended them."""
+    """The status of a sequence. `paused` delays its enrollments; `archived` has ended them."""
 
     active = enum.auto()
     paused = enum.auto()
@@ -18,7 +18,7 @@ class SequenceStatus(enum.StrEnum):
 
 
 class EnrollmentStatus(enum.StrEnum):
-    """Where an enrollment stands: under way, sent to its last step, or ended before it."""
+    """The status of an enrollment: active, completed with its last step, or ended before it."""
 
     active = enum.auto()
     completed = enum.auto()
@@ -26,7 +26,7 @@ class EnrollmentStatus(enum.StrEnum):
 
 
 class Sequence(Base):
-    """A drip sequence: texts that follow one another by themselves."""
+    """A drip sequence: messages that are sent automatically one after the other."""
 
     __tablename__ = "sequences"
     __table_args__ = (Index("ix_sequences_account_id", "account_id", "id"),)
@@ -39,7 +39,7 @@ class Sequence(Base):
 
 
 class Step(Base):
-    """One text of a sequence, sent `delay_minutes` after the one before it, or after the enrollment."""
+    """One message of a sequence, sent `delay_minutes` after the previous one, or after the enrollment."""
 
     __tablename__ = "sequence_steps"
     __table_args__ = (
@@ -56,9 +56,9 @@ class Step(Base):
 
 
 class Enrollment(Base):
-    """A contact on its way through a sequence. `position` is the step to send next, `next_send_at` when.
+    """A contact's way through a sequence. `position` is the next step, `next_send_at` its time.
 
-    `is_paused` says of an active one that its sequence is: it stands here so that what waits is not looked at.
+    `is_paused` copies the paused status of the sequence, so that the index of due steps excludes paused enrollments.
     """
 
     __tablename__ = "sequence_enrollments"

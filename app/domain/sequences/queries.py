@@ -1,4 +1,4 @@
-"""Finding drip sequences, their steps and enrollments."""
+"""Queries for drip sequences, steps and enrollments."""
 
 from collections.abc import Sequence as List
 
@@ -11,7 +11,7 @@ from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, 
 
 
 async def find_page(unit: UnitOfWork, status: SequenceStatus | None, window: Window) -> Page[Sequence]:
-    """Return one page of the account's sequences, the newest first."""
+    """Return one page of the account's sequences, newest first."""
     statement = _own(unit).where(Sequence.status == status) if status else _own(unit)
 
     return await fetch(unit, statement, Order((Sequence.id,)), window)
@@ -23,7 +23,7 @@ async def get(unit: UnitOfWork, id: int) -> Sequence:
 
 
 async def lock(unit: UnitOfWork, id: int, *, to_change: bool) -> Sequence:
-    """Return a sequence that nobody else changes until the transaction ends; raise `NotFound`."""
+    """Return a sequence, locked exclusively to change it or shared to read it; raise `NotFound`."""
     statement = _own(unit).where(Sequence.id == id).with_for_update(read=not to_change, key_share=to_change)
     return _found(await unit.one(statement.execution_options(populate_existing=True)), id)
 
@@ -34,7 +34,7 @@ async def find_many(unit: UnitOfWork, ids: List[int]) -> dict[int, Sequence]:
 
 
 async def find_steps(unit: UnitOfWork, sequence_ids: List[int]) -> List[Step]:
-    """Return the steps of sequences, in their order."""
+    """Return the steps of sequences in order."""
     own = select(Step).where(Step.account_id == unit.actor.account_id, Step.sequence_id.in_(sequence_ids))
     return await unit.all(own.order_by(Step.sequence_id, Step.position))
 
@@ -52,7 +52,7 @@ async def find_enrollments(
 
 
 async def find_active(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrollment | None:
-    """Return the enrollment of a contact that is under way."""
+    """Return the active enrollment of a contact."""
     return await unit.one(
         _enrollments(unit).where(
             Enrollment.sequence_id == sequence_id,

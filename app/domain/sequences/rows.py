@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 
 class DueStep(NamedTuple):
-    """A step that is due, its enrollment as it was claimed, and what the message and the events name.
+    """A due step, its claimed enrollment, and the values that the message and the event contain.
 
-    `was_sent` tells that the step was sent under an earlier claim. `heard` are the newest inbound bodies since the
-    enrollment, `heard_to` is the id of the newest inbound message. `next_delay` is in minutes; the last step has none.
+    `was_sent` is true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment.
+    `next_delay` is in minutes; the last step has none.
     """
 
     id: int
@@ -29,5 +29,5 @@ class DueStep(NamedTuple):
     next_delay: int | None
     was_sent: bool
     has_opted_out: bool
-    heard: list[str]
-    heard_to: int
+    replies: list[str]
+    newest_inbound_id: int

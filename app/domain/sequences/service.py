@@ -1,4 +1,4 @@
-"""Making drip sequences, and taking contacts through them."""
+"""Create drip sequences, change their status, and enroll contacts."""
 
 from collections.abc import Sequence as List
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from app.domain.templates import placeholders
 MAX_NAME, MAX_STEPS = 100, 50
 MAX_DELAY = 365 * 24 * 60
 REMOVED, ARCHIVED = "removed", "sequence_archived"
-"""Why enrollments end that somebody of the account ends."""
+"""The exit reasons of enrollments that the account ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A step to be: the text, and how many minutes after the step before, or the enrollment, it is sent."""
+    """A step to create: the message, and its delay in minutes after the previous step or the enrollment."""
 
     delay_minutes: int
     body: str
@@ -40,7 +40,7 @@ class NewStep:
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A contact that is under way in a sequence; `already` says that it was before."""
+    """An active enrollment; `already` is true if it existed before."""
 
     enrollment_id: int
     contact_id: int
@@ -51,7 +51,7 @@ class Enrolled:
 
 
 async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
-    """Make a sequence, active at once; raise `InvalidInput` or `MessageTooLong`. Its steps do not change any more."""
+    """Create an active sequence with immutable steps; raise `InvalidInput` or `MessageTooLong`."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME:
         raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
@@ -78,7 +78,7 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
 async def update_status(unit: UnitOfWork, id: int, status: SequenceStatus) -> Sequence:
     """Pause a sequence, resume it, or archive it, which ends its enrollments.
 
-    What has become due during a pause is sent when it ends, a step at a time.
+    Steps that became due during a pause are sent after it, one at a time for each enrollment.
     """
     sequence = await queries.lock(unit, id, to_change=True)
     sequence.status = status
@@ -94,10 +94,10 @@ async def update_status(unit: UnitOfWork, id: int, status: SequenceStatus) -> Se
 
 
 async def enroll(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrolled:
-    """Take a contact through a sequence, from its first step; one that is under way stays where it is.
+    """Enroll a contact at the first step of a sequence; an active enrollment is returned unchanged.
 
-    Whoever enrolls attests that the person agreed to such texts: it is recorded. Raises `NotFound`, `Conflict` for a
-    sequence that takes nobody, `ContactOptedOut` and `ContactDnd`.
+    The caller attests the contact's consent to such messages, which is recorded. Raises `NotFound`, `Conflict` for an
+    archived sequence, `ContactOptedOut` and `ContactDnd`.
     """
     contact = await contacts.get(unit, contact_id, lock=True)
     sequence = await queries.lock(unit, sequence_id, to_change=False)
@@ -115,7 +115,7 @@ async def enroll(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrolle
 
 
 async def unenroll(unit: UnitOfWork, enrollment_id: int) -> Enrollment:
-    """End an enrollment before its last step; one that has ended stays as it is."""
+    """End an enrollment. Idempotent."""
     enrollment = await queries.lock_enrollment(unit, enrollment_id)
     if enrollment.status == EnrollmentStatus.active:
         for name, value in _ended(unit, REMOVED).items():

@@ -1,8 +1,8 @@
-"""Sending the steps that are due: claim, send through the desk, go on to the next step.
+"""Sends due steps: claim, send through the acceptor, advance to the next step.
 
-A claim is committed before the send and what follows from it after, so a worker may die between any two of them: the
-claim lapses, and the send is asked for again under the same key, which answers without sending. Each enrollment goes on
-from a step once, since the step it stands at is part of the condition.
+The claim is committed before the send, and the advance after it. If a worker crashes in between, the claim expires, and
+the repeated send gets the stored answer of its idempotency key. An enrollment advances from a step once, because the
+update is conditional on its position.
 """
 
 import asyncio
@@ -38,16 +38,16 @@ from app.domain.templates import placeholders
 LEASE = timedelta(minutes=1)
 LATE = timedelta(minutes=5)
 APART = timedelta(hours=1)
-"""How far apart two steps are at least, once one was late: what an outage held up does not come all at once."""
+"""The minimum time between two steps after a late one, so that an outage does not cause a burst of messages."""
 
 RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
-"""How long a step waits that could not be sent, the first time, the second and the third; together a day."""
+"""The waits after the first, second and third refusal of a step; a day in total."""
 
 OF_ACCOUNT = (AccountSuspended, AccountDeletionPending, AccountDeleted)
-"""Refusals of all that an account sends: its steps are tried each hour, however long that takes."""
+"""Refusals of all sends of an account: its steps are retried each hour without limit."""
 
 PASSING = (*OF_ACCOUNT, ContactHeld, InsufficientCredits, NoSender, NotFound)
-"""Refusals that may be over when the step is tried again; any other ends the enrollment."""
+"""Temporary refusals, after which the step is retried; any other ends the enrollment."""
 
 CLAIM = f"""
 WITH due AS (
@@ -60,9 +60,9 @@ WITH due AS (
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
   e.claimed_until, c.phone, {contacts.PERSON}, a.company_name, step.body,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
-  {messages.newest_inbound_id("e.contact_id")} AS heard_to,
+  {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
-  {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS heard
+  {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies
 FROM claimed e
 JOIN sequences s ON s.id = e.sequence_id
 {contacts.join("e.contact_id")}
@@ -72,12 +72,12 @@ LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.posit
 ORDER BY e.next_send_at, e.id
 """
 
-# What else the contact has said since the claim decides the next one.
-STANDS = f"""
+# After a newer inbound message the step is not sent; the next claim decides.
+FIND_UNCHANGED = f"""
 SELECT e.id FROM sequence_enrollments e
-JOIN unnest($1::bigint[], $2::bigint[]) AS claimed(id, heard_to) ON claimed.id = e.id
+JOIN unnest($1::bigint[], $2::bigint[]) AS claimed(id, newest_inbound_id) ON claimed.id = e.id
 WHERE e.status = 'active' AND NOT e.is_paused
-  AND NOT {messages.has_inbound_after("e.contact_id", "claimed.heard_to")}
+  AND NOT {messages.has_inbound_after("e.contact_id", "claimed.newest_inbound_id")}
 ORDER BY e.id FOR SHARE OF e
 """
 
@@ -86,7 +86,7 @@ SELECT EXISTS (SELECT FROM sequence_enrollments WHERE status = 'active' AND NOT 
   AND (claimed_until IS NULL OR claimed_until <= $1))
 """
 
-GO_ON = """
+ADVANCE = """
 WITH sent AS (
   SELECT e.id, s.next_send_at FROM sequence_enrollments e
   JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS s(id, position, next_send_at)
@@ -104,7 +104,7 @@ UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, clai
 WHERE id = $1 AND status = 'active' AND claimed_until = $2
 """
 
-LET_GO = "UPDATE sequence_enrollments SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
+RELEASE = "UPDATE sequence_enrollments SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
 
 EXIT = """
 UPDATE sequence_enrollments SET status = 'exited', exit_reason = $3, ended_at = $4, next_send_at = NULL,
@@ -115,7 +115,7 @@ WHERE id = $1 AND status = 'active' AND claimed_until = $2
 
 @dataclass(frozen=True, slots=True)
 class Drip:
-    """Sends what enrollments are due, any number of these at the same time."""
+    """Sends due steps; safe to run concurrently."""
 
     database: Database
     acceptor: SendAcceptor
@@ -133,28 +133,28 @@ class Drip:
             now,
             now + LEASE,
             self.batch,
-            give_back=self._let_go,
+            give_back=self._release,
             seconds=LEASE.seconds,
         )
         for row in rows:
-            if reason := _ended_by(row):
+            if reason := _exit_reason(row):
                 await self._exit(row, reason)
-        open = [row for row in rows if not _ended_by(row)]
-        stands = _standing(open)
-        refusals = await asyncio.gather(*(self._send(row, stands) for row in open))
+        open = [row for row in rows if not _exit_reason(row)]
+        check = _unchanged(open)
+        refusals = await asyncio.gather(*(self._send(row, check) for row in open))
         if sent := [row for row, refusal in zip(open, refusals, strict=True) if refusal is None]:
-            await claims.persist(lambda: self._go_on(sent), LEASE.seconds)
+            await claims.persist(lambda: self._advance(sent), LEASE.seconds)
         for row, refusal in zip(open, refusals, strict=True):
             if refusal is not None:
-                await claims.persist(partial(self._heed, row, refusal), LEASE.seconds)
+                await claims.persist(partial(self._handle_refusal, row, refusal), LEASE.seconds)
         return len(rows) == self.batch
 
     async def due(self) -> bool:
-        """Tell whether a step waits to be sent."""
+        """Return whether a step is due."""
         return await self.database.pool.fetchval(IS_DUE, self.clock.now())
 
-    async def _send(self, row: DueStep, stands: Check) -> DomainError | None:
-        """Send a step, unless it was sent before; return what stands against it."""
+    async def _send(self, row: DueStep, check: Check) -> DomainError | None:
+        """Send a step, unless it was sent before; return the error that refuses it."""
         if row.was_sent:
             return None
         send = Send(
@@ -165,7 +165,7 @@ class Drip:
             purpose=Purpose.promotional,
             attestation=Attestation.enrollment,
             contact_id=row.contact_id,
-            condition=Condition(stands, row.id),
+            condition=Condition(check, row.id),
         )
         actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}")
         try:
@@ -174,12 +174,12 @@ class Drip:
             return refusal
         return None
 
-    async def _go_on(self, rows: Sequence[DueStep]) -> None:
-        """Let enrollments go on to their next step, or complete them and tell it, whichever worker sent the step."""
+    async def _advance(self, rows: Sequence[DueStep]) -> None:
+        """Advance enrollments to their next step, or complete them and record `drip_completed`."""
         now = self.clock.now()
         async with self.database.pool.acquire() as connection, connection.transaction():
             moved = await connection.fetch(
-                GO_ON,
+                ADVANCE,
                 [row.id for row in rows],
                 [row.position for row in rows],
                 [_next_send_at(row, now) for row in rows],
@@ -187,18 +187,18 @@ class Drip:
             )
             ids = {row["id"] for row in moved}
             completed = [row for row in rows if row.id in ids and row.next_delay is None]
-            await _tell(connection, completed, now)
+            await _record_completed(connection, completed, now)
         if completed:
             self.notify("events")
 
-    async def _heed(self, row: DueStep, refusal: DomainError) -> None:
-        """Try a step later, or end its enrollment.
+    async def _handle_refusal(self, row: DueStep, refusal: DomainError) -> None:
+        """Retry a refused step later, or end its enrollment.
 
-        What has changed since the claim is looked at again at once, and so is what could not be sent while the database
-        was away: under the same key it is not sent twice.
+        After a change since the claim, or when the database was unreachable, the claim is released and the step is due
+        at once; its idempotency key prevents a second send.
         """
         if isinstance(refusal, Unavailable | Conflict):
-            await self._let_go([row])
+            await self._release([row])
             return
         attempts = row.attempts
         if isinstance(refusal, OF_ACCOUNT):
@@ -209,36 +209,36 @@ class Drip:
         else:
             await self._exit(row, refusal.code)
 
-    async def _let_go(self, rows: Sequence[DueStep]) -> None:
+    async def _release(self, rows: Sequence[DueStep]) -> None:
         for row in rows:
-            await self.database.pool.execute(LET_GO, row.id, row.claimed_until)
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until)
 
     async def _exit(self, row: DueStep, reason: str) -> None:
         await self.database.pool.execute(EXIT, row.id, row.claimed_until, reason, self.clock.now())
 
 
-def _ended_by(row: DueStep) -> str | None:
-    """Return what ends an enrollment before its next step, whether or not its event was heard."""
+def _exit_reason(row: DueStep) -> str | None:
+    """Return the reason that ends an enrollment before its next step, whether or not its event was dispatched."""
     if row.was_sent:
         return None
     if row.has_opted_out:
         return OPTED_OUT
-    return REPLIED if any(quoted_replies.is_reply(body) for body in row.heard) else None
+    return REPLIED if any(quoted_replies.is_reply(body) for body in row.replies) else None
 
 
-def _standing(rows: Sequence[DueStep]) -> Check:
-    """Return what tells which enrollments still stand as they did when they were claimed."""
-    heard_to = {row.id: row.heard_to for row in rows}
+def _unchanged(rows: Sequence[DueStep]) -> Check:
+    """Return the check of which enrollments have not changed since their claim."""
+    newest_inbound_id = {row.id: row.newest_inbound_id for row in rows}
 
     async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
-        rows = await connection.fetch(STANDS, ids, [heard_to[id] for id in ids])
+        rows = await connection.fetch(FIND_UNCHANGED, ids, [newest_inbound_id[id] for id in ids])
         return [row["id"] for row in rows]
 
     return check
 
 
 def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
-    """Return when the step after this one is due; None when there is none."""
+    """Return the time of the next step; None after the last one."""
     if row.next_delay is None:
         return None
     wait = timedelta(minutes=row.next_delay)
@@ -246,7 +246,7 @@ def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
     return now + (max(wait, APART) if is_late else wait)
 
 
-async def _tell(connection: Connection, completed: Sequence[DueStep], now: datetime) -> None:
+async def _record_completed(connection: Connection, completed: Sequence[DueStep], now: datetime) -> None:
     await connection.execute(
         events.INSERT,
         [row.account_id for row in completed],

@@ -1,1 +1,1 @@
-"""Texts with placeholders."""
+"""Message templates with placeholders."""

@@ -1,4 +1,4 @@
-"""Placeholders in texts, such as {first_name}: checked when a text is saved, filled in when it is sent."""
+"""Placeholders in templates, such as {first_name}: checked when a template is saved, filled when it is sent."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from app.domain.kernel.errors import InvalidInput
 
 NAMES = ("first_name", "last_name", "company_name")
 MAX_VALUE = 64
-"""How many characters of a value are shown: a name is not a text of its own."""
+"""Maximum length of a filled-in value, because a name should not contain a message."""
 
 _placeholder = re.compile(r"\{(\w+)\}")
 _spaces = re.compile(r"[ \t]{2,}")
@@ -18,7 +18,7 @@ _sign_at_start = re.compile(r"\A[ \t]*[,;:!][ \t]*")
 
 
 def check(text: str, field: str) -> None:
-    """Raise `InvalidInput` for a placeholder that is none of `NAMES`: it would be sent as it is written."""
+    """Raise `InvalidInput` for a placeholder not in `NAMES`, because it would be sent literally."""
     for name in _placeholder.findall(text):
         if name not in NAMES:
             known = ", ".join(f"{{{each}}}" for each in NAMES)
@@ -26,9 +26,9 @@ def check(text: str, field: str) -> None:
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with the values in it; an unknown one leaves nothing, not even the spaces that were around it.
+    """Return a template filled with values; an empty value is removed with the spaces around it.
 
-    A value is shown as it is: what looks like a placeholder in it stays.
+    Values are not expanded: a placeholder within a value stays.
     """
     shown = {name: _shown(values.get(name, "")) for name in NAMES}
     missing = any(not shown.get(name, name) for name in _placeholder.findall(text))

@@ -1,1 +1,1 @@
-"""Telling subscribers what happened."""
+"""Webhook subscriptions and the delivery of events to them."""

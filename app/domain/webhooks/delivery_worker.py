@@ -28,7 +28,7 @@ GONE, BUSY = 410, frozenset({429, 503})
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What deliveries are made with. `watch` hears of each post, +1 when it begins and -1 when it ends."""
+    """The dependencies of a delivery worker. `watch` is called with +1 when a POST begins and -1 when it ends."""
 
     database: Database
     clock: Clock
@@ -42,7 +42,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """State shared by the workers of a process; `places` bounds the posts under way."""
+    """State shared by the workers of a process; `places` limits the POSTs in flight."""
 
     dependencies: Dependencies
     leases: Leases
@@ -51,14 +51,14 @@ class Shared:
 
 
 class DeliveryWorker:
-    """Works for one subscription until nothing is due.
+    """Delivers for one subscription until nothing is due.
 
-    First attempts for one contact stand in one queue and go out one after the other, each when the one before it was
-    recorded; queues run side by side, at most eight at once, and one while the breaker is half open. A worker that
-    takes over from one that died begins with two queues, and opens another after every `TRUST` attempts: what killed
-    that one may kill this one too, and what is under way then is sent a second time. A delivery that fails leaves its
-    queue: it does not hold up what comes after it. `stopping` lets it begin nothing more; it begins nothing after
-    `leased_until` either, so that whoever takes over sends at most what was in flight a second time.
+    First attempts for one contact form one queue and are posted in order, each after the previous result is recorded.
+    At most eight queues run concurrently, and one while the breaker is half open. A worker that takes over a lapsed
+    lease starts with two queues and adds one after every `TRUST` attempts: deliveries in flight when a worker crashes
+    are sent twice, and the cause may recur. A failed delivery leaves its queue and does not delay the next ones. The
+    worker starts no attempt once `stopping` is set or `leased_until` has passed, so that the next lease holder repeats
+    at most the attempts in flight.
     """
 
     def __init__(self, shared: Shared, subscription: Leased, *, stopping: bool) -> None:
@@ -78,9 +78,9 @@ class DeliveryWorker:
         self._begun_at = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
-        """Deliver until nothing is due, the breaker opens or the engine stops; then give the subscription back.
+        """Deliver until nothing is due, the breaker opens or the process stops; then release the subscription.
 
-        A defect of ours opens the breaker as failures do, so that nothing is sent, or fails, in a loop.
+        An unexpected exception opens the breaker too, so that the same delivery is not repeated in a loop.
         """
         try:
             self._secrets = _secrets(self._dependencies.seal, self.subscription)
@@ -95,11 +95,11 @@ class DeliveryWorker:
             await self._shared.leases.release(self.subscription, self.health)
 
     def age(self) -> float:
-        """Return for how many seconds it has worked."""
+        """Return the seconds since the worker started."""
         return asyncio.get_running_loop().time() - self._begun_at
 
     def abandon(self) -> None:
-        """Give up the posts under way: they count for nothing, and are made again. What was answered is recorded."""
+        """Cancel the POSTs in flight, without counting an attempt. Results already received are recorded."""
         for post in self._posts:
             post.reschedule(0)
 
@@ -110,7 +110,7 @@ class DeliveryWorker:
             self._collect()
 
     async def _refill(self) -> bool:
-        """Fetch what is due when little is left; return False when there is nothing to do or to wait for."""
+        """Fetch due deliveries when fewer than `LOW` are held; return False when no work is left."""
         if self._may_start() and len(self._held) < LOW:
             for delivery in await self._fetch():
                 self._held.add(delivery.id)
@@ -138,7 +138,7 @@ class DeliveryWorker:
                 self._active[queue] = asyncio.create_task(self._run_queue(waiting))
 
     def _collect(self) -> None:
-        """Forget the queues that have ended, and what may not be delivered now; raise what ended one of them."""
+        """Drop finished queues, and held deliveries that may not start now; raise the exception of a failed queue."""
         for queue, task in list(self._active.items()):
             if task.done():
                 del self._active[queue]

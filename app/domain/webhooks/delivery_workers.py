@@ -1,4 +1,4 @@
-"""The delivery engine: one process at a time works for a subscription, many subscriptions at once."""
+"""Leases subscriptions and runs one delivery worker for each."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ PER_PROCESS, WORKERS = 200, 500
 TURN_SECONDS = 1.0
 ABANDON_SECONDS = 0.5
 GIVE_BACK_SECONDS = 1.0
-"""How long a stop waits for what is being leased; what is not given back then is free when its lease ends."""
+"""The time that a stop waits for leasing in progress; a lease not released by then expires."""
 
 
 @dataclass(slots=True)
 class DeliveryWorkers:
-    """Delivers what is due.
+    """The delivery workers of this process.
 
-    `run` leases the subscriptions that have work due and starts a worker for each; it does not wait for them, so that
-    a slow endpoint holds up nobody.
+    `run` leases the subscriptions with due deliveries and starts a worker for each. It does not wait for the workers,
+    so that a slow endpoint does not delay other subscriptions.
     """
 
     shared: Shared
@@ -32,29 +32,29 @@ class DeliveryWorkers:
     _renewing: asyncio.Task[None] | None = None
     _stopping: bool = False
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _patience: asyncio.Timeout | None = None
+    _take_timeout: asyncio.Timeout | None = None
 
     @classmethod
     def of(cls, dependencies: Dependencies) -> "DeliveryWorkers":
-        """Return an engine that works with these means."""
+        """Return delivery workers with these dependencies."""
         pool = dependencies.database.pool
         leases = Leases(pool, dependencies.clock, dependencies.notify, dependencies.schedule)
         return cls(Shared(dependencies, leases, Recorder(pool), asyncio.Semaphore(PER_PROCESS)))
 
     async def warm(self) -> None:
-        """Make ready to write down what will be answered: whatever that takes longer, a kill sends more of it twice."""
+        """Prepare the connections that record results, because results not yet recorded at a crash are sent twice."""
         await self.shared.recorder.warm()
 
     async def due(self) -> bool:
-        """Tell whether a subscription has work due that nobody does."""
+        """Return whether an unleased subscription has deliveries due."""
         return await self.shared.leases.due()
 
     async def run(self) -> bool:
-        """Start working for subscriptions that have work due; return True when there may be more of them.
+        """Start workers for subscriptions with due deliveries; return True when there may be more of them.
 
-        When there is no room for another, the one that was worked for longest makes some, once it has had its turn.
+        At `WORKERS` workers, the oldest one is stopped after `TURN_SECONDS` to make room.
         """
-        async with self._taking:  # what another slot has just taken is in `_workers` when this one asks
+        async with self._taking:  # `_workers` includes the subscriptions that another slot has just leased
             if self._stopping:
                 return False
             free = WORKERS - len(self._workers)
@@ -66,24 +66,24 @@ class DeliveryWorkers:
 
     async def _take(self, limit: int) -> bool:
         try:
-            async with asyncio.timeout(None) as self._patience:
+            async with asyncio.timeout(None) as self._take_timeout:
                 taken = await self.shared.leases.take(limit, [worker.id for worker in self._workers])
-                sound = await self._keep_sound(taken)
+                active = await self._end_orphans(taken)
         finally:
-            self._patience = None
-        for subscription in sound:
+            self._take_timeout = None
+        for subscription in active:
             self._start(subscription)
         return len(taken) == limit
 
     async def finish(self) -> None:
-        """Begin nothing more, and wait for what is under way; cancelled, abandon the posts that take too long."""
+        """Start no more attempts and wait for those in flight; when cancelled, abandon the POSTs that take too long."""
         self._stopping = True
         for worker in self._workers:
             worker.stopping = True
-        if self._patience:
-            self._patience.reschedule(asyncio.get_running_loop().time() + GIVE_BACK_SECONDS)
+        if self._take_timeout:
+            self._take_timeout.reschedule(asyncio.get_running_loop().time() + GIVE_BACK_SECONDS)
         try:
-            async with self._taking:  # what a slot is leasing at this moment is released
+            async with self._taking:  # wait until a slot that is leasing now has finished
                 pass
             await self._wait()
         except asyncio.CancelledError:
@@ -98,10 +98,10 @@ class DeliveryWorkers:
     async def _wait(self, seconds: float | None = None) -> None:
         while self._workers:
             _, late = await asyncio.wait(self._workers.values(), timeout=seconds)
-            if late:  # pragma: no cover - what does not end when it is abandoned is left to the end of the process
+            if late:  # pragma: no cover - a worker that ignores cancellation ends with the process
                 return
 
-    async def _keep_sound(self, taken: Sequence[Leased]) -> Sequence[Leased]:
+    async def _end_orphans(self, taken: Sequence[Leased]) -> Sequence[Leased]:
         try:
             return await self._without_orphans(taken)
         except UNREACHABLE:
@@ -131,7 +131,7 @@ class DeliveryWorkers:
             asyncio.get_running_loop().call_exception_handler(context)
 
     async def _renew(self) -> None:
-        """Renew the leases while there are workers; a worker whose lease was lost, or whose maker has ended, stops."""
+        """Renew the leases while there are workers; stop a worker whose lease was lost or whose creator has ended."""
         while self._workers:
             await asyncio.sleep(self.shared.dependencies.schedule.lease / 3)
             workers = list(self._workers)

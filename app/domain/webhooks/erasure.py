@@ -1,4 +1,4 @@
-"""Empties the deliveries of a contact's events, for its erasure."""
+"""Erasure of the deliveries and recorded responses of a contact's events."""
 
 from typing import Any
 
@@ -13,28 +13,28 @@ UNREAD: dict[str, Any] = {"synchronize_session": False}
 
 
 async def empty(unit: UnitOfWork, contact_id: int) -> None:
-    """Empty the deliveries of a contact's events, and the answers to them.
+    """Empty the deliveries of a contact's events, and the responses to them.
 
-    A delivery that waits is canceled. A delivery that is being posted at this moment arrives.
+    Pending deliveries are canceled. A POST in flight still arrives.
     """
     of_contact = Delivery.event_id.in_(events.ids_of(unit, contact_id))
-    await _interrupt(unit, of_contact)
+    await _refetch_pending(unit, of_contact)
     await unit.all(select(Delivery.id).where(of_contact).order_by(Delivery.id).with_for_update())
     deliveries = update(Delivery).where(of_contact).execution_options(**UNREAD)
     waiting = deliveries.where(Delivery.status == DeliveryStatus.pending)
     await unit.execute(waiting.values(status=DeliveryStatus.canceled, next_attempt_at=None))
     await unit.execute(deliveries.values(body=None))
-    await _empty_answers(unit, select(Delivery.id).where(of_contact))
+    await _empty_responses(unit, select(Delivery.id).where(of_contact))
 
 
-async def _empty_answers(unit: UnitOfWork, deliveries: Select[int]) -> None:
+async def _empty_responses(unit: UnitOfWork, deliveries: Select[int]) -> None:
     kept = or_(Attempt.body != "", cast(Attempt.headers, Text) != "{}")
     answered = update(Attempt).where(Attempt.delivery_id.in_(deliveries), kept)
     await unit.execute(answered.values(body="", headers={}).execution_options(**UNREAD))
 
 
-async def _interrupt(unit: UnitOfWork, of_contact: ColumnElement[bool]) -> None:
-    """Have the workers of the subscriptions read their waiting deliveries anew: what they read may be emptied."""
+async def _refetch_pending(unit: UnitOfWork, of_contact: ColumnElement[bool]) -> None:
+    """Make delivery workers fetch the pending deliveries again, by a new `revision` of their subscriptions."""
     waiting = select(Delivery.subscription_id).where(of_contact, Delivery.status == DeliveryStatus.pending)
     own = select(Subscription).where(Subscription.account_id == unit.actor.account_id, Subscription.id.in_(waiting))
     locked = await unit.all(own.order_by(Subscription.id).with_for_update(key_share=True))

@@ -1,4 +1,4 @@
-"""Why a subscription is refused."""
+"""Errors of webhook subscriptions."""
 
 from app.domain.kernel.errors import DomainError
 
@@ -13,7 +13,7 @@ class InvalidUrl(DomainError):
 
 
 class UnknownEvent(DomainError):
-    """No event of that name can be subscribed to; the text lists those that can."""
+    """The event does not exist or cannot be subscribed to; the message lists those that can."""
 
     code = "unknown_event"
     status = 422

@@ -1,4 +1,4 @@
-"""How a subscription is doing: its circuit breaker, its notices, and when it is given up."""
+"""Health of a subscription: its circuit breaker, its notices, and the rule that disables it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,9 +9,9 @@ from app.domain.webhooks.schedule import Schedule, spell
 
 @dataclass(slots=True)
 class Health:
-    """The state of one endpoint while a process works for it.
+    """The state of one endpoint while a process holds its lease.
 
-    After some failures in a row the breaker opens: no attempt is made until `open_until`, then one probe decides.
+    Consecutive failures open the breaker: no attempt is made until `open_until`, then one probe closes or reopens it.
     """
 
     failures: int
@@ -34,34 +34,34 @@ class Health:
 
     @property
     def is_half_open(self) -> bool:
-        """Tell whether the next attempt is a probe."""
+        """Return whether the next attempt is a probe."""
         return self.open_until is not None
 
     def succeed(self, now: datetime) -> None:
-        """Note a success, which resets everything."""
+        """Count a success, which resets the state."""
         self.failures, self.trips, self.noticed = 0, 0, 0
         self.open_until = self.failing_since = None
         self.last_success_at = now
 
     def fail(self, now: datetime, schedule: Schedule) -> None:
-        """Note a failure; open the breaker where it was a probe, or one too many."""
+        """Count a failure; open the breaker after a failed probe or too many failures."""
         self.failures += 1
         self.failing_since = self.failing_since or now
         if self.is_half_open or self.failures >= schedule.breaker_failures:
             self.trip(now, schedule)
 
     def trip(self, now: datetime, schedule: Schedule) -> None:
-        """Open the breaker, each time in a row for longer; what was under way when it opened does not count again."""
+        """Open the breaker, for longer after each consecutive trip; an already open breaker does not change."""
         if not self.is_open(now):
             self.trips += 1
             self.open_until = now + schedule.breaker_wait(self.trips)
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether attempts have to wait."""
+        """Return whether attempts must wait."""
         return self.open_until is not None and self.open_until > now
 
     def due_notice(self, now: datetime, schedule: Schedule) -> str | None:
-        """Return for how long nothing has succeeded, in words, where the account should be told by now; once each."""
+        """Return the time without success, in words, when a notice is due; once for each of `notice_after`."""
         reached = sum(self._has_failed_for(seconds, now) for seconds in schedule.notice_after)
         if reached <= self.noticed:
             return None
@@ -69,7 +69,7 @@ class Health:
         return spell(schedule.notice_after[reached - 1])
 
     def is_failing_for_too_long(self, now: datetime, schedule: Schedule) -> bool:
-        """Tell whether nothing has succeeded for so long that the subscription may be given up."""
+        """Return whether the time without success allows disabling the subscription."""
         return self._has_failed_for(schedule.disable_after, now)
 
     def _has_failed_for(self, seconds: float, now: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""Which process works for which subscription: taking, renewing, and giving back with what was learned."""
+"""Leases of subscriptions: take, renew, and release with the updated health."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ SELECT EXISTS (SELECT FROM webhook_subscriptions
   WHERE status = 'active' AND wake_at <= $1 AND (leased_until IS NULL OR leased_until <= $1))
 """
 
-# A dispatcher that holds a key of the row is no reason to skip it.
+# NO KEY UPDATE: the KEY SHARE lock of a dispatcher must not make the row skipped.
 LEASE = """
 WITH due AS (
   SELECT id, leased_until IS NOT NULL AS has_lapsed FROM webhook_subscriptions
@@ -36,7 +36,7 @@ UPDATE webhook_subscriptions s SET leased_until = NULL
 FROM unnest($1::bigint[], $2::bigint[]) AS held(id, lease) WHERE s.id = held.id AND s.lease = held.lease
 """
 
-# One that was given back in the meantime is not taken again: nobody would work for it until the lease ends.
+# A released subscription is not renewed: no worker would deliver for it until that lease expires.
 RENEW = """
 UPDATE webhook_subscriptions s
 SET leased_until = $4, last_success_at = coalesce(held.last_success_at, s.last_success_at)
@@ -81,7 +81,7 @@ WHERE id = $1 AND status <> 'removed' RETURNING id
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """The subscriptions that this process works for; `subscription` is a row as `take` returned it."""
+    """The leases of this process; `subscription` is a row as `take` returned it."""
 
     pool: Pool
     clock: Clock
@@ -89,7 +89,7 @@ class Leases:
     schedule: Schedule
 
     async def due(self) -> bool:
-        """Tell whether a subscription has work due that nobody does."""
+        """Return whether an unleased subscription has deliveries due."""
         return await self.pool.fetchval(IS_DUE, self.clock.now())
 
     async def take(self, limit: int, held: Sequence[int]) -> Sequence[Leased]:
@@ -122,9 +122,9 @@ class Leases:
     async def release(self, subscription: Leased, health: Health) -> None:
         """Give a subscription back, with its health, and say when it must be looked at next.
 
-        The row is locked before the next due time is read: a dispatcher that adds deliveries at this moment either
-        has committed, and is seen, or wakes the subscription after us. Of one that was changed since, the health is
-        no longer true. It is done again where the connection is lost; what was given back is not ours then.
+        The row is locked before the next due time is read: a concurrent dispatcher has either committed its
+        deliveries, or sets `wake_at` after this transaction. The health is not stored when the subscription was
+        changed since the lease. A lost connection is retried; after a successful release the retry changes nothing.
         """
         await claims.persist(lambda: self._release(subscription, replace(health)), self.schedule.lease)
 

@@ -1,4 +1,4 @@
-"""How deliveries are doing, for those who run the service."""
+"""Metrics of deliveries."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -22,17 +22,17 @@ WHERE created_at >= $1 AND attempts > 0 GROUP BY subscription_id ORDER BY count(
 
 
 async def count_pending(pool: Pool, now: datetime) -> Mapping[str, float]:
-    """Return how many deliveries are due, and how many wait for their next attempt or for a breaker to close."""
+    """Return the number of deliveries that are due, and of those waiting for a retry or for a breaker to close."""
     return {"due": 0, "waiting": 0} | {row["state"]: row["count"] for row in await pool.fetch(COUNT_PENDING, now)}
 
 
 async def age_pending(pool: Pool, now: datetime) -> Mapping[str, float]:
-    """Return the age of the oldest delivery that is due, and of the oldest that waits, in seconds."""
+    """Return the age in seconds of the oldest due delivery and of the oldest waiting one."""
     found = {row["state"]: max(0.0, float(row["oldest"])) for row in await pool.fetch(COUNT_PENDING, now)}
     return {"due": 0.0, "waiting": 0.0} | found
 
 
 async def rate_success(pool: Pool, now: datetime) -> Mapping[str, float]:
-    """Return the share of what was tried lately that was delivered, for the busiest subscriptions, by their id."""
+    """Return the success rate of recently attempted deliveries by subscription id, for the busiest subscriptions."""
     rows = await pool.fetch(RATE, now - RECENT, BUSIEST)
     return {str(row["subscription_id"]): float(row["rate"]) for row in rows}

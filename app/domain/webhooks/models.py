@@ -1,4 +1,4 @@
-"""Subscriptions, deliveries, attempts and notices as they are stored."""
+"""Tables of subscriptions, deliveries, attempts and notices."""
 
 import enum
 from datetime import datetime
@@ -11,14 +11,14 @@ from app.db.base import Base, Created, Key
 
 
 class SubscriptionKind(enum.StrEnum):
-    """Who made a subscription, and so what it receives: one flat event, or several in an envelope."""
+    """`hook`: one event as a flat payload, for automation platforms; `endpoint`: several events in an envelope."""
 
     hook = enum.auto()
     endpoint = enum.auto()
 
 
 class SubscriptionStatus(enum.StrEnum):
-    """Whether a subscription receives events. A `disabled` one keeps them for replay, a `removed` one is over."""
+    """The state of a subscription. A `disabled` one stores events for replay, a `removed` one is deleted."""
 
     active = enum.auto()
     disabled = enum.auto()
@@ -26,7 +26,7 @@ class SubscriptionStatus(enum.StrEnum):
 
 
 class Subscription(Base):
-    """A URL that wants to hear of events.
+    """A URL that receives events.
 
     `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
     until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
@@ -68,7 +68,7 @@ class Subscription(Base):
 
 
 class DeliveryStatus(enum.StrEnum):
-    """What became of a delivery. A `skipped` one came while its subscription was disabled, and can be replayed."""
+    """The state of a delivery. A `skipped` one was created while its subscription was disabled; it can be replayed."""
 
     pending = enum.auto()
     delivered = enum.auto()
@@ -80,7 +80,7 @@ class DeliveryStatus(enum.StrEnum):
 class Delivery(Base):
     """One event for one subscription. `body` is serialised once and sent unchanged, on every attempt and replay.
 
-    `event` is the name that the subscription has for it: the plain one, or a dotted one.
+    `event` is the plain name for a hook and the dotted name for an endpoint.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -121,7 +121,7 @@ class Delivery(Base):
 
 
 class Attempt(Base):
-    """One POST of a delivery, how many `seconds` it took, and what came back: `body` is the first 2 KiB of it."""
+    """One POST of a delivery, its duration in `seconds` and the response: `body` is the first 2 KiB."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (Index("ix_webhook_attempts_delivery_id", "delivery_id", "id"),)
@@ -147,7 +147,7 @@ class NoticeKind(enum.StrEnum):
 
 
 class Notice(Base):
-    """Something that the people of an account should know of a subscription of theirs."""
+    """A message to the users of an account about a failing, disabled or removed subscription."""
 
     __tablename__ = "webhook_notices"
     __table_args__ = (Index("ix_webhook_notices_account_id", "account_id", text("id DESC")),)

@@ -1,4 +1,4 @@
-"""Telling an account of a subscription in trouble: in its list of notices, and by mail to its owners."""
+"""Notices about failing subscriptions: a row for the account, and a mail to its owners."""
 
 from app.db.engine import Connection
 from app.domain.accounts import mail_outbox
@@ -9,20 +9,20 @@ from app.urls import split
 STATES = {
     NoticeKind.failing: (
         "is failing",
-        "Fix the endpoint: it must answer with a status from 200 to 299. What waits for it is sent by itself then; "
-        "replay_webhook_deliveries sends what has failed for good.",
+        "Fix the endpoint: it must answer with a status from 200 to 299. Pending deliveries are then sent "
+        "automatically; replay_webhook_deliveries sends the failed ones again.",
     ),
     NoticeKind.disabled: (
         "was disabled",
-        "Fix the endpoint, revive the webhook (update_webhook with active: true), then have what was skipped sent "
+        "Fix the endpoint, activate the webhook (update_webhook with active: true), then send the skipped deliveries "
         "(replay_webhook_deliveries).",
     ),
     NoticeKind.removed: (
         "was removed",
-        "What waited for it is canceled. If its events are still wanted, subscribe again.",
+        "Its pending deliveries are canceled. To receive its events again, subscribe again.",
     ),
 }
-"""What a mail's subject says of each kind, and what its reader is to do."""
+"""For each kind of notice: the state in the mail's subject, and the advice in its text."""
 
 ADD = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VALUES ($1, $2, $3, $4)"
 

@@ -1,4 +1,4 @@
-"""Ownership of subscriptions: which an actor manages, what it may have posted, and that they end with their maker."""
+"""Ownership of subscriptions: which ones an actor manages, and their end with the creator's credential."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,8 +19,8 @@ from app.domain.webhooks.rows import Owned
 S = TypeVar("S", bound=Owned)
 
 WHY_ENDED = (
-    "was removed, since what it was made with has ended: its key was revoked or ran out, the connection of its "
-    "application ended, or its user was removed"
+    "was removed, because the credential that created it has ended: its API key was revoked or expired, its "
+    "application was disconnected, or its user was removed"
 )
 
 FIND_ENDED = f"""
@@ -36,20 +36,20 @@ SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
 def managed(unit: UnitOfWork) -> ColumnElement[bool]:
     """Return the condition for the subscriptions that the actor sees and manages.
 
-    Whoever may change the account manages all of them; anyone else those that depend on the actor's own credential.
+    An actor that may change the account manages all of them; others manage those that their own credential created.
     """
     own = Subscription.account_id == unit.actor.account_id
     return own if credentials.sees_all(unit.actor) else own & Subscription.maker_id.in_(own_makers(unit.actor))
 
 
 def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
-    """Raise `InsufficientScope` for events that tell the actor what it may not read."""
+    """Raise `InsufficientScope` for events whose scope the actor lacks."""
     if missing := sorted({EVENTS[event].scope for event in events} - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])
 
 
 async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
-    """Return which of some subscriptions were made with a credential that has ended."""
+    """Return the ids of the subscriptions whose creator's credential has ended."""
     return frozenset(row["root"] for row in await connection.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
 
 

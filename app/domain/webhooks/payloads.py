@@ -1,4 +1,4 @@
-"""What subscribers receive: one serializer for live deliveries, samples and tests."""
+"""Serialization of events for subscribers: deliveries, samples and tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,12 +19,12 @@ def serialize(kind: str, event: str, payload: Mapping[str, Any], at: datetime) -
 
 
 def name_for(kind: str, event: str) -> str:
-    """Return the name that a subscription of a kind has for an event: the plain one, or the dotted one."""
+    """Return the name of an event for a kind of subscription: plain for a hook, dotted for an endpoint."""
     return event if kind == SubscriptionKind.hook else EVENTS[event].topic or event
 
 
 def sample(kind: str, name: str, at: datetime) -> bytes:
-    """Return the example of an event as it would be delivered."""
+    """Return the body of a delivery with the example of an event."""
     event = EVENTS[name]
     return serialize(kind, name, event(**event.example).payload(), at)
 
@@ -37,7 +37,7 @@ def find_hook(name: str) -> str:
 
 
 def find_topics(names: Sequence[str]) -> list[str]:
-    """Return the events that dotted names stand for; raise `UnknownEvent` for one that stands for none."""
+    """Return the events of dotted names, without duplicates; raise `UnknownEvent` for an unknown name."""
     known = topics()
     for name in names:
         if name not in known:
@@ -46,15 +46,15 @@ def find_topics(names: Sequence[str]) -> list[str]:
 
 
 def find_event(name: str) -> str:
-    """Return the event that a subscription of either kind has a name for."""
+    """Return the event of a plain or dotted name."""
     return topics().get(name, name)
 
 
 def hook_names() -> list[str]:
-    """Return the names that a single subscription can ask for."""
+    """Return the plain names of the events that a hook can receive."""
     return [name for name, event in EVENTS.items() if event.subscribable]
 
 
 def topics() -> dict[str, str]:
-    """Return the dotted names of dashboard webhooks, and the event that each one stands for."""
+    """Return the events of dashboard webhooks by their dotted names."""
     return {event.topic: name for name, event in EVENTS.items() if event.topic}

@@ -1,4 +1,4 @@
-"""The port to subscribers: what posts a body to a URL that a user has chosen."""
+"""Port that posts a body to a subscriber's URL."""
 
 import enum
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class PostError(enum.StrEnum):
-    """Why a post brought no HTTP answer.
+    """The cause of a POST without an HTTP response.
 
     After `timeout`, `closed`, `protocol` and `too_large` the subscriber may have read the body; after any other it
     has not.
@@ -26,11 +26,11 @@ class PostError(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of one post: either a `status`, or an `error` (a `PostError`) that says why there is none.
+    """The result of one POST: a `status`, or an `error` (a `PostError`) when no response was received.
 
-    `address` is the one connected to, `duration` is in seconds, header names are lower case. `headers` and `body` are
-    the beginning of what was answered: 30 headers of 256 characters, 2 KiB. `retry_after` is in seconds, at most 10
-    hours.
+    `address` is the IP address connected to, `duration` is in seconds, header names are lower case. `headers` and
+    `body` are the beginning of the response: 30 headers of 256 characters, 2 KiB. `retry_after` is in seconds, at most
+    10 hours.
     """
 
     status: int | None = None
@@ -48,15 +48,15 @@ class Reply:
 
 
 class Poster(Protocol):
-    """Posts to URLs that users have chosen, and only to those that it is safe to post to.
+    """Posts to URLs that users have chosen, and refuses unsafe ones (SSRF).
 
-    `post` sends the body at most once, follows no redirect, answers within its own time limit and never raises for
-    what a subscriber can do to it. Nor does it blame a subscriber for the time in which this process was held up. Its
+    `post` sends the body at most once, follows no redirect, returns within its own time limit and never raises for
+    an error of the subscriber. Time in which this process was blocked does not count as a subscriber's timeout.
     `headers` are text without line breaks, and none of Host, Connection, Content-Length and Transfer-Encoding.
     """
 
     def check(self, url: str) -> str:
-        """Return the URL in its normal form; raise `InvalidUrl` where it could never be posted to."""
+        """Return the normalized URL; raise `InvalidUrl` when it can never be posted to."""
         ...
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:

@@ -1,4 +1,4 @@
-"""Finding subscriptions, deliveries and attempts: those that the actor manages (`makers.managed`)."""
+"""Queries for the subscriptions that the actor manages (`ownership.managed`), their deliveries and attempts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from app.domain.webhooks.models import (
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilter:
-    """Which deliveries are wanted."""
+    """Filter of a list of deliveries."""
 
     subscription_id: int | None = None
     status: DeliveryStatus | None = None
 
 
 async def list_subscriptions(unit: UnitOfWork, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
-    """Return the subscriptions that are not removed, nor ended with their maker, the oldest first."""
+    """Return the subscriptions that are not removed and whose creator has not ended, oldest first."""
     statement = _own(unit).where(lives(Subscription.maker_id, unit.clock.now())).order_by(Subscription.id)
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
@@ -38,9 +38,9 @@ async def list_subscriptions(unit: UnitOfWork, kind: SubscriptionKind | None = N
 async def get_subscription(
     unit: UnitOfWork, id: int, *, kind: SubscriptionKind | None = None, lock: bool = False
 ) -> Subscription:
-    """Return a subscription, of a kind if one is named, that is not removed; raise `NotFound`.
+    """Return a subscription that is not removed, of `kind` if given; raise `NotFound`.
 
-    It is locked for a change when asked so: then it may have ended with its maker, and can be taken over still.
+    With `lock`, the row is locked for a change, and its creator may have ended: it can still be taken over.
     """
     statement = _own(unit).where(Subscription.id == id)
     if kind:
@@ -53,13 +53,13 @@ async def get_subscription(
 
 
 async def count_subscriptions(unit: UnitOfWork) -> int:
-    """Return how many subscriptions the account has, whoever manages them."""
+    """Return the number of the account's subscriptions, including those that the actor does not manage."""
     own = Subscription.account_id == unit.actor.account_id, Subscription.status != SubscriptionStatus.removed
     return await unit.one(select(func.count()).where(*own)) or 0
 
 
 async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
-    """Return one page of deliveries, the newest first."""
+    """Return one page of deliveries, newest first."""
     statement = select(Delivery).where(*_of_managed(unit))
     if wanted.subscription_id is not None:
         statement = statement.where(Delivery.subscription_id == wanted.subscription_id)
@@ -70,7 +70,7 @@ async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Wind
 
 
 async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Delivery:
-    """Return a delivery; raise `NotFound`. When asked so it is locked for a change, after its subscription."""
+    """Return a delivery; raise `NotFound`. With `lock`, lock its subscription, then the delivery, for a change."""
     own = *_of_managed(unit), Delivery.id == id
     if lock:
         of = select(Delivery.subscription_id).where(*own).scalar_subquery()
@@ -88,13 +88,13 @@ async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, 
 
 
 async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
-    """Return the attempts of deliveries, the first ones first."""
+    """Return the attempts of deliveries, oldest first."""
     own = select(Delivery.id).where(*_of_managed(unit), Delivery.id.in_(delivery_ids))
     return await unit.all(select(Attempt).where(Attempt.delivery_id.in_(own)).order_by(Attempt.id))
 
 
 async def find_notices(unit: UnitOfWork, window: Window) -> Page[Notice]:
-    """Return one page of the notices about subscriptions, the newest first."""
+    """Return one page of the notices about subscriptions, newest first."""
     statement = select(Notice).where(Notice.account_id == unit.actor.account_id)
     if not sees_all(unit.actor):
         statement = statement.where(Notice.subscription_id.in_(_managed_ids(unit)))

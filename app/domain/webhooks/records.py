@@ -1,4 +1,4 @@
-"""Reading what is due, and writing down what came of attempts."""
+"""Read due deliveries and record the results of attempts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from app.domain.webhooks.poster import Reply
 
 MAX_BATCH = 64
 WRITERS = 3
-REST_SECONDS = 0.5
+RETRY_SECONDS = 0.5
 
 FIND_DUE = """
 SELECT id, event, webhook_id, contact_id, body, attempts, is_test FROM webhook_deliveries
@@ -23,7 +23,7 @@ WHERE subscription_id = $1 AND status = 'pending' AND next_attempt_at <= $2 AND 
 ORDER BY next_attempt_at, id LIMIT $4
 """
 
-# What was delivered is so, even when its subscription was disabled or ended meanwhile: it must not be replayed.
+# A delivered result is recorded even when the subscription was disabled or removed meanwhile: no replay may repeat it.
 RECORD = """
 WITH result AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::float8[], $7::jsonb[],
@@ -45,9 +45,9 @@ WHERE s.lease = r.lease AND s.revision = r.revision AND s.status = 'active'
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one attempt: what the delivery is now, and when it is tried again.
+    """The result of one attempt: the new state of the delivery, and the time of the next attempt.
 
-    `lease` and `revision` are those of the subscription that it was made for.
+    `lease` and `revision` are those of the subscription when the delivery was fetched.
     """
 
     delivery_id: int
@@ -61,11 +61,11 @@ class Result:
 
 
 class Recorder:
-    """Writes results, those that arrive together in one statement: the sooner written, the fewer sent twice.
+    """Records results in micro-batches. A delivery whose result is not recorded when the process dies is sent twice.
 
-    What has left for the database is written even if this process is killed at that moment, so a result waits for no
-    other's statement while one of a few writers is idle. While the database is away, results wait for it, and so do
-    those who brought them: what has been sent is not sent again for want of a record.
+    PostgreSQL completes a statement it has received even if this process is killed. Several writers therefore send
+    results at once instead of waiting for the previous statement. While the database is unreachable, `record` waits
+    and retries, so that a delivery is not repeated for lack of a record.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -73,11 +73,11 @@ class Recorder:
         self._writers = [MicroBatcher(self._write, MAX_BATCH) for _ in range(WRITERS)]
 
     async def warm(self) -> None:
-        """Open connections and have the statement prepared on them: the first results wait for nothing then."""
+        """Open connections and prepare the statement on them before the first result."""
         await asyncio.gather(*(self._write(()) for _ in range(2 * WRITERS)))
 
     async def record(self, result: Result) -> bool:
-        """Write a result; return whether its subscription is still held, and was not changed."""
+        """Write a result; return whether the lease is still held and the subscription unchanged."""
         return await min(self._writers, key=attrgetter("load"))(result)
 
     async def _write(self, results: Sequence[Result]) -> Sequence[bool]:
@@ -85,10 +85,10 @@ class Recorder:
             try:
                 rows = await self._pool.fetch(RECORD, *_columns(sorted(results, key=attrgetter("delivery_id"))))
             except UNREACHABLE:
-                await asyncio.sleep(REST_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
             else:
-                ours = {row["id"] for row in rows}
-                return [result.delivery_id in ours for result in results]
+                current = {row["id"] for row in rows}
+                return [result.delivery_id in current for result in results]
 
 
 def _columns(results: Sequence[Result]) -> Sequence[list[Any]]:

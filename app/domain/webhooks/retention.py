@@ -1,4 +1,4 @@
-"""Rules of retention for deliveries, notices and ended subscriptions."""
+"""Retention rules for deliveries, notices and removed subscriptions."""
 
 from datetime import timedelta
 

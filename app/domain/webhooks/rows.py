@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 
 class Owned(Protocol):
-    """The columns of a subscription by which it is ended, and its account is told."""
+    """The columns that ending a subscription and notifying its account need."""
 
     @property
     def id(self) -> int:
@@ -43,7 +43,7 @@ class Subscribed(NamedTuple):
 
 
 class Leased(NamedTuple):
-    """A subscription that this process works for. `has_lapsed` tells that the last process never gave it back."""
+    """A subscription leased by this process. `has_lapsed` is true when the last lease expired without a release."""
 
     id: int
     account_id: int

@@ -1,4 +1,4 @@
-"""When a delivery is tried again, when a breaker opens, and when a subscription is given up."""
+"""Retry, circuit breaker, notice and lease timings of deliveries."""
 
 import random
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ UNITS = {"day": DAY, "hour": HOUR, "minute": MINUTE}
 class Schedule:
     """The timings of deliveries, in seconds; all are settings, so that a test can run in seconds.
 
-    `waits` are the waits after each failed attempt: as many as there are, and a delivery has failed.
-    Jitter is only ever added, up to a fifth, so that no attempt comes early.
+    `waits` are the waits after each failed attempt; a delivery that fails after the last one has failed for good.
+    Jitter adds up to a fifth to a wait and never shortens it.
     """
 
     waits: Sequence[float] = (
@@ -39,19 +39,19 @@ class Schedule:
     lease: float = 15.0
 
     def wait(self, attempts: int, retry_after: float | None) -> timedelta | None:
-        """Return the wait after the failed attempt number `attempts`, or None when it was the last one."""
+        """Return the wait after failed attempt number `attempts`, or None after the last one."""
         if attempts > len(self.waits):
             return None
         planned = self.waits[attempts - 1] * (1 + random.random() * self.jitter)
         return timedelta(seconds=max(planned, min(retry_after or 0, self.longest_retry_after)))
 
     def breaker_wait(self, trips: int) -> timedelta:
-        """Return how long the breaker stays open for the `trips`-th time in a row."""
+        """Return how long the breaker stays open after the `trips`-th consecutive trip."""
         return timedelta(seconds=self.breaker_waits[min(trips, len(self.breaker_waits)) - 1])
 
 
 def spell(seconds: float) -> str:
-    """Return a duration in words, in the largest unit that it is a multiple of: `3 days`, `1 hour`, `0.5 seconds`."""
+    """Return a duration in words, in its largest whole unit: `3 days`, `1 hour`, `0.5 seconds`."""
     unit = next((unit for unit, size in UNITS.items() if seconds >= size and seconds % size == 0), "second")
     count = seconds / UNITS.get(unit, 1)
     return f"{count:g} {unit}{'' if count == 1 else 's'}"

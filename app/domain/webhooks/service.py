@@ -1,4 +1,4 @@
-"""Subscribing, changing, rotating, testing and replaying."""
+"""Create, update, remove and test subscriptions; rotate secrets; replay deliveries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ REPLAYABLE = (DeliveryStatus.delivered, DeliveryStatus.failed, DeliveryStatus.sk
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What subscribing needs: a poster that refuses dangerous URLs, and a seal for secrets."""
+    """Ports for subscribing: a poster that refuses unsafe URLs, and a seal that encrypts secrets."""
 
     poster: Poster
     seal: Seal
@@ -46,7 +46,7 @@ class RevealedSecret(NamedTuple):
 
 
 class SubscriptionFields(TypedDict, total=False):
-    """What of a dashboard webhook can be changed; a field that is left out stays as it is."""
+    """The fields of a dashboard webhook to change; omitted fields keep their values."""
 
     target_url: str
     events: list[str]
@@ -55,25 +55,25 @@ class SubscriptionFields(TypedDict, total=False):
 
 
 async def begin(unit: UnitOfWork, event: str) -> None:
-    """Raise `UnknownEvent`, or `InsufficientScope` where the actor may not read what the event tells.
+    """Check the event and its scope, then lock the account; raise `UnknownEvent` or `InsufficientScope`.
 
-    Then have those who subscribe for one account wait for one another, before they take any other lock.
+    The lock serializes subscribing for one account. Call this before taking any other lock.
     """
     ownership.check_reach(unit, [payloads.find_hook(event)])
-    await _take_turn(unit)
+    await _lock_account(unit)
 
 
 async def subscribe(
     unit: UnitOfWork, ports: Ports, event: str, target_url: str, secret: str | None = None
 ) -> Subscription:
-    """Have one of the twelve events posted to a URL, as its flat payload; raise `InsufficientScope`."""
+    """Create a hook, which posts one of the twelve events to a URL as a flat payload; raise `InsufficientScope`."""
     return await _add(unit, ports, SubscriptionKind.hook, [payloads.find_hook(event)], target_url, secret)
 
 
 async def unsubscribe(unit: UnitOfWork, id: int, kind: SubscriptionKind | None = None) -> Subscription:
-    """End a subscription at once; what has not been delivered is not delivered any more.
+    """Remove a subscription and cancel its pending deliveries.
 
-    Raises `NotFound`, for one of another kind too where a kind is named.
+    Raises `NotFound`, also for a subscription of another kind when `kind` is given.
     """
     subscription = await queries.get_subscription(unit, id, kind=kind, lock=True)
     _stop(unit, subscription, SubscriptionStatus.removed)
@@ -85,7 +85,7 @@ async def unsubscribe(unit: UnitOfWork, id: int, kind: SubscriptionKind | None =
 async def create_webhook(
     unit: UnitOfWork, ports: Ports, target_url: str, topics: Sequence[str], description: str = ""
 ) -> Subscription:
-    """Have several events, by their dotted names, posted to a URL in the Standard Webhooks envelope."""
+    """Create an endpoint, which posts events, given by dotted names, in the Standard Webhooks envelope."""
     subscription = await _add(unit, ports, SubscriptionKind.endpoint, _topics(topics), target_url)
     subscription.description = _description(description)
     await unit.save(subscription)
@@ -93,10 +93,10 @@ async def create_webhook(
 
 
 async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
-    """Change a webhook. Setting `active` to true revives a disabled one; false disables it.
+    """Update a webhook. Setting `active` to true activates a disabled one; false disables it.
 
-    What is begun from now on goes by what is new: what waits of an event that is left out is canceled, and a new URL
-    is trusted as if it had never failed. An actor that changes the URL or the events takes the webhook over.
+    Attempts that start later use the new values. Pending deliveries of removed events are canceled, and a new URL
+    resets the health. An actor that changes the URL or the events becomes the webhook's creator.
     """
     subscription = await queries.get_subscription(unit, id, lock=True)
     subscription.revision += 1
@@ -109,7 +109,7 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
         subscription.description = _description(fields["description"])
     if "target_url" in fields:
         subscription.target_url = ports.poster.check(fields["target_url"])
-        _forgive(subscription)
+        _reset_health(subscription)
     if "active" in fields:
         _set_active(unit, subscription, active=fields["active"])
     if subscription.status == SubscriptionStatus.active:
@@ -119,9 +119,9 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
 
 
 async def take_over(unit: UnitOfWork, id: int) -> Subscription:
-    """Bind a webhook to the actor's credential: from now on it ends with that, and not with what it was made with.
+    """Make the actor's credential the webhook's creator, so that the webhook ends with that credential.
 
-    Raises `InsufficientScope` where the actor may not read what the webhook tells.
+    Raises `InsufficientScope` when the actor lacks the scope of an event of the webhook.
     """
     subscription = await queries.get_subscription(unit, id, lock=True)
     await _take_over(unit, subscription)
@@ -130,7 +130,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Subscription:
 
 
 async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> RevealedSecret:
-    """Give a webhook a new secret, and return it; the old one signs as well for some hours."""
+    """Replace the secret of a webhook and return the new one; the old one also signs for `overlap_hours`."""
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
     subscription = await queries.get_subscription(unit, id, lock=True)
@@ -143,7 +143,7 @@ async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: 
 
 
 async def reveal_secret(unit: UnitOfWork, ports: Ports, id: int) -> RevealedSecret:
-    """Return the secret of a webhook that the actor manages, and record in the audit log that it was shown."""
+    """Return the secret of a webhook that the actor manages, and record an audit entry."""
     subscription = await queries.get_subscription(unit, id)
     return await _reveal(unit, AuditAction.webhook_secret_revealed, subscription, open_secret(ports, subscription))
 
@@ -154,9 +154,9 @@ def open_secret(ports: Ports, subscription: Subscription) -> str:
 
 
 async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Delivery:
-    """Post the sample of an event, marked `webhook-test: true`; of the first event where none is named.
+    """Queue the sample of an event, by default of the webhook's first, marked `webhook-test: true`.
 
-    It goes before everything that waits, and is tried once.
+    It is sent before all pending deliveries and attempted once.
     """
     subscription = await _get_active(unit, id)
     name = event or subscription.events[0]
@@ -184,17 +184,17 @@ async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Deli
 async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
     """Send a delivery again: the same id and body, a new timestamp.
 
-    The webhook must still receive its event, which its maker may read then; so must the actor. Raises `NotFound`,
-    `Conflict` and `InsufficientScope`.
+    The webhook must still receive the event, and the actor must have its scope. Raises `NotFound`, `Conflict` and
+    `InsufficientScope`.
     """
     delivery = await queries.get_delivery(unit, delivery_id, lock=True)
     if delivery.body is None:
-        raise Conflict(reason="The body of this delivery is not kept any more, so it cannot be replayed.")
+        raise Conflict(reason="The body of this delivery has been deleted, so it cannot be replayed.")
     if delivery.status not in REPLAYABLE:
         raise Conflict(reason=f"This delivery is {delivery.status}, so there is nothing to replay.")
     subscription = await _get_active(unit, delivery.subscription_id)
     if delivery.event not in _names(subscription):
-        raise Conflict(reason=f"The webhook does not receive {delivery.event} any more. Add it to its events first.")
+        raise Conflict(reason=f"The webhook no longer receives {delivery.event}. Add it to its events first.")
     ownership.check_reach(unit, [payloads.find_event(delivery.event)])
     delivery.status, delivery.attempts = DeliveryStatus.pending, 0
     delivery.next_attempt_at = unit.clock.now()
@@ -204,10 +204,10 @@ async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
 
 
 async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> int:
-    """Send again the events that failed, or were skipped, since an instant; return how many.
+    """Send the deliveries that failed, or were skipped, since an instant again; return their number.
 
-    Events that the webhook does not receive any more are left out. Raises `InsufficientScope` where the actor may not
-    read those that it receives.
+    Events that the webhook no longer receives are left out. Raises `InsufficientScope` when the actor lacks the scope
+    of an event of the webhook.
     """
     if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
         raise InvalidInput(reason="status must be failed or skipped.", field="status")
@@ -238,7 +238,7 @@ async def _add(
     secret: str | None = None,
 ) -> Subscription:
     ownership.check_reach(unit, events)
-    await _take_turn(unit)
+    await _lock_account(unit)
     if await queries.count_subscriptions(unit) >= MAX_SUBSCRIPTIONS:
         raise Conflict(reason=f"An account has at most {MAX_SUBSCRIPTIONS} webhook subscriptions. Remove one first.")
     signed_with = signing.make_secret() if secret is None else signing.check_secret(secret)
@@ -259,7 +259,7 @@ async def _reveal(unit: UnitOfWork, action: AuditAction, subscription: Subscript
     return RevealedSecret(secret, subscription)
 
 
-async def _take_turn(unit: UnitOfWork) -> None:
+async def _lock_account(unit: UnitOfWork) -> None:
     own = select(Account.id).where(Account.id == unit.actor.account_id)
     await unit.one(own.with_for_update(key_share=True))
 
@@ -284,7 +284,7 @@ async def _take_over(unit: UnitOfWork, subscription: Subscription) -> None:
 
 
 async def _cancel_others(unit: UnitOfWork, subscription: Subscription) -> None:
-    """Cancel what waits of events that a subscription does not receive any more."""
+    """Cancel the pending deliveries of events that a subscription no longer receives."""
     waiting = Delivery.subscription_id == subscription.id, Delivery.status == DeliveryStatus.pending
     others = update_rows(Delivery).where(*waiting, Delivery.event.not_in(_names(subscription)))
     await unit.execute(others.values(status=DeliveryStatus.canceled, next_attempt_at=None))
@@ -294,13 +294,13 @@ def _names(subscription: Subscription) -> list[str]:
     return [payloads.name_for(subscription.kind, event) for event in subscription.events]
 
 
-def _forgive(subscription: Subscription) -> None:
+def _reset_health(subscription: Subscription) -> None:
     subscription.failures = subscription.trips = subscription.noticed = 0
     subscription.open_until = subscription.failing_since = None
 
 
 def _wake(unit: UnitOfWork, subscription: Subscription) -> None:
-    """Have the engine look at a subscription now; where the breaker is open, what is asked for is the next probe."""
+    """Make a subscription due now; when the breaker is open, the next delivery is the probe."""
     subscription.wake_at = unit.clock.now()
     if subscription.open_until:
         subscription.open_until = subscription.wake_at

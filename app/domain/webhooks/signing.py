@@ -1,4 +1,4 @@
-"""Signing webhooks after Standard Webhooks 1.0.0."""
+"""Webhook signatures according to Standard Webhooks 1.0.0."""
 
 import base64
 import hmac
@@ -19,7 +19,7 @@ def make_secret() -> str:
 
 
 def check_secret(secret: str) -> str:
-    """Return a secret that a subscriber chose; raise `InvalidInput` where the libraries would not take it."""
+    """Return a secret that a subscriber chose; raise `InvalidInput` when Standard Webhooks libraries refuse it."""
     try:
         size = len(_key(secret)) if secret.startswith(PREFIX) else 0
     except ValueError:
@@ -39,7 +39,7 @@ def sign(secrets: Sequence[str], webhook_id: str, at: int, body: bytes) -> str:
 
 
 def webhook_id(created_at: datetime, event_id: int) -> str:
-    """Return the id of an event for subscribers: a version 7 UUID (RFC 9562), the same wherever it is made."""
+    """Return the id of an event for subscribers: a deterministic version 7 UUID (RFC 9562)."""
     milliseconds = int(created_at.timestamp() * 1000)
     number = (milliseconds << 80) | (0x7 << 76) | (0b10 << 62) | (event_id & (1 << 62) - 1)
     return f"evt_{number:032x}"

@@ -26,7 +26,7 @@ from app.graphql.execution.parameters import Parameters
 from app.graphql.execution.plans import Unplanned, compile_plan
 from app.graphql.execution.turns import PausingExecutor, Turns
 from app.graphql.schema import CORE
-from app.http.anonymous import count_stranger, stranger
+from app.http.anonymous import anonymous_actor, count_anonymous
 from app.http.errors import translate
 from app.operations.document import Operation
 from app.providers.rate_limits import Policy
@@ -84,7 +84,7 @@ class Executor:
         Running it is counted when it runs; without an actor, it is counted here, for the address. Raises `RateLimited`,
         and `MethodNotAllowed` for a mutation by GET.
         """
-        limits, caller = self.services.limits, actor or stranger(address)
+        limits, caller = self.services.limits, actor or anonymous_actor(address)
         await self.count_size(asked.size, caller)
         known = self._documents.find(asked.query, asked.operation_name)
         if known is None:
@@ -94,7 +94,7 @@ class Executor:
         if asked.is_safe and known.kind is OperationType.MUTATION:
             raise MethodNotAllowed(path="A mutation", method="GET", allowed="POST")
         if actor is None:
-            await count_stranger(limits, address, known.units - 1)
+            await count_anonymous(limits, address, known.units - 1)
         return known
 
     async def run(

@@ -1,1 +1,1 @@
-"""Carriers: who brings texts to handsets."""
+"""Carriers."""

@@ -1,4 +1,4 @@
-"""Ways to send mail: an SMTP server, or a folder where it can be read."""
+"""Mailers: an SMTP server, or a folder."""
 
 from app.domain.accounts.mailer import Mailer
 from app.providers.mail.folder import Folder
@@ -9,7 +9,7 @@ FOLDER = "mail"
 
 
 def open_mail(settings: Settings) -> Mailer:
-    """Return what sends mail: the SMTP server that the settings name, or else a folder beside the data."""
+    """Return the mailer: the configured SMTP server, or else a folder in the data folder."""
     sender = settings.mail_from
     if settings.smtp_url is None:
         return Folder(settings.data / FOLDER, sender)

@@ -10,7 +10,7 @@ from app.domain.kernel.clock import Clock
 
 
 def enclose(mail: Mail, sender: str) -> EmailMessage:
-    """Return a mail in text and HTML, marked so that programs which answer mails do not answer it."""
+    """Return a mail in text and HTML, marked as automatic so that auto-responders do not answer it."""
     message = EmailMessage(policy=SMTP)
     message["From"] = sender
     message["To"] = _address(mail.to)
@@ -24,6 +24,6 @@ def enclose(mail: Mail, sender: str) -> EmailMessage:
 
 
 def _address(text: str) -> Address:
-    """Return an address as the text has it: nothing in it is decoded."""
+    """Return an address without decoding of encoded words."""
     name, _, domain = text.rpartition("@")
     return Address(username=name, domain=domain)

@@ -1,4 +1,4 @@
-"""Writes mails to a folder, for development and trials."""
+"""Writes mails to a folder, for development."""
 
 import asyncio
 from pathlib import Path
@@ -13,19 +13,19 @@ log = structlog.get_logger(__name__)
 
 
 class Folder:
-    """Writes each mail to a file that only its owner can read, and says in the log where."""
+    """Writes each mail to a file that only its owner can read, and logs its path."""
 
     def __init__(self, folder: Path, sender: str) -> None:
         self._folder = folder
         self._sender = sender
 
     async def send(self, mail: Mail) -> None:
-        """Write a mail down; raise `MailNotSent` where the folder cannot be written to."""
+        """Write a mail; raise `MailNotSent` when the folder is not writable."""
         try:
             path = await asyncio.to_thread(self._write, mail)
         except (OSError, ValueError) as problem:
             raise MailNotSent(str(problem)) from problem
-        log.info("mail written; no SMTP server is set", subject=mail.subject, path=str(path))
+        log.info("mail_written", subject=mail.subject, path=str(path))
 
     def _write(self, mail: Mail) -> Path:
         message = enclose(mail, self._sender)

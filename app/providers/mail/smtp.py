@@ -13,14 +13,13 @@ TIMEOUT_SECONDS = 20.0
 
 
 class InvalidMailServer(Exception):
-    """The address of the mail server is not one."""
+    """The URL of the mail server is invalid."""
 
 
 class Smtp:
-    """Sends each mail over a connection of its own.
+    """Sends each mail over a new connection.
 
-    `smtps://` speaks TLS from the start; `smtp://` turns to TLS (STARTTLS) where the server offers it, and never sends
-    a password without.
+    `smtps://` uses TLS from the start; `smtp://` uses STARTTLS if the server offers it, and requires it for a password.
     """
 
     def __init__(self, url: str, sender: str) -> None:

@@ -1,1 +1,1 @@
-"""HTTP to addresses that users have chosen: fast, and closed to everything that is not public."""
+"""HTTP client for user-supplied URLs, restricted to public addresses (SSRF protection)."""

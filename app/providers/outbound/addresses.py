@@ -1,7 +1,7 @@
 """Network addresses that outbound requests may reach.
 
-The lists follow the IANA special-purpose registries (RFC 6890) and are stricter: an address that only stands for
-another one (NAT64, 6to4, Teredo, mapped) is refused whatever it stands for.
+The lists follow the IANA special-purpose registries (RFC 6890) and are stricter: an address that embeds another one
+(NAT64, 6to4, Teredo, mapped) is always refused.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 Network = IPv4Network | IPv6Network
 
 LOOPBACK: Sequence[Network] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
-"""What is allowed beside the public addresses while the service is in development."""
+"""Addresses also allowed in development."""
 
 REFUSED_IPV4: Sequence[Network] = tuple(
     map(
@@ -52,12 +52,12 @@ REFUSED_IPV6: Sequence[Network] = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address belongs to the public internet; raise `ValueError` where it is not an address."""
+    """Return whether an address is public; raise `ValueError` for an invalid one."""
     found = ip_address(address)
     return not any(found in network for network in (REFUSED_IPV4 if found.version == 4 else REFUSED_IPV6))
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Tell whether an address belongs to one of the networks; raise `ValueError` where it is not an address."""
+    """Return whether an address is in one of the networks; raise `ValueError` for an invalid one."""
     found = ip_address(address)
     return any(found in network for network in networks)

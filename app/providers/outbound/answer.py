@@ -24,7 +24,7 @@ KEEP_ALIVE = re.compile(rb"timeout=([0-9]{1,4})", re.IGNORECASE)
 
 
 class Answer(NamedTuple):
-    """The beginning of an answer."""
+    """The beginning of a response."""
 
     status: int
     raw_headers: Mapping[bytes, bytes]
@@ -33,21 +33,21 @@ class Answer(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return what was kept of the headers; their names are lower case."""
+        """Return the kept headers; names are lower case."""
         kept = self.raw_headers.items()
         return {name.decode("latin-1"): value.strip()[:VALUE_KEPT].decode("latin-1") for name, value in kept}
 
     @property
     def idle_limit(self) -> float | None:
-        """Return for how many seconds the peer keeps the connection, where it says so."""
+        """Return the peer's keep-alive timeout in seconds, if stated."""
         found = KEEP_ALIVE.search(self.raw_headers.get(b"keep-alive", b""))
         return float(found[1]) if found else None
 
 
 class AnswerReader:
-    """Reads one answer after another from what one connection brings.
+    """Parses the responses of one connection.
 
-    Interim answers (1xx) are skipped. A body is read up to 16 KiB; what is longer is cut, and so is the connection.
+    Interim responses (1xx) are skipped. A body is read up to 16 KiB; the connection is closed after a longer one.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class AnswerReader:
         self.start()
 
     def start(self, kept: int = BODY_KEPT) -> None:
-        """Expect the next answer, and keep so many bytes of its body."""
+        """Prepare for the next response; keep at most `kept` bytes of its body."""
         self._kept = kept
         self.is_complete = False
         self._status = 0
@@ -67,7 +67,7 @@ class AnswerReader:
         self._is_reusable = False
 
     def feed(self, data: bytes) -> bool:
-        """Take what came; return True when the answer is complete. Raise `ExchangeFailed` where it is none."""
+        """Parse data; return True when the response is complete. Raise `ExchangeFailed` for invalid HTTP."""
         self._received += len(data)
         try:
             self._parser.feed_data(data)
@@ -80,12 +80,12 @@ class AnswerReader:
         return self.is_complete
 
     def end(self) -> bool:
-        """Take that nothing more comes; return True when the answer is complete by that."""
+        """Handle the end of the stream; return True when it completes the response."""
         self.is_complete = self.is_complete or (self._status > 0 and not self._is_delimited)
         return self.is_complete
 
     def answer(self) -> Answer:
-        """Return the answer that is complete."""
+        """Return the complete response."""
         return Answer(self._status, self._headers, self._body, self._is_reusable)
 
     def _cut_what_is_long(self) -> None:
@@ -95,12 +95,12 @@ class AnswerReader:
             raise ExchangeFailed(PostError.too_large)
 
     def on_message_begin(self) -> None:
-        """Note that an answer begins; where one is complete, nobody asked for another."""
+        """Handle the start of a response; an unrequested one makes the connection unusable."""
         if self.is_complete:
             self._is_reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; those of a trailer are dropped."""
+        """Keep a header; trailers are dropped."""
         if self._status:
             return
         name = name.lower()
@@ -112,7 +112,7 @@ class AnswerReader:
             self._headers[name] = value
 
     def on_headers_complete(self) -> None:
-        """Note the status, unless it is an interim one."""
+        """Keep the status, unless it is an interim one."""
         status = self._parser.get_status_code()
         if self.is_complete:
             return
@@ -131,7 +131,7 @@ class AnswerReader:
         self._body_size += len(data)
 
     def on_message_complete(self) -> None:
-        """Note that the answer is complete, unless it is an interim one."""
+        """Mark the response as complete, unless it is an interim one."""
         self.is_complete = self.is_complete or self._status > 0
 
 

@@ -26,7 +26,7 @@ IDLE_CONNECTIONS = 256
 ADDRESSES_TRIED = 3
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""Looks a host up: its addresses, the best first, and none where there is no such host."""
+"""Returns the addresses of a host, the best first; none for an unknown host."""
 
 
 class WebhookPoster:
@@ -57,15 +57,15 @@ class WebhookPoster:
         self._pool = Pool(IDLE_LIMIT, IDLE_CONNECTIONS)
 
     def check(self, url: str) -> str:
-        """Return the URL in its normal form; raise `InvalidUrl` where it could never be posted to."""
+        """Return the normalized URL; raise `InvalidUrl` when it can never be posted to."""
         return self._guard.check(url)
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Post the body once; raise `ValueError` for headers that are not ASCII or hold a line break."""
+        """Post the body once; raise `ValueError` for headers with a line break or characters outside ASCII."""
         return await self._send(url, partial(_request, "POST", headers=headers, body=body), self._timeout, BODY_KEPT)
 
     async def get(self, url: str, headers: Mapping[str, str], seconds: float, kept: int) -> Reply:
-        """Read what stands at a URL, `kept` bytes at most, within so many `seconds` of asking; as safe as posts are."""
+        """Fetch at most `kept` bytes of a URL within `seconds`, with the same checks as for posts."""
         return await self._send(url, partial(_request, "GET", headers=headers, body=b""), seconds, kept)
 
     async def _send(self, url: str, write: Callable[[Target], bytes], seconds: float, kept: int) -> Reply:
@@ -83,7 +83,7 @@ class WebhookPoster:
         return _reply(answer, connection.address, time.perf_counter() - started)
 
     async def close(self) -> None:
-        """End every idle connection."""
+        """Close all idle connections."""
         self._pool.close()
         self._resolver.close()
         await asyncio.sleep(0)

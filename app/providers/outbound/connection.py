@@ -11,11 +11,11 @@ from app.providers.outbound.failure import ExchangeFailed
 from app.providers.outbound.limit import Limit
 
 Key = tuple[str, str]
-"""What a connection is good for: scheme, host and port of a URL, and the address that was checked."""
+"""The key of reusable connections: scheme, host and port of a URL, and the checked address."""
 
 
 class Connection(asyncio.Protocol):
-    """Carries one exchange after another; ends as soon as anything comes that was not asked for."""
+    """Sends one request after another; closes on unrequested data."""
 
     def __init__(self, key: Key) -> None:
         self.key = key
@@ -26,7 +26,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def address(self) -> str:
-        """Return the address that is connected to."""
+        """Return the address of the peer."""
         return self.key[1]
 
     async def exchange(self, request: bytes, seconds: float, kept: int = BODY_KEPT) -> Answer:
@@ -49,25 +49,25 @@ class Connection(asyncio.Protocol):
             limit.cancel()
 
     def is_fresh(self) -> bool:
-        """Tell whether an idle connection can be used again: its peer has neither closed it nor sent anything."""
+        """Return whether an idle connection can be reused: its peer has neither closed it nor sent data."""
         return not self._transport.is_closing() and self._loop.time() < self.expires_at and not self._poll.poll(0)
 
     def is_settled(self) -> bool:
-        """Tell whether everything that was asked has left, and nothing has come that was not asked for."""
+        """Return whether the request was sent completely, and no unrequested data was received."""
         return not self._transport.is_closing() and self._transport.get_write_buffer_size() == 0
 
     def abort(self) -> None:
-        """End at once, without waiting for the peer."""
+        """Close at once, without waiting for the peer."""
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport."""
+        """Store the transport."""
         self._transport = cast(asyncio.Transport, transport)
         self._poll = select.poll()
         self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
-        """Read a part of the answer."""
+        """Parse a part of the response."""
         waiter = self._waiter
         if waiter is None or waiter.done():
             self.abort()
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
             self._fail(failure.error)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Complete an answer that lasts until the end of the connection; fail any other."""
+        """Complete a response that ends with the connection; fail any other."""
         waiter = self._waiter
         if waiter is None or waiter.done():
             return

@@ -12,14 +12,14 @@ NO_STORE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 
 
 class DocumentReader:
-    """Reads documents where posts could go as well; an address that is not public is refused."""
+    """Fetches documents from URLs that may be posted to; other addresses are refused."""
 
     def __init__(self, poster: WebhookPoster, user_agent: str) -> None:
         self._poster = poster
         self._headers = {**HEADERS, "user-agent": user_agent}
 
     async def fetch(self, url: str) -> Fetched:
-        """Read the document at an address; raise `Unfetched`."""
+        """Fetch the document of a URL; raise `Unfetched`."""
         reply = await self._poster.get(url, self._headers, TIMEOUT, MAX_BYTES + 1)
         if reply.status is None:
             raise Unfetched(f"its address could not be read ({reply.error}).")
@@ -29,7 +29,7 @@ class DocumentReader:
 
 
 def _max_age(cache_control: str) -> float | None:
-    """Return for how many seconds an answer is fresh (RFC 9111, 5.2.2)."""
+    """Return the seconds that a response is fresh (RFC 9111, 5.2.2)."""
     if NO_STORE.search(cache_control):
         return 0.0
     found = MAX_AGE.search(cache_control)

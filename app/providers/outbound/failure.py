@@ -1,10 +1,10 @@
-"""Reasons for a failed exchange."""
+"""Failures of a request."""
 
 from app.domain.webhooks.poster import PostError
 
 
 class ExchangeFailed(Exception):
-    """No HTTP answer came, for the reason that `error` names."""
+    """No HTTP response was received, for the reason `error`."""
 
     def __init__(self, error: PostError) -> None:
         super().__init__(error)

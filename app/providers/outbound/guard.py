@@ -9,7 +9,7 @@ from app.providers.outbound.target import Target, read_url
 
 
 class Guard:
-    """Says which URLs and which addresses may be posted to: the public ones, and those in `allow_networks`."""
+    """Allows URLs and addresses that are public or in `allow_networks`."""
 
     def __init__(self, allow_http: bool, allow_networks: Sequence[Network]) -> None:
         self._allow_http = allow_http
@@ -17,11 +17,11 @@ class Guard:
         self.allows = lru_cache(maxsize=4096)(self._allows)
 
     def read(self, url: str) -> Target:
-        """Read a URL; raise `InvalidUrl`, whose text says what is wrong."""
+        """Return the target of a URL; raise `InvalidUrl` with the reason."""
         return read_url(url, self._allow_http)
 
     def check(self, url: str) -> str:
-        """Return the URL in its normal form; raise `InvalidUrl` where it could never be posted to.
+        """Return the normalized URL; raise `InvalidUrl` when it can never be posted to.
 
         Names are not looked up here: what they stand for is checked at every post.
         """
@@ -38,5 +38,5 @@ class Guard:
         return True
 
     def _allows(self, address: str) -> bool:
-        """Tell whether an address may be connected to."""
+        """Return whether a connection to an address is allowed."""
         return is_within(address, self._allow_networks) or is_public(address)

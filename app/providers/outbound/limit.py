@@ -1,4 +1,4 @@
-"""Time limits of exchanges."""
+"""Time limits of requests."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -9,10 +9,10 @@ LOOK_SECONDS = 0.05
 
 
 class Limit:
-    """Calls `expire` when a peer has had its seconds, unless it is cancelled.
+    """Calls `expire` after the time limit of a peer, unless cancelled.
 
-    Before it does, the loop gets one more look at what has come. On a busy machine it is often this process that was
-    held up: what the peer did in time then lies unread, and the timer rings before it is taken up.
+    The event loop first gets `LOOK_SECONDS` to read received data: when this process was blocked, the timer fires
+    before data that arrived in time is read.
     """
 
     def __init__(self, seconds: float, expire: Callable[[], object]) -> None:
@@ -21,7 +21,7 @@ class Limit:
         self._timer = self._loop.call_later(seconds, self._look)
 
     def cancel(self) -> None:
-        """Let the peer take as long as it likes."""
+        """Cancel the limit."""
         self._timer.cancel()
 
     def _look(self) -> None:
@@ -30,7 +30,7 @@ class Limit:
 
 @asynccontextmanager
 async def limited(seconds: float) -> AsyncGenerator[None]:
-    """Raise `TimeoutError` where a block waits for a peer for too long."""
+    """Raise `TimeoutError` when a block waits for a peer for too long."""
     async with asyncio.timeout(None) as timeout:
         limit = Limit(seconds, partial(timeout.reschedule, 0))
         try:

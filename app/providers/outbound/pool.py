@@ -5,7 +5,7 @@ import asyncio
 from app.providers.outbound.connection import Connection, Key
 
 MARGIN = 1.0
-"""How many seconds before its peer would close it a connection is given up: no request crosses the closing."""
+"""Seconds before the peer's timeout at which a connection is closed, so that no request meets the peer's close."""
 
 
 class Pool:
@@ -19,7 +19,7 @@ class Pool:
         self._sweeper: asyncio.TimerHandle | None = None
 
     def take(self, key: Key) -> Connection | None:
-        """Return the connection that was used last, if one can still be used."""
+        """Return the most recently used connection that is still usable."""
         idle = self._idle.get(key)
         while idle:
             connection = idle.pop()
@@ -30,7 +30,7 @@ class Pool:
         return None
 
     def keep(self, connection: Connection, peer_limit: float | None) -> None:
-        """Keep a connection, for less than the `peer_limit` that its peer has told."""
+        """Keep a connection, for less than the peer's `peer_limit`."""
         limit = self._idle_limit if peer_limit is None else min(self._idle_limit, peer_limit - MARGIN)
         if limit <= 0 or self._count >= self._capacity or not connection.is_settled():
             connection.abort()
@@ -43,14 +43,14 @@ class Pool:
             self._sweeper = loop.call_later(self._idle_limit, self._sweep)
 
     def close(self) -> None:
-        """End every idle connection."""
+        """Close all idle connections."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         for connection in self._drain():
             connection.abort()
 
     def _sweep(self) -> None:
-        """End what has been idle for too long; look again later if anything is left."""
+        """Close expired connections; repeat later if any are left."""
         self._sweeper = None
         for connection in self._drain():
             if connection.is_fresh():

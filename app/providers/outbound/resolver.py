@@ -7,18 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 THREADS = 32
 HELD = 1.0
-"""For how many seconds an answer is good."""
+"""The seconds for which a result is cached."""
 
 
 class Resolver:
-    """Looks up in threads of its own, one for a host at a time: a name server that is dead holds up nobody else."""
+    """Resolves in its own threads, one look-up per host at a time, so that a slow name server delays no other host."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "outbound-dns")
         self._asked: dict[str, asyncio.Future[list[str]]] = {}
 
     async def look_up(self, host: str) -> Sequence[str]:
-        """Return the addresses of a host, the best first; none where there is no such host."""
+        """Return the addresses of a host, the best first; none for an unknown host."""
         asked = self._asked.get(host)
         if asked is None:
             loop = asyncio.get_running_loop()
@@ -27,7 +27,7 @@ class Resolver:
         return await asyncio.shield(asked)
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Shut the threads down."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

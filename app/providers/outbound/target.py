@@ -40,7 +40,7 @@ class Target:
 
 @lru_cache(maxsize=1024)
 def read_url(url: str, allow_http: bool) -> Target:
-    """Read a URL; raise `InvalidUrl`, whose text says what is wrong."""
+    """Return the target of a URL; raise `InvalidUrl` with the reason."""
     parts = _split(url)
     scheme = _scheme(parts["scheme"], allow_http)
     host, port = _host_and_port(parts["authority"], scheme)
@@ -94,7 +94,7 @@ def _host(given: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """Return the host as it stands in the DNS (IDNA 2008, mapped by UTS 46: full-width digits become digits)."""
+    """Return the host in its DNS form (IDNA 2008, mapped by UTS 46: full-width digits become digits)."""
     if host.isascii() and "xn--" not in host:
         return host
     try:
@@ -104,7 +104,7 @@ def _ascii(host: str) -> str:
 
 
 def _ipv4(host: str) -> str:
-    """Refuse every spelling but the dotted one of four decimal numbers: look-ups would read 127.1 as 127.0.0.1."""
+    """Refuse every form but four decimal numbers: a resolver would read 127.1 as 127.0.0.1."""
     try:
         return str(IPv4Address(host))
     except ValueError:
@@ -121,7 +121,7 @@ def _ipv6(host: str) -> str:
 
 
 def _is_number(host: str) -> bool:
-    """Tell whether look-ups would take a host for an IPv4 address: its last label is a number."""
+    """Return whether a resolver would read a host as an IPv4 address: its last label is a number."""
     return NUMBER.fullmatch(host.rpartition(".")[2]) is not None
 
 

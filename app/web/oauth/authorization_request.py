@@ -1,4 +1,4 @@
-"""What a client sends, as Authlib reads it."""
+"""Authorization server requests in Authlib's form."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from app.http.body import FORM, media_type_of, parse_form, read_body
 
 MAX_BODY = 64 * 1024
 REPEATABLE = frozenset({"resource"})
-"""What may be sent more than once (RFC 8707, 2)."""
+"""Parameters that may be repeated (RFC 8707, 2)."""
 
 Parameters = dict[str, list[str]]
 
 
 class Payload(OAuth2Payload):
-    """The parameters of a request. One without a value counts as left out (RFC 6749, 3.1 and 3.2)."""
+    """The parameters of a request. One without a value is ignored (RFC 6749, 3.1 and 3.2)."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._lists = {name: values for name, values in parameters.items() if any(values)}
@@ -38,12 +38,12 @@ class Payload(OAuth2Payload):
 class Asked(OAuth2Request):
     """A request to the authorization server.
 
-    `uri` is the address by which clients know the endpoint, and not the one that a proxy calls it at: Authlib refuses
-    what is neither https nor of this machine. `scopes` and `resource` are what is made of the parameters.
+    `uri` is the public URL of the endpoint, not the internal one behind a proxy, because Authlib requires https or
+    loopback. `scopes` and `resource` are derived from the parameters.
     """
 
     def __init__(self, method: str, uri: str, parameters: Parameters, headers: Mapping[str, str] | None = None) -> None:
-        # Authlib takes what comes third for a body, in silence.
+        # Authlib's third positional argument is the body.
         super().__init__(method, uri, headers=headers or {})
         self.payload: Any = Payload(parameters)
         self.client: Any = None
@@ -58,7 +58,7 @@ class Asked(OAuth2Request):
 
     @property
     def resources(self) -> Sequence[str]:
-        """Return every resource that is named."""
+        """Return all `resource` parameters."""
         return self.payload.datalist.get("resource", [])
 
     def query(self) -> str:
@@ -66,7 +66,7 @@ class Asked(OAuth2Request):
         return urlencode(self.payload.datalist, doseq=True)
 
     def find_repeated(self) -> str | None:
-        """Return a parameter that was sent more than once and must not be."""
+        """Return a repeated parameter that must not be repeated."""
         lists: Mapping[str, list[str]] = self.payload.datalist
         return next((name for name, values in lists.items() if len(values) > 1 and name not in REPEATABLE), None)
 
@@ -77,7 +77,7 @@ def read_query(request: Request) -> Parameters:
 
 
 async def read_form(request: Request, uri: str) -> Asked:
-    """Return what a form asks for; raise `InvalidRequestError`."""
+    """Return the request of a form; raise `InvalidRequestError`."""
     if media_type_of(request.headers.get("content-type", "")) != FORM:
         raise InvalidRequestError(f"Send the parameters as {FORM}.")
     asked = Asked(request.method, uri, _parse(await read_limited(request)), request.headers)
@@ -87,7 +87,7 @@ async def read_form(request: Request, uri: str) -> Asked:
 
 
 async def read_limited(request: Request) -> bytearray:
-    """Return the body; raise `InvalidRequestError` where it is larger than 64 KiB."""
+    """Return the body; raise `InvalidRequestError` above 64 KiB."""
     try:
         return await read_body(request, MAX_BODY)
     except BodyTooLarge:

@@ -1,4 +1,4 @@
-"""The page on which a user signs in, sees what an application asks for, and decides (RFC 6749, 4.1.1)."""
+"""The consent page, where a user signs in and allows or denies an application's request (RFC 6749, 4.1.1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,20 +43,20 @@ PARAMETERS = (
     "resource",
 )
 MAX_ASKED = 4096
-"""How many bytes the parameters of a request may have together: they are kept before anybody has signed in."""
+"""Maximum total size of a request's parameters in bytes; the page carries them before a sign-in."""
 
-NOTHING_CHOSEN = "Tick at least one of the things that the application may do."
+NOTHING_CHOSEN = "Select at least one permission for the application."
 NOT_DECIDED = "Press Allow or Deny to decide."
 SIGNED_OUT = "You were signed out. Sign in to decide."
 ALLOWED = "allow:"
-"""How the names of the checkboxes begin. Each has a name of its own, so that a form holds each once."""
+"""Prefix of the checkboxes' names, one name per scope."""
 
 
 Found = tuple[Client, Description | None]
 
 
 class AuthorizationRefused(DomainError):
-    """An application asked for access in a way that it cannot be told about; the page says what is wrong."""
+    """An application sent an authorization request whose error cannot be sent to it; the page shows the reason."""
 
     code = "authorization_refused"
     status = 400
@@ -65,7 +65,7 @@ class AuthorizationRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a client asks of a user, and the handle that the page carries; `opened` is what it says."""
+    """A client's request and its handle for the page; `opened` is the decrypted handle."""
 
     client: Client
     asked: Asked
@@ -74,7 +74,7 @@ class Question:
 
 
 class Authorize:
-    """Shows the page, and takes the decision."""
+    """Shows the consent page, and processes the decision."""
 
     def __init__(self, services: Services, browser: Browser) -> None:
         self._services = services
@@ -83,10 +83,10 @@ class Authorize:
         self._uri = f"{services.oauth.issuer}{PATH}"
 
     async def show(self, request: Request) -> Response:
-        """Show the page; what is wrong goes to the application, unless it is the application or its address.
+        """Show the page; redirect errors to the application, unless the client or its redirect URI is invalid.
 
-        Anybody can bring an application. It is not sent to until somebody has pressed a button, or every address of
-        the world could be reached through this one (RFC 9700, 4.11.2).
+        Anybody can register an application. Therefore a browser is redirected to it only after the user presses a
+        button; otherwise this endpoint would be an open redirector (RFC 9700, 4.11.2).
         """
         try:
             await self._browser.admit(request)
@@ -97,7 +97,7 @@ class Authorize:
             return self._refuse(request, translate(cause))
 
     async def decide(self, request: Request) -> Response:
-        """Take the decision of who is signed in, or signs in with it; each request is answered once."""
+        """Process the decision of a signed-in user, or of one who signs in with it; each request is granted once."""
         try:
             await self._browser.admit(request)
             return await self._decide(request)
@@ -111,7 +111,7 @@ class Authorize:
         _check_size(parameters)
         client, description = await self._get_client(request, parameters)
         asked = Asked("GET", self._uri, parameters)
-        async with open_unit_of(self._services, _nobody()) as unit:
+        async with open_unit_of(self._services, _anonymous()) as unit:
             server = Server(unit, self._authority, client=client)
             try:
                 await greenlet_spawn(server.validate_consent, asked)
@@ -129,7 +129,7 @@ class Authorize:
             case "sign_out":
                 return await self._sign_out(request, question)
             case "deny":
-                return await self._answer(question, _nobody(), None)
+                return await self._answer(question, _anonymous(), None)
             case "allow" | None:
                 return await self._allow(request, question, form)
             case _:
@@ -164,7 +164,7 @@ class Authorize:
         return await self._answer(question, actor_of(user, request_id()), given)
 
     async def _answer(self, question: Question, actor: Actor, given: Consent | None) -> Response:
-        """Send the browser back with a code, or with the error that nothing was granted."""
+        """Redirect to the application with a code, or with the error `access_denied`."""
         asked = question.asked
         async with open_unit_of(self._services, actor) as unit:
             client = await self._note_grant(unit, question) if given else question.client
@@ -177,14 +177,14 @@ class Authorize:
         return cast(Response, answer)
 
     async def _note_grant(self, unit: UnitOfWork, question: Question) -> Client:
-        """Note that a request is granted, for the first time; keep its client if it is new, and return it."""
+        """Record that a request is granted, once; store its client's new metadata, and return the client."""
         handle, client = question.opened, question.client
         if handle is None or not await consent.answer(unit, self._authority.tokens, handle):
-            raise _over()
+            raise _expired()
         if handle.description:
             client = await clients.remember(unit, handle.description, handle.sealed_at)
         if client.revoked_at or not redirects.allows(client.redirect_uris, question.asked.payload.redirect_uri):
-            raise _over()
+            raise _expired()
         return client
 
     async def _sign_out(self, request: Request, question: Question) -> Response:
@@ -193,7 +193,7 @@ class Authorize:
         return response
 
     async def _get_client(self, request: Request, parameters: Parameters) -> Found:
-        """Return a client whose redirect URI is good: only then is anybody told anything there."""
+        """Return a client that has registered the redirect URI; otherwise no error may be redirected there."""
         ids, uris = parameters.get("client_id", []), parameters.get("redirect_uri", [])
         if len(ids) != 1 or len(uris) != 1:
             raise AuthorizationRefused(reason="The request must have one client_id and one redirect_uri.")
@@ -205,8 +205,8 @@ class Authorize:
         return client, description
 
     async def _find_client(self, request: Request, client_id: str) -> tuple[Client | None, Description | None]:
-        """Return a client, and what its document says where that was read now; it is stored when it is connected."""
-        async with open_unit_of(self._services, _nobody()) as unit:
+        """Return a client, with its metadata document if fetched now; the consent stores it."""
+        async with open_unit_of(self._services, _anonymous()) as unit:
             client = await queries.find_client(unit, client_id)
         if not documents.is_address(client_id, allow_http=self._authority.allow_http):
             return client, None
@@ -224,18 +224,18 @@ class Authorize:
     async def _get_question(self, handle: str) -> Question:
         opened = consent.unseal(self._authority.seal, handle, self._services.clock.now())
         if opened is None:
-            raise _over()
+            raise _expired()
         asked = Asked("GET", self._uri, opened.parameters)
-        async with open_unit_of(self._services, _nobody()) as unit:
+        async with open_unit_of(self._services, _anonymous()) as unit:
             client = await queries.find_client(unit, opened.client_id)
             if opened.description:
                 client = clients.described(opened.description)
             if client is None:
-                raise _over()
+                raise _expired()
             try:
                 await greenlet_spawn(Server(unit, self._authority, client=client).validate_consent, asked)
             except OAuth2Error:
-                raise _over() from None
+                raise _expired() from None
         return Question(client, asked, handle, opened)
 
     def _ask_again(
@@ -259,7 +259,7 @@ class Authorize:
         client, asked = question.client, question.asked
         apart = self._authority.resources.apart(asked.resource)
         ticked = asked.scopes - apart if chosen is None else chosen
-        is_stranger = signed_in is not None and client.account_id not in (None, signed_in.account.id)
+        is_of_other_account = signed_in is not None and client.account_id not in (None, signed_in.account.id)
         values = {
             "path": PATH,
             "client": client,
@@ -269,26 +269,23 @@ class Authorize:
             "scopes": _listed(asked.scopes - apart, ticked),
             "apart": _listed(asked.scopes & apart, ticked),
             "email": "",
-            "error": str(consent.NotForThisAccount(name=client.name)) if is_stranger else None,
+            "error": str(consent.NotForThisAccount(name=client.name)) if is_of_other_account else None,
             **context,
         }
         return self._browser.page(request, "authorize.html", **values)
 
     def _chosen(self, form: Mapping[str, str], asked: Asked) -> frozenset[str]:
-        """Return what of the scopes the user left ticked, or ticked.
-
-        A browser says which button was pressed. Where nothing says so, no person has changed anything on the page.
-        """
+        """Return the selected scopes; the preselected ones when the form names no button."""
         if "decision" not in form:
             return asked.scopes - self._authority.resources.apart(asked.resource)
         ticked = frozenset(name.removeprefix(ALLOWED) for name in form if name.startswith(ALLOWED))
         return asked.scopes & (ticked | REQUIRED)
 
     def _tell(self, request: Request, client: Client, answer: Response, error: OAuth2Error) -> Response:
-        """Return the answer that tells an application what is wrong, or, where it is a stranger, a page that does."""
+        """Return the error redirect for an account's own client; for any other, a page with the error."""
         if client.kind == ClientKind.managed:
             return answer
-        reason = f"The application asked in a way that cannot be answered. {_words(error)}"
+        reason = f"The application sent an invalid request. {_words(error)}"
         return self._refuse(request, AuthorizationRefused(reason=reason), answer.headers["location"])
 
     def _refuse(self, request: Request, error: DomainError, back: str = "") -> Response:
@@ -301,7 +298,7 @@ class Authorize:
 
 
 def _listed(asked: frozenset[str], ticked: frozenset[str]) -> list[dict[str, Any]]:
-    """Return the scopes as the page lists them, in the order of the catalogue."""
+    """Return the scopes for the page, in the order of the catalogue."""
     return [
         {"name": f"{ALLOWED}{scope}", "words": WORDS[scope], "stays": scope in REQUIRED, "is_ticked": scope in ticked}
         for scope in Scope
@@ -316,19 +313,19 @@ def _refusal(server: Server, asked: Asked, error: OAuth2Error) -> Response:
 
 
 def _words(error: OAuth2Error) -> str:
-    return error.description or "The request cannot be understood."
+    return error.description or "The request is invalid."
 
 
 def _check_size(parameters: Parameters) -> None:
     sizes = (len(name) + len(value.encode()) for name, values in parameters.items() for value in values)
     if sum(sizes) > MAX_ASKED:
-        raise AuthorizationRefused(reason=f"The application asked with more than {MAX_ASKED} bytes of parameters.")
+        raise AuthorizationRefused(reason=f"The application sent more than {MAX_ASKED} bytes of parameters.")
 
 
-def _nobody() -> Actor:
+def _anonymous() -> Actor:
     return Actor(0, frozenset(), "nobody", request_id())
 
 
-def _over() -> AuthorizationRefused:
-    reason = "This page was answered, or is too old. Go back to the application and connect it again."
+def _expired() -> AuthorizationRefused:
+    reason = "This page was already used, or has expired. Go back to the application and connect it again."
     return AuthorizationRefused(reason=reason)

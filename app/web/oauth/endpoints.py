@@ -1,4 +1,4 @@
-"""The endpoints that applications call themselves: tokens, revocation, registration."""
+"""The token, revocation and registration endpoints."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -19,7 +19,7 @@ from app.domain.oauth import access_tokens, clients
 from app.domain.oauth.access_tokens import AccessToken, BadToken
 from app.domain.oauth.redirects import InvalidRedirectUri
 from app.domain.oauth.resources import join
-from app.http.anonymous import count_stranger
+from app.http.anonymous import count_anonymous
 from app.http.body import JSON, parse_object
 from app.http.client_address import address_of
 from app.http.cors import Endpoint, shared
@@ -34,7 +34,7 @@ from app.web.oauth.server import NO_STORE, Server, described
 from app.web.oauth.units import open_unit_of
 
 FALLBACK_PATH = "/token"
-"""Where the Python SDK of the tool protocol (2.3) refreshes after a restart: it forgets what it discovered."""
+"""The path where the Python SDK of the tool protocol (2.3) refreshes after a restart without discovery."""
 
 REFUSED = (400, 401)
 
@@ -50,7 +50,7 @@ def routes(services: Services) -> list[Route]:
 
 
 class Endpoints:
-    """What applications ask for without a browser. A transaction is committed before its answer is given."""
+    """The endpoints. A transaction is committed before its response is sent."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -59,9 +59,9 @@ class Endpoints:
     async def give_tokens(self, request: Request) -> Response:
         """Exchange a code or a refresh token."""
         asked = await read_form(request, f"{self._authority.issuer}{TOKEN_PATH}")
-        # Before the transaction: looking for a key takes a connection of its own.
+        # Before the transaction, because the key look-up uses its own connection.
         signer = await self._authority.key_ring.current()
-        async with open_unit_of(self._services, _nobody()) as unit:
+        async with open_unit_of(self._services, _anonymous()) as unit:
             server = Server(unit, self._authority, signer)
             answer = await greenlet_spawn(server.create_token_response, asked)
         if answer.status_code == 200:
@@ -70,34 +70,34 @@ class Endpoints:
         return answer
 
     async def revoke(self, request: Request) -> Response:
-        """Take back a token, and the grant with it (RFC 7009). A token that is unknown is revoked already."""
+        """Revoke a token with its grant (RFC 7009). An unknown token succeeds."""
         asked = await read_form(request, f"{self._authority.issuer}{REVOKE_PATH}")
         access_token = await self._read(asked.form.get("token", ""))
-        async with open_unit_of(self._services, _nobody()) as unit:
+        async with open_unit_of(self._services, _anonymous()) as unit:
             server = Server(unit, self._authority, access_token=access_token)
             answer = await greenlet_spawn(server.create_endpoint_response, "revocation", asked)
         return cast(Response, answer)
 
     async def register(self, request: Request) -> Response:
-        """Take a client that registers itself (RFC 7591)."""
+        """Register a client (RFC 7591)."""
         metadata = await _read_json(request)
         await check_rate(self._services, request)
-        async with open_unit_of(self._services, _nobody()) as unit:
+        async with open_unit_of(self._services, _anonymous()) as unit:
             client, secret = await clients.register(unit, self._authority.tokens, metadata)
         return Response(orjson.dumps(_registered(client, secret)), 201, NO_STORE, JSON)
 
     def plain(self, endpoint: Endpoint, counted: Collection[int] = REFUSED) -> Endpoint:
-        """Return an endpoint whose refusals are the bare JSON of RFC 6749, 5.2.
+        """Return an endpoint with error responses according to RFC 6749, 5.2.
 
-        Answers of some statuses count for the network. Beyond its limit they come a moment later, and are the same:
-        a client that asks with a token that has ended must hear that, however much others in its network ask.
+        Responses with a status in `counted` count for the network. Above its limit they are delayed but not replaced:
+        a client with an ended token must get that error, however many requests others in its network send.
         """
 
         async def answer(request: Request) -> Response:
             response = await _answer(endpoint, request)
             if response.status_code in counted:
                 with suppress(RateLimited):
-                    await count_stranger(self._services.limits, address_of(request))
+                    await count_anonymous(self._services.limits, address_of(request))
             return response
 
         return answer
@@ -116,7 +116,7 @@ class Endpoints:
 
 
 def _registered(client: Client, secret: str | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "client_id": client.client_id,
         "client_id_issued_at": int(client.created_at.timestamp()),
         "client_name": client.name,
@@ -127,8 +127,8 @@ def _registered(client: Client, secret: str | None) -> dict[str, Any]:
         "scope": join(client.scopes),
     }
     if client.client_uri:
-        told["client_uri"] = client.client_uri
-    return told | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {})
+        metadata["client_uri"] = client.client_uri
+    return metadata | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {})
 
 
 async def _read_json(request: Request) -> dict[str, Any]:
@@ -151,7 +151,7 @@ async def _answer(endpoint: Endpoint, request: Request) -> Response:
 
 
 def _refuse(error: DomainError) -> Response:
-    """Tell of an error of ours. A client asks again after 503; a 400 would have it give the connection up."""
+    """Return the response to an error. Clients retry after 503, but may drop the connection after 400."""
     code, status = _NAMES.get(type(error), ("server_error", 500))
     if isinstance(error, InvalidInput) and code == "server_error":
         code, status = "invalid_request", 400
@@ -168,5 +168,5 @@ _NAMES: dict[type[DomainError], tuple[str, int]] = {
 }
 
 
-def _nobody() -> Actor:
+def _anonymous() -> Actor:
     return Actor(0, frozenset(), "nobody", request_id())

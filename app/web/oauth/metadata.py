@@ -1,4 +1,4 @@
-"""What clients find out before they ask: the server (RFC 8414), its keys (RFC 7517), what it guards (RFC 9728)."""
+"""Metadata of the authorization server (RFC 8414), its keys (RFC 7517) and its resources (RFC 9728)."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ SERVER_PATHS = (
     "/.well-known/openid-configuration/mcp",
     "/mcp/.well-known/openid-configuration",
 )
-"""Where clients look for the server: its own place first, then those that clients guess."""
+"""Paths of the server metadata: the standard one first, then those that clients try."""
 
 FRESH = {"Cache-Control": "public, max-age=300"}
 
 
 def routes(authority: Authority) -> list[Route]:
-    """Return the routes of everything that is published."""
+    """Return the routes of the metadata."""
     resources = authority.resources
     described = [(path, describe_server(resources.api)) for path in SERVER_PATHS]
     for each in (resources.api, resources.tools):
@@ -48,8 +48,7 @@ def routes(authority: Authority) -> list[Route]:
 def describe_server(issuer: str) -> dict[str, Any]:
     """Return the metadata of the authorization server.
 
-    The last two members belong to OpenID Connect, which this is not: clients that look for a server in its place
-    read no document without them.
+    The last two members are of OpenID Connect, which is not supported: some clients require them.
     """
     return {
         "issuer": issuer,

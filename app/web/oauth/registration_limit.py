@@ -1,4 +1,4 @@
-"""Limits how many clients strangers bring: for each network, and for all of them, of which each has a fair share."""
+"""Rate limit of client registrations: for each network, and in total with a fair share for each network."""
 
 from starlette.requests import Request
 
@@ -8,14 +8,14 @@ from app.providers.rate_limits import Policy
 from app.services import Services
 
 REGISTRATIONS = Policy("registrations", 20)
-"""How many clients one address may bring in a minute; each wider network that it is counted by, four times as many."""
+"""Maximum registrations of one address in a minute; four times as many for each wider network."""
 
 TOTAL = 60
-"""How many clients all known networks together may bring in a minute, and all others."""
+"""Maximum registrations of all known networks together in a minute, and of all others."""
 
 
 async def check_rate(services: Services, request: Request) -> None:
-    """Count a client that a stranger brings; raise `RateLimited` where the address, its network, or all bring many."""
+    """Count an anonymous registration; raise `RateLimited` above the limit of the address, a network or the total."""
     seconds = await services.limits.shares.take(REGISTRATIONS, address_of(request), total=TOTAL)
     if seconds:
         raise RateLimited(seconds=seconds)

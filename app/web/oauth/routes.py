@@ -1,4 +1,4 @@
-"""Every route of the authorization server."""
+"""The routes of the authorization server."""
 
 from starlette.routing import Route
 
@@ -11,7 +11,7 @@ from app.web.oauth.authorize import Authorize
 
 
 def routes(services: Services, browser: Browser, identity: Identity) -> list[Route]:
-    """Return the page of consent, the endpoints of applications, what is published, and the tool server's gate."""
+    """Return the routes of the consent page, the endpoints, the metadata, and the tool server."""
     page = Authorize(services, browser)
     return [
         CountedRoute(authorize.PATH, page.show, methods=["GET"]),

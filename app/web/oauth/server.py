@@ -1,8 +1,8 @@
 # pyright: reportIncompatibleMethodOverride=false
-"""Authlib's authorization server, which asks our domain.
+"""Authlib's authorization server on the domain's clients, grants and tokens.
 
-Authlib is synchronous. It runs in a greenlet of the event loop (`sqlalchemy.util.greenlet_spawn`), and where it asks
-for a client, a code or a token, `wait` has the loop run our own coroutine: one engine, one transaction, no thread.
+Authlib is synchronous. It runs in a greenlet (`sqlalchemy.util.greenlet_spawn`), and its callbacks run coroutines on
+the event loop by `wait`: one engine, one transaction, no thread.
 """
 
 from typing import Any, cast
@@ -45,39 +45,39 @@ DESCRIPTIONS = {
     "invalid_grant": "The code or token is unknown, used, expired or revoked, or was given to another client.",
     "unauthorized_client": "The client may not ask for this.",
 }
-"""What is told of the errors that Authlib gives no words to."""
+"""Descriptions of errors to which Authlib adds none."""
 
 
 class UnsupportedResponseTypeError(OAuth2Error):
-    """The response type is not one of this service's. Authlib's own error repeats what was sent."""
+    """The response type is not supported. Authlib's own error repeats the sent value."""
 
     error = "unsupported_response_type"
     description = "The only response_type is code."
 
 
 class UnsupportedGrantTypeError(OAuth2Error):
-    """The grant type is not one of this service's. Authlib's own error has no words for it."""
+    """The grant type is not supported. Authlib's own error has no description."""
 
     error = "unsupported_grant_type"
     description = "The grant_type must be authorization_code or refresh_token."
 
 
 class InvalidTargetError(OAuth2Error):
-    """The resource is not one of this service's, or not the one that was asked for before (RFC 8707, 2)."""
+    """The resource is unknown, or not the one of the grant (RFC 8707, 2)."""
 
     error = "invalid_target"
     description = "The resource is unknown, or not the one of the grant."
 
 
 class Policy(CodeChallenge):
-    """What is asked of an authorization request beyond RFC 6749: PKCE with S256, a known resource, allowed scopes."""
+    """Requirements of an authorization request beyond RFC 6749: PKCE with S256, a known resource, allowed scopes."""
 
     DEFAULT_CODE_CHALLENGE_METHOD = S256
     SUPPORTED_CODE_CHALLENGE_METHOD = [S256]  # noqa: RUF012 - Authlib's
     CODE_CHALLENGE_METHODS = {S256: CodeChallenge.CODE_CHALLENGE_METHODS[S256]}  # noqa: RUF012
 
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
-        """Settle resource and scopes; refuse a public client without PKCE here, not when it has a code."""
+        """Set resource and scopes; refuse a public client without PKCE before it gets a code."""
         super().validate_code_challenge(grant, redirect_uri)
         asked: Asked = grant.request
         client, resources = asked.client.row, grant.server.authority.resources
@@ -94,7 +94,7 @@ class Policy(CodeChallenge):
 
 
 class CodeGrant(AuthorizationCodeGrant):
-    """Codes: made when a user consents, exchanged once."""
+    """Authorization codes: created at the consent of a user, exchanged once."""
 
     request: Any
     server: Any
@@ -102,15 +102,15 @@ class CodeGrant(AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
     def generate_authorization_code(self) -> str:
-        """Grant what the user, who stands for the consent here, allows."""
+        """Create the grant of the user's consent, which Authlib passes as `user`."""
         server: Server = self.server
         return wait(grants.allow(server.unit, server.authority.tokens, self.request.client.row, self.request.user))
 
     def save_authorization_code(self, code: str, request: Any) -> None:
-        """Do nothing: the code was kept when it was made."""
+        """Do nothing: the code was stored at its creation."""
 
     def query_authorization_code(self, code: str, client: ClientView) -> FoundView | None:
-        """Return the code, unless it is used, too old or another client's."""
+        """Return the code, unless it was used, has expired or belongs to another client."""
         server: Server = self.server
         found = wait(grants.find_code(server.unit, server.authority.tokens, client.row, code))
         return FoundView(found) if found else None
@@ -125,11 +125,11 @@ class CodeGrant(AuthorizationCodeGrant):
         return authorization_code.found
 
     def delete_authorization_code(self, authorization_code: Any) -> None:
-        """Do nothing: the code was used up when the tokens were made."""
+        """Do nothing: the code was marked as used with the creation of the tokens."""
 
 
 class RefreshGrant(RefreshTokenGrant):
-    """Refresh tokens: rotated at every use."""
+    """Refresh tokens, rotated at every use."""
 
     request: Any
     server: Any
@@ -138,7 +138,7 @@ class RefreshGrant(RefreshTokenGrant):
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token: str) -> FoundView | None:
-        """Return the token, unless it is over, another client's, or rotated too long ago."""
+        """Return the token, unless it has ended, belongs to another client, or was rotated too long ago."""
         server: Server = self.server
         tokens, client = server.authority.tokens, self.request.client.row
         found = wait(grants.find_refresh_token(server.unit, tokens, client, refresh_token))
@@ -154,21 +154,21 @@ class RefreshGrant(RefreshTokenGrant):
         return refresh_token.found
 
     def revoke_old_credential(self, refresh_token: Any) -> None:
-        """Do nothing: the token was rotated when the new ones were made."""
+        """Do nothing: the token was rotated with the creation of the new ones."""
 
 
 class Revocation(RevocationEndpoint):
-    """Tokens that a client hands back. Any of them ends the grant: an access token cannot be taken back by itself."""
+    """Revocation of tokens. Any token revokes its grant: an access token cannot be revoked alone."""
 
     CLIENT_AUTH_METHODS = AUTH_METHODS
 
     def check_params(self, request: Asked, client: ClientView) -> None:
-        """Ask for a token only; a hint that is wrong is no error (RFC 7009, 2.1)."""
+        """Require a token; a wrong hint is no error (RFC 7009, 2.1)."""
         if "token" not in request.form:
             raise InvalidRequestError("Missing 'token' in request.")
 
     def query_token(self, token_string: str, token_type_hint: str | None) -> GrantView | None:
-        """Return the grant of a token; an access token was read before."""
+        """Return the grant of a token; an access token was verified before."""
         server: Server = self.server  # pyright: ignore[reportAssignmentType]
         if server.access_token:
             grant = wait(queries.find_live(server.unit, server.access_token.grant_id))
@@ -177,15 +177,15 @@ class Revocation(RevocationEndpoint):
         return GrantView(grant) if grant else None
 
     def revoke_token(self, token: GrantView, request: Asked) -> None:
-        """End the grant."""
+        """Revoke the grant."""
         server: Server = self.server  # pyright: ignore[reportAssignmentType]
         wait(grants.revoke_by_client(server.unit, request.client.row, token.grant))
 
 
 class Server(AuthorizationServer):
-    """The authorization server for one request. `signer` is needed for tokens, `access_token` to revoke one.
+    """The authorization server for one request. `signer` is required to issue tokens, `access_token` to revoke one.
 
-    `client` is one that is known already, stored or not.
+    `client` is a client found before, stored or not.
     """
 
     def __init__(
@@ -220,16 +220,16 @@ class Server(AuthorizationServer):
         return ClientView(row, self.authority.tokens, await queries.has_live_secret(self.unit, row))
 
     def authenticate_client(self, request: Asked, methods: list[str], endpoint: str = "token") -> ClientView:
-        """Authenticate a client; whoever fails is answered 401, however they tried (RFC 6749, 5.2)."""
+        """Authenticate a client; every failure is a 401 (RFC 6749, 5.2)."""
         try:
             return cast(ClientView, super().authenticate_client(request, methods, endpoint))
-        except (InvalidClientError, ValueError):  # Authlib lets what is not Base64 or UTF-8 pass as a ValueError
+        except (InvalidClientError, ValueError):  # Authlib raises ValueError for invalid Base64 or UTF-8
             raise InvalidClientError("Unknown client, or wrong credentials.", status_code=401) from None
 
     def validate_consent(self, asked: Asked) -> CodeGrant:
-        """Return the grant that a client asks for, once client and redirect URI are known to be good.
+        """Return the grant of a request whose client and redirect URI are valid.
 
-        Raises `OAuth2Error`, which leaves to the redirect URI.
+        Raises `OAuth2Error`, which is redirected to the redirect URI.
         """
         state, redirect_uri = asked.payload.state, asked.payload.redirect_uri
         self._redirect_uri = redirect_uri or ""
@@ -242,12 +242,12 @@ class Server(AuthorizationServer):
         return self.get_consent_grant(asked)  # pyright: ignore[reportReturnType]
 
     def check_resource(self, asked: Asked, found: Found) -> None:
-        """Raise `InvalidTargetError` where a client names another resource than it was granted (RFC 8707, 2.2)."""
+        """Raise `InvalidTargetError` for a resource other than the grant's (RFC 8707, 2.2)."""
         if asked.resources and self.authority.resources.find(asked.resources) != found.grant.resource:
             raise InvalidTargetError()
 
     def create_token_response(self, request: Any = None) -> Response:
-        """Answer a token request; a grant type that is missing is no unsupported one."""
+        """Answer a token request; a missing grant type is `invalid_request`, not `unsupported_grant_type`."""
         given = request.payload.grant_type
         if given not in (CodeGrant.GRANT_TYPE, RefreshGrant.GRANT_TYPE):
             error = UnsupportedGrantTypeError() if given else InvalidRequestError("Missing 'grant_type'.")
@@ -263,11 +263,11 @@ class Server(AuthorizationServer):
         expires_in: int | None = None,
         include_refresh_token: bool = True,
     ) -> dict[str, Any]:
-        """Use up a code or refresh token, and make what comes after it."""
+        """Mark a code or refresh token as used, and return new tokens."""
         found: Found = user
         scopes = found.scopes & frozenset((scope or "").split())
         if not scopes:
-            raise InvalidGrantError("The grant allows nothing any more.")
+            raise InvalidGrantError("The grant has no scopes left.")
         refresh_token = wait(grants.use(self.unit, self.authority.tokens, found))
         wait(clients.note_use(self.unit, found.client.id))
         text, seconds = self._sign(found.grant, scopes)
@@ -280,17 +280,17 @@ class Server(AuthorizationServer):
         }
 
     def save_token(self, token: Any, request: Any) -> None:
-        """Do nothing: access tokens are not kept, and the refresh token was kept when it was made."""
+        """Do nothing: access tokens are not stored, and the refresh token was stored at its creation."""
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: nobody listens."""
+        """Do nothing: there are no receivers."""
 
     def create_oauth2_request(self, request: Asked) -> Asked:
-        """Return a request, which is Authlib's already."""
+        """Return the request, which is Authlib's already."""
         return request
 
     def handle_response(self, status: int, body: Any, headers: Any) -> Response:
-        """Return an answer; one that redirects names who sends it, errors included (RFC 9207)."""
+        """Return a response; a redirect, errors included, has the issuer (RFC 9207)."""
         named = NO_STORE | dict(headers)
         if "Location" in named:
             named["Location"] = self._locate(named["Location"])
@@ -298,13 +298,13 @@ class Server(AuthorizationServer):
         return Response(orjson.dumps(described(body)), status, named)
 
     def _locate(self, location: str) -> str:
-        """Return where to redirect to: the registered address, letter for letter (RFC 6749, 3.1.2), and what is told.
+        """Return the redirect target: the unchanged registered URI (RFC 6749, 3.1.2) with the added parameters.
 
-        Authlib writes the query of the address anew, with other spellings of the same.
+        Authlib would encode the query of the URI again, differently.
         """
         own = _query(self._redirect_uri)
-        told = [*_query(location)[len(own) :], ("iss", self.authority.issuer)]
-        return f"{self._redirect_uri}{'&' if own else '' if self._redirect_uri.endswith('?') else '?'}{urlencode(told)}"
+        added = urlencode([*_query(location)[len(own) :], ("iss", self.authority.issuer)])
+        return f"{self._redirect_uri}{'&' if own else '' if self._redirect_uri.endswith('?') else '?'}{added}"
 
     def _sign(self, grant: LiveGrant, scopes: frozenset[str]) -> tuple[str, int]:
         assert self.signer
@@ -320,8 +320,8 @@ def _query(uri: str) -> list[tuple[str, str]]:
 
 
 def described(body: Any) -> Any:
-    """Return the body of an answer; one that is an error without words is given them (RFC 6749, 5.2)."""
+    """Return the body of a response; add a description to an error without one (RFC 6749, 5.2)."""
     if not isinstance(body, dict) or "error" not in body:
         return body
-    told = cast("dict[str, Any]", body)
-    return {"error_description": DESCRIPTIONS.get(told["error"], "The request was refused."), **told}
+    error = cast("dict[str, Any]", body)
+    return {"error_description": DESCRIPTIONS.get(error["error"], "The request was refused."), **error}

@@ -1,4 +1,4 @@
-"""The gate of the tool server: who comes without a token of its own is told where to get one."""
+"""Authentication of the tool server's routes, with the challenge that names the authorization server."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,8 +23,8 @@ def routes(identity: Identity, limits: Limits, resources: Resources) -> list[Rou
 
     async def pass_on(request: Request) -> Response:
         if await find_actor(limits, identity.resolve_for_tools, request.headers, address_of(request)) is None:
-            told = challenge(resources, resources.tools, scopes=WORKING_SET)
-            raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=told)
+            header = challenge(resources, resources.tools, scopes=WORKING_SET)
+            raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=header)
         raise HTTPException(404)
 
     return [shared(path, METHODS, pass_on) for path in PATHS]

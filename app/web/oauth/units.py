@@ -7,5 +7,5 @@ from app.services import Services
 
 
 def open_unit_of(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitOfWork]:
-    """Open a unit on behalf of an actor; of nobody, until a code or token tells who asks."""
+    """Open a unit of work for an actor; an anonymous one until a code or token identifies the actor."""
     return open_unit(services.database.sessions, actor, services.clock, services.notify)

@@ -1,5 +1,5 @@
 # pyright: reportIncompatibleMethodOverride=false
-"""Our clients, codes and tokens, as Authlib asks about them."""
+"""Clients, codes and tokens in Authlib's interfaces."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from app.domain.oauth.resources import join
 
 @dataclass(frozen=True, slots=True)
 class ClientView(ClientMixin):
-    """A client; whether its secret is good, or has ended with what it was made with."""
+    """A client; `has_live_secret` is false when the creator of its secret has ended."""
 
     row: Client
     tokens: Tokens
@@ -27,68 +27,68 @@ class ClientView(ClientMixin):
         return self.row.client_id
 
     def get_default_redirect_uri(self) -> None:
-        """Return none: a redirect URI has to be named."""
+        """Return None, because the redirect URI is required."""
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """Return what is asked for; what of it the client may have depends on the resource, and is settled later."""
+        """Return the requested scope; `Policy` limits it later, by the resource."""
         return scope or ""
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        """Tell whether a redirect URI is one of the client's."""
+        """Return whether a redirect URI is one of the client's."""
         return redirects.allows(self.row.redirect_uris, redirect_uri)
 
     def check_client_secret(self, client_secret: str) -> bool:
-        """Tell whether a secret is the client's."""
+        """Return whether a secret is the client's."""
         return self.has_live_secret and clients.has_secret(self.row, self.tokens, client_secret)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Tell whether a client may authenticate in a way: with a secret in either place, if it has one."""
+        """Return whether a client may use an authentication method: any with a secret, if it has one."""
         return (method == "none") == (self.row.secret_hash is None)
 
     def check_response_type(self, response_type: str) -> bool:
-        """Tell whether a client may use a response type."""
+        """Return whether a client may use a response type."""
         return response_type == "code"
 
     def check_grant_type(self, grant_type: str) -> bool:
-        """Tell whether a client may use a grant type."""
+        """Return whether a client may use a grant type."""
         return grant_type in clients.GRANT_TYPES
 
 
 @dataclass(frozen=True, slots=True)
 class FoundView(AuthorizationCodeMixin, TokenMixin):
-    """A code or a refresh token that was found to be good, and to be the client's."""
+    """A valid code or refresh token of the client."""
 
     found: Found
 
     @property
     def code_challenge(self) -> str | None:
-        """Return what the verifier of a code has to fit."""
+        """Return the PKCE challenge of a code."""
         return self.found.row.code_challenge if isinstance(self.found.row, AuthorizationCode) else None
 
     @property
     def code_challenge_method(self) -> str:
-        """Return the only method there is."""
+        """Return the only supported method."""
         return "S256"
 
     def get_redirect_uri(self) -> str:
-        """Return where a code was sent to."""
+        """Return the redirect URI of a code."""
         return self.found.row.redirect_uri if isinstance(self.found.row, AuthorizationCode) else ""
 
     def get_scope(self) -> str:
-        """Return what new access tokens may be for."""
+        """Return the scopes of new access tokens."""
         return join(self.found.scopes)
 
     def check_client(self, client: ClientView) -> bool:
-        """Tell whether it was given to a client."""
+        """Return whether it was given to a client."""
         return self.found.client.id == client.row.id
 
 
 @dataclass(frozen=True, slots=True)
 class GrantView(TokenMixin):
-    """The grant of a token that a client hands back."""
+    """The grant of a token to revoke."""
 
     grant: LiveGrant
 
     def check_client(self, client: ClientView) -> bool:
-        """Tell whether it was given to a client."""
+        """Return whether it was given to a client."""
         return self.grant.client_key == client.row.id

@@ -1,4 +1,4 @@
-"""What depends on what among credentials, as a plain model; and an account whose credentials are made alike."""
+"""A plain model of the dependencies of credentials, and an account with the same credentials."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -69,7 +69,7 @@ class Model:
         self.revoked.add(invitation)
 
     def works(self, name: str, now: datetime) -> bool:
-        """Tell whether a credential can be used, or a hook still receives."""
+        """Return whether a credential can be used, or a hook still receives."""
         own = name not in self.revoked and self.expires.get(name, now + HOUR) > now
         return own and not any(self._has_ended(each, now) for each in self.needed_by(self.makers.get(name, ())))
 
@@ -89,7 +89,7 @@ class Model:
         return name in self.revoked or ran_out
 
     def may_make(self, actor: str) -> bool:
-        """Tell whether an actor makes keys: not an automation key, nor one that depends on a key."""
+        """Return whether an actor makes keys: not an automation key, nor one that depends on a key."""
         return not is_key(actor) or not (actor.startswith("auto") or any(map(is_key, self.makers[actor])))
 
 
@@ -263,7 +263,7 @@ class Lineage:
         return found | {name for name, live in zip(connected, await asyncio.gather(*asked), strict=True) if live}
 
     async def is_good(self, text: str) -> bool:
-        """Tell whether a key is taken."""
+        """Return whether a key is taken."""
         hash = keys.fingerprint(self.services.secret, text)
         found = await queries.find_live_key(self.services.database, hash, self.clock.now())
         return found is not None and not found.is_suspended

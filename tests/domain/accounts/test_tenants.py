@@ -1,4 +1,4 @@
-"""What belongs to one account cannot be read or changed by another."""
+"""Records of one account cannot be read or changed by another."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

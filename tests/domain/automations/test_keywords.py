@@ -1,4 +1,4 @@
-"""What counts as a keyword, and which keywords can be watched."""
+"""Recognition of keywords, and the keywords that can be watched."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a segment costs, by where it goes and where the account is at home."""
+"""The price of a segment, by destination and the account's region."""
 
 import phonenumbers
 import pytest

@@ -1,4 +1,4 @@
-"""What a person's answer asks for: the vectors, and rules that hold for any text."""
+"""The intent of a reply: the vectors, and rules that hold for any text."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How promising a contact is."""
+"""The score of a contact."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What is told of a conversation's changes: each one, and nothing where nothing changed."""
+"""Events of a conversation's changes: one for each, and none without a change."""
 
 from typing import Any
 

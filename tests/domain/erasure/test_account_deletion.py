@@ -32,7 +32,7 @@ from tests.factories.traps import column_gone, locked
 
 WORD = "Quackenbush"
 KEPT = {("suppressions", "phone"), ("suppressions", "reason")}
-"""Where a word of the account stands afterwards: whom it must not text, and why."""
+"""Places with words of the account after its deletion: suppressed phones and reasons."""
 
 LEFT = Counter({"accounts": 1, "ledger_entries": 3, "suppressions": 1})
 """The rows of an account afterwards: itself, its ledger, and what was opted out of."""

@@ -1,4 +1,4 @@
-"""What goes on while an account is deleted: texts in flight, late reports, mails, withdrawals, credentials."""
+"""Events during the deletion of an account: messages in flight, late receipts, mails, withdrawals, credentials."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How the rows of an account are found for its deletion: by indexes alone, so that it reads none of other accounts."""
+"""A deletion finds the rows of an account by indexes only, so that it reads no rows of other accounts."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_no_foreign_key_makes_a_deletion_read_a_whole_table() -> None:
 
 
 def _leads(table: str, column: str) -> bool:
-    """Tell whether an index or a key of a table begins with a column."""
+    """Return whether an index or a key of a table begins with a column."""
     known = METADATA.tables[table]
     lists = [list(index.columns) for index in known.indexes]
     lists += [list(each.columns) for each in known.constraints if hasattr(each, "columns") and _is_unique(each)]

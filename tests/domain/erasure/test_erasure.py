@@ -328,7 +328,7 @@ async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cance
     ]
     assert await WEBHOOK_ATTEMPTS.read(pool, "status", "body") == [(200, "")]
     async with act() as unit:
-        with pytest.raises(Conflict, match="not kept any more"):
+        with pytest.raises(Conflict, match="has been deleted"):
             await webhooks.replay(unit, waiting)
 
 

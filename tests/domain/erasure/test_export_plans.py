@@ -1,4 +1,4 @@
-"""How the rows of an account are found for its export: by indexes alone, so that it reads none of other accounts."""
+"""An export finds the rows of an account by indexes only, so that it reads no rows of other accounts."""
 
 import re
 

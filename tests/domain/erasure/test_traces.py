@@ -1,4 +1,4 @@
-"""What is left of a contact after its erasure: nothing but what the documentation names."""
+"""Data that remains after the erasure of a contact: only what the documentation lists."""
 
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ KEPT = {
     ("watched_keywords", "keyword"): {"ocelot"},
     ("sequence_steps", "body"): {"aardvark"},
 }
-"""What stays, and of which words: see "Deleting a contact" in `docs/rest.md`, and what the account itself wrote."""
+"""Remaining data and its words: see "Deleting a contact" in `docs/rest.md`, and texts written by the account."""
 
 SEQUENCE = """
 mutation { create_sequence(name: "Welcome", steps: [
@@ -63,7 +63,7 @@ def echo(post: Post) -> web.Response:
 
 @dataclass(frozen=True)
 class Life:
-    """What happens to a contact of an account until it is erased."""
+    """The history of a contact until its erasure."""
 
     services: Services
     account: Opened

@@ -1,4 +1,4 @@
-"""What a unit keeps while something slow is done."""
+"""Resources of a unit of work during a slow call."""
 
 from app.domain.accounts import queries
 from app.domain.contacts import service as contacts

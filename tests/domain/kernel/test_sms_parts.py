@@ -1,4 +1,4 @@
-"""How many parts a text takes: the vectors, and an encoder of our own that packs the real octets."""
+"""The number of SMS parts: the vectors, and a test encoder that packs the real octets."""
 
 import json
 from pathlib import Path

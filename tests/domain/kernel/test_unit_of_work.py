@@ -25,7 +25,7 @@ DND = ContactDndChanged(**ANN, dnd_sms=True, changed_at=AT)
 
 
 class Topics(list[str]):
-    """What was rung, in order."""
+    """The notified topics, in order."""
 
     @asynccontextmanager
     async def unit(self, services: Services, account: Opened) -> AsyncGenerator[UnitOfWork]:

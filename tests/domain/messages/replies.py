@@ -1,4 +1,4 @@
-"""What people texted to our numbers, and what was answered."""
+"""Inbound messages and the replies to them."""
 
 from typing import Any
 

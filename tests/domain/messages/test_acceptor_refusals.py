@@ -1,4 +1,4 @@
-"""What is refused when a text is to be sent, and leaves nothing."""
+"""Refused sends, which have no effect."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What happens to a text while another process, an erasure or a defect is at it."""
+"""Messages during concurrent changes by another process, an erasure or a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What tokens are for, and the words for what they allow."""
+"""Resources of tokens, and the descriptions of scopes."""
 
 import pytest
 

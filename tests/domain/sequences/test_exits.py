@@ -19,7 +19,7 @@ EXITS = {
     "Is this an automated reply?": "replied",
     "Wrong number": "contact_dnd",
 }
-"""What a person may text, and why it ends an enrollment."""
+"""Replies, and the exit reasons that they cause."""
 
 STAYS = ["Liked “Welcome, Ann!”", "I'm driving with Do Not Disturb While Driving turned on. I'll see it later."]
 

@@ -121,11 +121,11 @@ class Stage:
         return await WEBHOOK_DELIVERIES.read(self.pool, "status", "attempts")
 
     async def are_all(self, status: str) -> bool:
-        """Tell whether everything was dispatched, and every delivery has a status."""
+        """Return whether everything was dispatched, and every delivery has a status."""
         return not await self.dispatcher.due() and {each for each, _ in await self.states()} == {status}
 
     async def is_at_rest(self) -> bool:
-        """Tell whether no process works for a subscription."""
+        """Return whether no process works for a subscription."""
         return await WEBHOOK_SUBSCRIPTIONS.where_not(leased_until=None).count(self.pool) == 0
 
     async def subscription(self, id: int) -> Any:

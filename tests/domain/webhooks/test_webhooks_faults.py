@@ -95,7 +95,7 @@ async def test_the_result_of_a_post_is_recorded_even_when_the_stop_is_cut_short(
 async def test_a_result_waits_for_the_database_and_nothing_is_sent_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(records, "RETRY_SECONDS", 0.01)
     await stage.subscribe()
     await stage.tell("contacted", "won")
     away = Flaky(stage.pool, records.RECORD, asyncpg.PostgresConnectionError("gone"), times=5)

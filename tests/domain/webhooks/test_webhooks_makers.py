@@ -1,4 +1,4 @@
-"""Who makes a subscription: it tells them no more than they may read, and ends with their key or application."""
+"""Creators of subscriptions: events within their scopes only, and the end with their key or application."""
 
 import asyncio
 from datetime import timedelta
@@ -127,8 +127,8 @@ async def test_a_subscription_ends_with_the_key_that_made_it(stage: Stage) -> No
     assert [tuple(notice) for notice in notices] == [
         (
             "removed",
-            f"{URL} was removed, since what it was made with has ended: its key was revoked or ran out, the connection "
-            "of its application ended, or its user was removed.",
+            f"{URL} was removed, because the credential that created it has ended: its API key was revoked or expired, "
+            "its application was disconnected, or its user was removed.",
         )
     ]
 

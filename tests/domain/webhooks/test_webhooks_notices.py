@@ -22,11 +22,11 @@ from tests.factories.accounts import USERS, WAITING_MAILS
 from tests.factories.tables import ago
 from tests.waiting import until
 
-CANCELED = "What waited for it is canceled. If its events are still wanted, subscribe again."
+CANCELED = "Its pending deliveries are canceled. To receive its events again, subscribe again."
 
 
 class Died(BaseException):
-    """What ends a worker at once."""
+    """An error that ends a worker at once."""
 
 
 async def add_user(stage: Stage, name: str, role: Role = Role.owner) -> str:
@@ -85,7 +85,7 @@ async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_els
     host, what = stage.receiver.url.removeprefix("http://"), "was disabled after 0.4 seconds without success."
     title = f"Webhook {subscription.id} to {host} was disabled"
     advice = (
-        "Fix the endpoint, revive the webhook (update_webhook with active: true), then have what was skipped sent "
+        "Fix the endpoint, activate the webhook (update_webhook with active: true), then send the skipped deliveries "
         "(replay_webhook_deliveries)."
     )
     closing = f"You get this mail because you are an owner of the account of {stage.account.company_name}."
@@ -116,8 +116,8 @@ async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(stage: Stag
     url, notices = stage.receiver.url, await stage.notices()
     assert {mail.subject for mail in sent} == {f"Webhook {subscription.id} to {url.removeprefix('http://')} is failing"}
     advice = (
-        "Fix the endpoint: it must answer with a status from 200 to 299. What waits for it is sent by itself then; "
-        "replay_webhook_deliveries sends what has failed for good."
+        "Fix the endpoint: it must answer with a status from 200 to 299. Pending deliveries are then sent "
+        "automatically; replay_webhook_deliveries sends the failed ones again."
     )
     assert [mail.text.splitlines()[2] for mail in sent] == [f"{text} {advice}" for _, text in notices]
     assert notices[-1] == (

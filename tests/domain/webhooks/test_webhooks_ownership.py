@@ -1,4 +1,4 @@
-"""Who sees and manages which webhook: every field about webhooks x every kind of actor x whoever made it."""
+"""Access to webhooks: every field about webhooks x every kind of actor x every creator."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ MANAGES = {
     "application": {"application"},
     "other application": {"other application"},
 }
-"""Whose webhooks each manages. The member made the auto key, and connected the application, as did the owner."""
+"""The creators whose webhooks each actor manages. Member and owner each have an auto key and the application."""
 
 LISTS = {
     "webhooks": "webhooks { id }",

@@ -1,4 +1,4 @@
-"""What subscribers receive, by the names of the specification."""
+"""Payloads for subscribers, with the names of the specification."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -147,7 +147,7 @@ async def test_what_waits_or_is_not_kept_any_more_is_not_replayed(stage: Stage) 
     with pytest.raises(Conflict, match="is pending, so there is nothing to replay"):
         async with stage.act() as unit:
             await service.replay(unit, waiting)
-    with pytest.raises(Conflict, match="not kept any more"):
+    with pytest.raises(Conflict, match="has been deleted"):
         async with stage.act() as unit:
             await service.replay(unit, forgotten)
     async with stage.act() as unit:

@@ -1,4 +1,4 @@
-"""What is tried again, when, and when no more."""
+"""Retries of deliveries: their times and their end."""
 
 from datetime import datetime, timedelta
 from email.utils import format_datetime

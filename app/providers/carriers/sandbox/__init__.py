@@ -1,1 +1,1 @@
-"""The carrier that reaches nobody: its network is two tables, and its numbers do what they are documented to do."""
+"""The sandbox carrier: a simulated network in two tables, with documented numbers for each outcome."""

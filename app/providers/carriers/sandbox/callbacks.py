@@ -1,4 +1,4 @@
-"""The callbacks of the sandbox: their JSON, how it is posted and how it is read."""
+"""Callbacks of the sandbox: their JSON, posting and parsing."""
 
 import ssl
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """A report of the network on what happened `at` an instant."""
+    """A report of the network on an event at the time `at`."""
 
     kind: Kind
     payload: Payload
@@ -68,17 +68,17 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def provider_id(reference: int) -> str:
-    """Return the id under which the sandbox knows a message of ours."""
+    """Return the sandbox's id of a message."""
     return f"sbx_{reference}"
 
 
 def status_payload(reference: int, status: ReceiptStatus, code: FailureCode | None = None) -> Payload:
-    """Return what a status callback says, without its time."""
+    """Return the payload of a status callback, without its time."""
     return {"id": provider_id(reference), "reference": reference, "status": status, "code": code}
 
 
 def inbound_payload(id: str, from_number: str, to_number: str, text: str) -> Payload:
-    """Return what an inbound callback says, without its time; `id` tells one text from the next."""
+    """Return the payload of an inbound callback, without its time; `id` is the message's."""
     return {"id": id, "from": from_number, "to": to_number, "text": text}
 
 

@@ -1,4 +1,4 @@
-"""The sandbox carrier: it takes texts for a network of its own, which keeps them in PostgreSQL."""
+"""The sandbox carrier, whose simulated network stores messages in PostgreSQL."""
 
 import asyncio
 import time
@@ -85,10 +85,10 @@ class OwedCallback(NamedTuple):
 
 
 class SandboxCarrier:
-    """Takes every text, and does with it what `numbers.MAGIC` says of the number it goes to.
+    """Accepts messages with the outcome that `numbers.MAGIC` defines for the recipient.
 
-    The receipts come `delay` seconds apart. `timeout` is how long a hand-off may take, in seconds,
-    and how long one waits that the script leaves unanswered.
+    Receipts are `delay` seconds apart. `timeout` is the time limit of a hand-off in seconds, after which one without
+    an answer ends.
     """
 
     name: ClassVar[str] = "sandbox"
@@ -112,16 +112,16 @@ class SandboxCarrier:
             return Ambiguous(str(error))
 
     async def find(self, reference: int) -> Accepted | Rejected | None:
-        """Ask whether the network has a message of ours; raise `ConnectionError` while it cannot be asked."""
+        """Look up a message in the network; raise `ConnectionError` when it does not answer."""
         found = await self._ask(self._pool.fetchrow(FIND, reference))
         if found is None:
             return None
-        if not script_for(found["to_number"]).told:
-            raise ConnectionError("the network does not say")
+        if not script_for(found["to_number"]).found:
+            raise ConnectionError("the network does not answer")
         return _answer(reference, found["outcome"])
 
     async def forget(self, messages: Sequence[CarriedMessage]) -> None:
-        """Delete what the network keeps of messages; raise `ConnectionError` while it cannot be asked."""
+        """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""
         await self._ask(self._pool.execute(FORGET, [message.reference for message in messages]))
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
@@ -145,7 +145,7 @@ class SandboxCarrier:
 
     async def _hand_over(self, message: OutboundMessage) -> Accepted | Rejected:
         script = script_for(message.to_number)
-        if script.heard:
+        if script.received:
             answer = await self._take((message, script))
             if script.answered:
                 return answer

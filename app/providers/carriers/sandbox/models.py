@@ -10,10 +10,10 @@ from app.db.base import Base, Created, Key
 
 
 class SandboxMessage(Base):
-    """A text that reached the network. `calls` counts how often it was handed over: more than once is a defect.
+    """A message that reached the network. `calls` counts its hand-offs: more than one is a bug.
 
-    Only a number that refuses its first calls is called again rightly. `outcome` is `accepted` or the
-    failure code of the refusal; one that was refused has no `accepted_at`.
+    Only a number that refuses its first calls is called again correctly. `outcome` is `accepted` or the failure code
+    of the refusal; a refused message has no `accepted_at`.
     """
 
     __tablename__ = "sandbox_messages"
@@ -31,7 +31,7 @@ class SandboxMessage(Base):
 
 
 class SandboxCallback(Base):
-    """A report that the network owes us, `status` or `inbound`.
+    """A pending report of the network, `status` or `inbound`.
 
     `due_at` is when it happened, so it never moves; an undelivered report waits for `claimed_until`,
     whether a process has it in hand or it is to be tried again. A delivered one is deleted.

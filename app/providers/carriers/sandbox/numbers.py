@@ -1,4 +1,4 @@
-"""The numbers of the sandbox network, and the outcome of a text to each."""
+"""The numbers of the sandbox network, and the outcome of a message to each."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from app.domain.messages.carrier import FailureCode, ReceiptStatus
 ALWAYS = 2**31 - 1
 
 RETRYABLE = frozenset({FailureCode.rate_limited})
-"""The refusals at hand-off after which the same text may be handed over again."""
+"""The refusals at hand-off that are retryable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,20 @@ DELIVERED = Report(ReceiptStatus.delivered)
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The behaviour of a number; `says` describes it in the docs.
+    """The behaviour of a number; `description` is its text in the docs.
 
-    `refusal` answers the first `refused_calls` calls of a message. A text that is not `heard` never
-    reaches the network, one that is not `answered` leaves the caller waiting, and of one that is not
-    `told` the network does not say whether it has it. The first receipt
-    comes `wait` seconds later than usual, and `reply` is texted back after the last.
+    `refusal` answers the first `refused_calls` calls of a message. Without `received` a message does not reach the
+    network, without `answered` the hand-off gets no answer, and without `found` the network does not answer look-ups.
+    The first receipt is `wait` seconds later than usual, and `reply` is sent back after the last.
     """
 
-    says: str
+    description: str
     reports: tuple[Report, ...] = (SENT, DELIVERED)
     refusal: FailureCode | None = None
     refused_calls: int = 0
-    heard: bool = True
+    received: bool = True
     answered: bool = True
-    told: bool = True
+    found: bool = True
     wait: float = 0.0
     reply: str | None = None
 
@@ -57,7 +56,7 @@ def _failed(code: FailureCode) -> Script:
 
 
 def _replies(text: str) -> Script:
-    return Script(f'Delivered; then its owner texts back "{text}".', reply=text)
+    return Script(f'Delivered; then the recipient replies "{text}".', reply=text)
 
 
 MAGIC: Mapping[str, Script] = {
@@ -88,17 +87,15 @@ MAGIC: Mapping[str, Script] = {
         "Receipts `sent`, `delivered`, then `failed`: the first final one counts.",
         (SENT, DELIVERED, Report(ReceiptStatus.failed, FailureCode.carrier_error)),
     ),
-    "+15005550205": Script("Accepted; no receipt ever comes.", ()),
-    "+15005550206": Script(
-        "Receipts `sent`, then `unconfirmed`: the network does not know.", (SENT, Report(ReceiptStatus.unconfirmed))
-    ),
-    "+15005550301": Script("Accepted and delivered, but the answer to the hand-off never comes.", answered=False),
-    "+15005550302": Script("The hand-off never reaches the network, and is never answered.", heard=False),
+    "+15005550205": Script("Accepted; no receipts.", ()),
+    "+15005550206": Script("Receipts `sent`, then `unconfirmed`.", (SENT, Report(ReceiptStatus.unconfirmed))),
+    "+15005550301": Script("Accepted and delivered, but the hand-off gets no answer.", answered=False),
+    "+15005550302": Script("The hand-off does not reach the network, and gets no answer.", received=False),
     "+15005550303": Script(
-        "Accepted, but neither the hand-off nor a question about it is ever answered, and nothing is reported.",
+        "Accepted, but neither the hand-off nor a look-up gets an answer, and there are no receipts.",
         (),
         answered=False,
-        told=False,
+        found=False,
     ),
     "+15005550401": _replies("STOP"),
     "+15005550402": _replies("START"),
@@ -110,41 +107,40 @@ MAGIC: Mapping[str, Script] = {
 PAGE = """\
 # The sandbox carrier
 
-The service starts with a carrier that reaches nobody: `MESSAGING_CARRIER=sandbox`. It takes every text, keeps it in
-the database and reports on it over HTTP, signed, as a real carrier does: sent, delivered or failed, in any order, and
-what people text back.
+The default carrier, `MESSAGING_CARRIER=sandbox`, simulates a network and sends nothing to phones. It stores every
+message in the database and posts delivery reports and replies as signed HTTP callbacks, as a real carrier does.
 
-## Numbers that do something
+## Numbers with special outcomes
 
-A text to any number is delivered. The numbers of this table do something else, every time:
+A message to any number is delivered, except to the numbers in this table:
 
-| Number | What happens |
+| Number | Outcome |
 |---|---|
 %TABLE%
 
-The first receipt comes `MESSAGING_SANDBOX_DELAY_SECONDS` after the hand-off, each further one as much later.
+The first receipt is sent `MESSAGING_SANDBOX_DELAY_SECONDS` after the hand-off, each further one after the same time.
 
-## Texts without an answer
+## Messages without an answer
 
-The network leaves some hand-offs unanswered, as real carriers do on a bad day: `/sms/send` leaves the text `pending`,
-and `send-sms` answers 504 `carrier_timeout` after 10 seconds, unless a report is quicker. `GET /sms/logs` tells what
-becomes of the text:
+Some hand-offs get no answer, as sometimes with real carriers: after `/sms/send` the message is `pending`, and
+`send-sms` answers 504 `carrier_timeout` after 10 seconds, unless a receipt arrives earlier. `GET /sms/logs` shows the
+outcome:
 
-- `+15005550301`: the network has the text, which its reports or a question tell: `sent`, then `delivered`.
-- `+15005550302`: the network is asked, and does not have it, so that it is handed over again, in vain. After an hour it
-  is `failed` (`expired`), and refunded.
-- `+15005550303`: the network does not say. After an hour the text is `sent` and `unconfirmed`, and not refunded. What
-  `messaging sandbox status` reports still counts.
+- `+15005550301`: the network has the message; a receipt or a look-up shows it: `sent`, then `delivered`.
+- `+15005550302`: a look-up shows that the network does not have the message, and it is handed over again, without
+  success. After an hour it is `failed` (`expired`) and refunded.
+- `+15005550303`: look-ups get no answer. After an hour the message is `sent` and `unconfirmed`, and not refunded. A
+  later `messaging sandbox status` still applies.
 
-`MESSAGING_UNCONFIRMED_AFTER_SECONDS=20` makes the hour 20 seconds.
+`MESSAGING_UNCONFIRMED_AFTER_SECONDS=20` changes the hour to 20 seconds.
 
-## Reporting by hand
+## Reports by command
 
-| Command | What it does |
+| Command | Effect |
 |---|---|
-| `messaging sandbox inbound FROM TO TEXT` | A person with the number FROM texts your number TO. |
-| `messaging sandbox status MESSAGE_ID delivered` | The network reports the message delivered. |
-| `messaging sandbox status MESSAGE_ID failed` | The network reports the message failed: `carrier_error`. |
+| `messaging sandbox inbound FROM TO TEXT` | Sends a message from the number FROM to your number TO. |
+| `messaging sandbox status MESSAGE_ID delivered` | Reports the message as delivered. |
+| `messaging sandbox status MESSAGE_ID failed` | Reports the message as failed: `carrier_error`. |
 
 Both post to the running service at `MESSAGING_BASE_URL`.
 
@@ -158,13 +154,12 @@ The sandbox posts JSON to `/carriers/sandbox/status` and to `/carriers/sandbox/i
 ```
 
 `reference` is the id of the message in the service; `code` is null unless the status is `failed`. The header
-`X-Sandbox-Signature: t=<unix seconds>,v1=<hex>` carries the HMAC-SHA256 of `<t>.<body>`, and is good for 300 seconds.
+`X-Sandbox-Signature: t=<unix seconds>,v1=<hex>` is the HMAC-SHA256 of `<t>.<body>`, valid for 300 seconds.
 
-A callback that is not answered with 2xx is sent again after 2, 4, 8 seconds and so on, at most an hour apart, for 24
-hours. One that was in the hands of a process that died is sent again too: the same callback may come twice, and
-callbacks may come in another order.
+A callback without a 2xx response is retried after 2, 4, 8 seconds and so on, at most an hour apart, for 24 hours. It is
+also retried after a crash of the sending process: a callback may arrive twice, and callbacks may arrive in any order.
 
-## Looking at the network
+## Tables of the network
 
 Two tables hold it: `sandbox_messages`, a row a text, whose `calls` says how often it was handed over, and
 `sandbox_callbacks`, a row a report that is yet to be delivered. Both forget what was texted to a contact when that is
@@ -173,11 +168,12 @@ deleted.
 
 
 def script_for(number: str) -> Script:
-    """Return what happens to texts to a number in E.164."""
+    """Return the script of a number in E.164."""
     return MAGIC.get(number, ORDINARY)
 
 
 def as_markdown() -> str:
     """Return the page `docs/sandbox.md`."""
-    rows: Iterable[tuple[str, str]] = [("any other", ORDINARY.says), *((f"`{n}`", s.says) for n, s in MAGIC.items())]
-    return PAGE.replace("%TABLE%", "\n".join(f"| {number} | {says} |" for number, says in rows))
+    special = [(f"`{number}`", script.description) for number, script in MAGIC.items()]
+    rows: Iterable[tuple[str, str]] = [("any other", ORDINARY.description), *special]
+    return PAGE.replace("%TABLE%", "\n".join(f"| {number} | {text} |" for number, text in rows))

@@ -20,7 +20,7 @@ LONGEST_PAUSE = 3600
 
 DUE = "due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
 
-# As a subquery of the update, what is due could be looked for again for every row, and more be claimed than a batch.
+# A CTE, because a subquery of the update could run again for each row and claim more than a batch.
 CLAIM = f"""
 WITH due AS (
     SELECT id FROM sandbox_callbacks WHERE {DUE} ORDER BY due_at, id LIMIT {BATCH} FOR UPDATE SKIP LOCKED
@@ -67,12 +67,11 @@ class DueCallback(NamedTuple):
 
 
 class Playback:
-    """Delivers the callbacks that are due, from any number of processes.
+    """Delivers due callbacks, from any number of processes.
 
-    A callback that is not answered with 2xx is tried again after 2, 4, 8 seconds and so on, at most an
-    hour, for 24 hours. A claim lasts `lease` seconds: what a process that died had in hand is delivered
-    by another, and so perhaps twice, as it happens with real carriers. The callbacks of one message go
-    out in the order in which they came due, one after the other.
+    A callback without a 2xx response is retried after 2, 4, 8 seconds and so on, at most an hour apart, for 24 hours. A
+    claim lasts `lease` seconds: after a crash another process delivers the claimed callbacks, perhaps a second time, as
+    with real carriers. The callbacks of one message are posted one after the other in the order of `due_at`.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class Playback:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def due(self) -> bool:
-        """Tell whether any callback is due."""
+        """Return whether any callback is due."""
         return await self._pool.fetchval(ANY_DUE)
 
     async def run(self) -> bool:

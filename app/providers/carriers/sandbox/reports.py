@@ -19,12 +19,12 @@ from app.providers.carriers.sandbox.callbacks import (
 
 
 class NotReported(Exception):
-    """The service did not take a report; the text says why and what to do."""
+    """The service did not accept a report; the text gives the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The running service: its address, the secret that signs reports, and its own certificate, if it has one."""
+    """The running service: its URL, the secret that signs reports, and its certificate, if any."""
 
     url: str
     secret: bytes
@@ -32,7 +32,7 @@ class Service:
 
 
 async def report_inbound(service: Service, from_number: str, to_number: str, text: str) -> None:
-    """Tell the service that a person texted one of its numbers; raise `NotReported`."""
+    """Report an inbound message to the service; raise `NotReported`."""
     payload = inbound_payload(f"sbx_in_{secrets.token_hex(8)}", from_number, to_number, text)
     await _report(service, "inbound", payload)
 
@@ -40,7 +40,7 @@ async def report_inbound(service: Service, from_number: str, to_number: str, tex
 async def report_status(
     service: Service, reference: int, status: ReceiptStatus, code: FailureCode | None = None
 ) -> None:
-    """Tell the service what became of a message; a failure without a code is a `carrier_error`. Raise `NotReported`."""
+    """Report the status of a message to the service; a failure has `carrier_error` by default. Raise `NotReported`."""
     if status is ReceiptStatus.failed and code is None:
         code = FailureCode.carrier_error
     await _report(service, "status", status_payload(reference, status, code))

@@ -1,3 +1,3 @@
-"""The writer that needs no model: it reads the brief by rules and answers in patterns that people use."""
+"""The template writer: it parses the brief by rules and fills sentence patterns, without a language model."""
 
 from app.providers.writers.template.writer import TemplateWriter as TemplateWriter

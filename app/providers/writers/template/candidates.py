@@ -1,4 +1,4 @@
-"""Draft texts that say what a brief says, in patterns that people use."""
+"""Draft texts from a brief and sentence patterns."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -90,7 +90,7 @@ def _ends_in_link(words: str) -> bool:
 
 
 def _capital(words: str) -> str:
-    """Return words with a capital, unless the first is spelled in its own way: "iPhone", "example.com"."""
+    """Return words with an initial capital, unless the first has its own spelling: "iPhone", "example.com"."""
     first = words.split(" ", 1)[0]
     own_way = "." in first[:-1] or not first.islower()
     return words if own_way else words[:1].upper() + words[1:]

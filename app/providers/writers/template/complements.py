@@ -1,4 +1,4 @@
-"""Complements of directives in a brief: a topic, an action, a statement, or text that stands by itself."""
+"""Complements of directives in a brief: a topic, an action, a statement, or independent text."""
 
 import re
 
@@ -45,7 +45,7 @@ _REFINED = {
 
 
 def complement(name: str, intent: Intent | None, words: str, about: str) -> Clause:
-    """Return the clause that a directive makes with the words after it; `about` was said before them."""
+    """Return the clause of a directive and the words after it; `about` are the words before it."""
     intent = _refine(intent, f"{about} {words}")
     if about:
         return _joined(intent, about, words)
@@ -61,7 +61,7 @@ def complement(name: str, intent: Intent | None, words: str, about: str) -> Clau
 
 
 def as_it_stands(text: str) -> Clause:
-    """Return the clause of a text that is not a directive: copy, or notes for it."""
+    """Return the clause of a text without a directive: copy, or notes for it."""
     words = trim(text)
     intent = content_of(words) or Intent.generic
     if not words:
@@ -76,14 +76,14 @@ def as_it_stands(text: str) -> Clause:
 
 
 def about_reader(intent: Intent | None, relative: str) -> Clause:
-    """Return the clause of what a brief says of its readers: "you asked about pricing"."""
+    """Return the clause of a statement about the readers: "you asked about pricing"."""
     if intent in (Intent.follow_up, Intent.thanks):
         return Clause(intent, Form.statement, relative)
     return Clause(Intent.generic, Form.text, relative)
 
 
 def content_of(words: str) -> Intent | None:
-    """Return the intent that words speak of."""
+    """Return the intent of words by their content."""
     return next((intent for intent, form in w.CONTENT if form.search(words)), None)
 
 

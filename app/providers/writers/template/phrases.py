@@ -36,11 +36,11 @@ class Form(enum.Enum):
     topic = enum.auto()
     """A noun with its article: "our new menu"."""
     action = enum.auto()
-    """What to do: "book online"."""
+    """An action: "book online"."""
     statement = enum.auto()
-    """What can follow "that": "we are closed"."""
+    """A clause after "that": "we are closed"."""
     phrase = enum.auto()
-    """What begins with its own preposition: "after your visit"."""
+    """A phrase with a preposition: "after your visit"."""
 
 
 @dataclass(frozen=True, slots=True)

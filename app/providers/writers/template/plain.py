@@ -1,4 +1,4 @@
-"""Plain characters: typography folded to what GSM-7 can carry, one line, no stray braces."""
+"""Plain characters: typography replaced by GSM-7 characters, one line, no braces except the placeholder's."""
 
 import re
 import unicodedata
@@ -20,7 +20,7 @@ _LINE_END = re.compile(r"(?<=\w)\s*[\r\n]+\s*")
 
 
 def plain(text: str) -> str:
-    """Return a text on one line in plain characters; emoji go, letters and digits stay as they are."""
+    """Return a text on one line in plain characters, without emoji; letters and digits are unchanged."""
     text = _LINE_END.sub(". ", _EM_DASH.sub(" - ", unicodedata.normalize("NFC", text)))
     kept = "".join(map(_character, text))
     return " ".join(PLACEHOLDER.join(piece.translate(_FOLDED) for piece in kept.split(PLACEHOLDER)).split())

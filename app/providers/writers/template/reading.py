@@ -67,7 +67,7 @@ _LED_BY = _regex(rf"^(?:to|that|which)\s+(?:will\s+)?(?=(?:{w.ANY_DIRECTIVE})\b)
 
 
 def read(description: str) -> list[Clause]:
-    """Return what a brief asks to say, in its order; at least one clause."""
+    """Return the clauses of a brief in order, at least one."""
     text = _OPT_OUT.sub("", _GREETING.sub("", plain(description), count=1))
     first, *others = _SENTENCE_END.split(text)
     clauses = _read_sentence(first)
@@ -107,7 +107,7 @@ def _read_part(part: str) -> list[Clause]:
 
 
 def _directive(text: str) -> tuple[str, Intent | None, str] | None:
-    """Return the directive that a text opens with, its intent and what follows."""
+    """Return the directive at the start of a text, its intent and the rest."""
     asking = _ASKING.match(text)
     text = text[asking.end() :] if asking else text
     for name, form, intent in _DIRECTIVE:
@@ -140,7 +140,7 @@ def _unled(rest: str) -> str:
 
 
 def _address(name: str, intent: Intent | None, rest: str) -> list[Clause]:
-    """Read what follows a directive: whom it is for, and what is to be said to them."""
+    """Return the clauses of the audience and content after a directive."""
     relative = ""
     if name not in _OF_THINGS or _TOWARDS.match(rest):
         rest, relative = _for_audience(rest)
@@ -162,7 +162,7 @@ def _clauses(name: str, intent: Intent | None, words: str, relative: str, about:
 
 
 def _for_audience(rest: str) -> tuple[str, str]:
-    """Return what is left without the audience, and what is said of it."""
+    """Return the text without the audience, and the relative clause about it."""
     named = _NAMED.match(rest)
     if named is not None:
         return _to_you(rest[named.end() :], w.ADDRESSED_BY_NAME), ""

@@ -1,4 +1,4 @@
-"""A writer that needs no model."""
+"""The template writer."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from app.domain.agents.writer import Brief
 
 
 class TemplateWriter:
-    """Writes the same texts for the same brief, every time, in one segment where the facts leave room for it."""
+    """Writes texts deterministically from a brief, in one segment if the facts fit."""
 
     name: ClassVar[str] = "template"
 
