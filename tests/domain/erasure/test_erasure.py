@@ -29,7 +29,7 @@ from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, OUTBOX
-from tests.factories.messages import CARRIER_ERASURES, ERASED_TEXTS, MESSAGES, OUTGOING, calls, states
+from tests.factories.messages import ERASED_TEXTS, MESSAGES, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import locked, table_locked, until_blocked
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_attempt
@@ -384,19 +384,3 @@ async def test_a_text_of_long_ago_is_not_noted(text: Callable[..., Any], erase: 
     await erase()
 
     assert await ERASED_TEXTS.count(pool) == 0
-
-
-async def test_a_text_that_is_claimed_while_it_is_erased_is_forgotten_by_its_carrier_after_the_claim(
-    send: Callable[..., Any], erase: Callable[..., Any], pool: Pool
-) -> None:
-    await send()
-    claimed_until = ago(minutes=-5)
-
-    async with locked(pool, OUTGOING) as worker:
-        erasing = asyncio.create_task(erase())
-        await until_blocked(pool)
-        await OUTGOING.change(worker, claimed_until=claimed_until)
-    await within("the erasure", erasing)
-
-    assert await CARRIER_ERASURES.read(pool, "due_at") == [claimed_until]
-    assert await OUTGOING.count(pool) == 0

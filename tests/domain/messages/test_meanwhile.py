@@ -23,7 +23,7 @@ from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import keep_answer
-from tests.factories.messages import MESSAGES, OUTGOING, calls, states
+from tests.factories.messages import CARRIER_ERASURES, MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import locked, table_locked, until_blocked, writes_refused
 from tests.waiting import within
@@ -120,3 +120,23 @@ async def test_a_text_that_fails_is_locked_after_the_balance_as_everywhere(
     assert await states(pool) == [("failed", "invalid_number")]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
     await audit(pool)
+
+
+async def test_a_text_that_is_claimed_while_it_is_erased_is_forgotten_by_its_carrier_after_the_claim(
+    send: Callable[..., Awaitable[Any]], act: Callable[[], Any], pool: Pool
+) -> None:
+    await send()
+    claimed_until = ago(minutes=-5)
+
+    async def erase() -> None:
+        async with act() as unit:
+            await erasure.erase(unit, await id_of_contact(pool))
+
+    async with locked(pool, OUTGOING) as worker:
+        erasing = asyncio.create_task(erase())
+        await until_blocked(pool)
+        await OUTGOING.change(worker, claimed_until=claimed_until)
+    await within("the erasure", erasing)
+
+    assert await CARRIER_ERASURES.read(pool, "due_at") == [claimed_until]
+    assert await OUTGOING.count(pool) == 0
