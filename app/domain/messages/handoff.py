@@ -81,7 +81,9 @@ class Handoff:
         return False
 
     async def finish(self) -> None:
-        """Wait until the calls in flight are answered, and the answers recorded."""
+        """Wait until the calls in flight, and those of a claim in progress, are answered, and the answers recorded."""
+        async with self._claiming:
+            pass
         await self.sends.finish()
 
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:

@@ -140,3 +140,19 @@ async def test_a_text_that_is_claimed_while_it_is_erased_is_forgotten_by_its_car
 
     assert await CARRIER_ERASURES.read(pool, "due_at") == [claimed_until]
     assert await OUTGOING.count(pool) == 0
+
+
+async def test_the_end_of_a_worker_waits_for_the_calls_of_a_claim_that_is_being_made(
+    send: Callable[..., Awaitable[Any]], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+
+    async with table_locked(pool, "outgoing"):
+        running = asyncio.create_task(handoff.run())
+        await until_blocked(pool)
+        ending = asyncio.create_task(handoff.finish())
+        await asyncio.sleep(0)
+    await within("the claim", running)
+    await within("the end", ending)
+
+    assert await states(pool) == [("sent", None)]
