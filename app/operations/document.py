@@ -145,7 +145,7 @@ def _read(document: DocumentNode, fragments: Fragments, schema: GraphQLSchema, a
     if faults := validate(schema, DocumentNode(definitions=(*own, *needed.values())), _RULES):
         raise faults[0]
     for node in own:
-        if isinstance(node, OperationDefinitionNode):
+        if isinstance(node, OperationDefinitionNode):  # pragma: no branch - the rules let nothing else pass
             yield _compile(node, fragments, schema, area)
 
 

@@ -156,3 +156,16 @@ async def test_the_grants_of_a_removed_user_are_not_listed(application: Applicat
 
     async with unit_of(services, owner) as unit:
         assert await queries.list_applications(unit) == []
+
+
+async def test_a_connected_application_is_found_by_its_grant_though_it_was_disconnected(
+    application: Application, services: Services, account: Opened
+):
+    await application.connect()
+    await OAUTH_GRANTS.change(services, revoked_at=ago())
+    id = await OAUTH_GRANTS.only(services, "id")
+
+    async with unit_of(services, Actor(account.account_id, frozenset())) as unit:
+        found = await queries.find_applications(unit, [id, id + 1])
+
+    assert {key: each.client_name for key, each in found.items()} == {id: "Pipelines"}

@@ -214,6 +214,10 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
         (TOOL.format('category: contacts, aliases: ["Get"]'), "the alias Get must be lower-case letters"),
         (TOOL.format('category: contacts, aliases: ["m"]'), "m is taken by another operation"),
         (
+            'query q($id: BigInt! @attested(or: "unsure")) { contact(id: $id) { id } }',
+            "unsure is no error that contact refuses with",
+        ),
+        (
             'query q @tool(title: "T", category: contacts, destructive: true) { contacts { total_count } }',
             "a tool that is a query changes nothing",
         ),

@@ -105,6 +105,17 @@ async def test_a_download_is_broken_off_when_its_link_ends(
     assert len(sent) < 40 * 200_000
 
 
+async def test_a_download_that_takes_too_long_is_broken_off(
+    services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(downloads, "MAX_SECONDS", 0)
+
+    sent = await rest(*await begin(served, await make_link(services, large)))
+
+    assert not sent.endswith(END_OF_ANSWER)
+    assert len(sent) < 40 * 200_000
+
+
 async def test_a_client_that_reads_too_slowly_loses_its_place(
     services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch
 ):

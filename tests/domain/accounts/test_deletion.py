@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import deletion
+from app.domain.accounts import administration, deletion
 from app.domain.accounts.deletion import Deletion
-from app.domain.accounts.errors import AccountDeletionPending
+from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending
 from app.domain.accounts.sessions import Visitor
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
@@ -215,3 +215,36 @@ async def test_the_operator_brings_it_forward_which_is_mailed(services: Services
 
     assert brought.deletion_at == NOON + timedelta(hours=1)
     assert (await subjects(services))[1:] == ["Your account will be deleted on 21 November 2026, 13:00 UTC"]
+
+
+async def test_an_operator_who_brings_a_deletion_forward_again_mails_nobody(services: Services, at: ActAt) -> None:
+    async with at(NOON) as unit:
+        first = await deletion.bring_forward(unit)
+    async with at(NOON + timedelta(hours=1)) as unit:
+        again = await deletion.bring_forward(unit)
+
+    assert (first.deletion_at, again) == (NOON, first)
+    assert await WAITING_MAILS.count(services) == 1
+
+
+async def test_a_reminder_that_is_not_due_mails_nobody(services: Services, at: ActAt, pending: Deletion) -> None:
+    async with at(NOON) as unit:
+        reminded = await deletion.remind(unit)
+
+    assert reminded is False
+    assert await ACCOUNTS.only(services, "deletion_notice_at") == END - timedelta(days=3)
+    assert await WAITING_MAILS.count(services) == 1
+
+
+async def test_a_deleted_account_is_neither_suspended_nor_resumed(services: Services, at: ActAt) -> None:
+    await ACCOUNTS.change(services, status="deleted")
+
+    with pytest.raises(AccountDeleted):
+        async with at(NOON) as unit:
+            await administration.suspend(unit, "")
+    with pytest.raises(AccountDeleted):
+        async with at(NOON) as unit:
+            await administration.resume(unit)
+
+    assert await ACCOUNTS.only(services, "status") == "deleted"
+    assert await WAITING_MAILS.count(services) == 0

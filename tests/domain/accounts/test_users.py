@@ -12,8 +12,9 @@ from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.conftest import unit_of
 from tests.domain.conftest import UnitFor
-from tests.factories.accounts import PASSWORD_LINKS, WAITING_MAILS
+from tests.factories.accounts import PASSWORD_LINKS, USERS, WAITING_MAILS
 from tests.factories.traps import until_blocked
 from tests.waiting import within
 
@@ -95,3 +96,22 @@ async def test_a_link_that_an_operator_makes_waits_for_one_that_is_being_asked_f
 
     await within("the operator's link", resetting)
     assert await PASSWORD_LINKS.count(services) == await WAITING_MAILS.count(services) == 1
+
+
+async def test_a_service_tells_whether_it_has_an_account(services: Services, new_account: Callable[..., Any]) -> None:
+    found: list[bool] = []
+    for _ in range(2):
+        async with unit_of(services, Actor(0, frozenset())) as unit:
+            found.append(await queries.has_any(unit))
+        await new_account()
+
+    assert found == [False, True]
+
+
+async def test_a_key_of_an_account_without_owners_stands_for_nobody(
+    services: Services, account: Opened, unit: UnitOfWork
+) -> None:
+    await USERS.change(services, role="member")
+
+    with pytest.raises(NotFound, match=r"^No user with id owner\.$"):
+        await queries.get_viewer(unit)

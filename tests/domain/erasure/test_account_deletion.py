@@ -4,17 +4,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.erasure import accounts
 from app.domain.erasure.accounts import AFTER_DEFECT, AFTER_LOCK, AGAIN_AFTER
 from app.domain.erasure.tables import DELETED
+from app.domain.kernel.clock import Clock
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, run_out
@@ -28,7 +30,7 @@ from tests.factories.planting import MADE_ELSEWHERE, OF_THE_SERVICE, plant
 from tests.factories.search import find_in_redis, find_places
 from tests.factories.snapshots import rows
 from tests.factories.tables import Rows
-from tests.factories.traps import column_gone, locked
+from tests.factories.traps import column_gone, locked, lost_at_commit
 
 WORD = "Quackenbush"
 KEPT = {("suppressions", "phone"), ("suppressions", "reason")}
@@ -136,6 +138,64 @@ async def test_a_batch_that_fails_undoes_nothing_but_itself_and_is_tried_again_l
 
     assert between == (1, False)
     assert await owned(pool, before) == LEFT
+
+
+async def test_a_lost_connection_puts_a_deletion_off_for_no_longer_than_it_is_away(
+    services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
+) -> None:
+    await ask(services, mine)
+    due_at = await ACCOUNTS.where(id=mine).only(pool, "deletion_at")
+    job = deletions(services)
+
+    async with lost_at_commit(pool, "accounts"):
+        with pytest.raises(DBAPIError):
+            await job.run()
+    between = await ACCOUNTS.where(id=mine).only(pool, "status", "deletion_at")
+    await run_out(job)
+    await forget_at_carriers(services)
+
+    assert between == ("active", due_at)
+    assert await owned(pool, before) == LEFT
+
+
+class SetBack(Clock):
+    """A clock that is set back an hour after it was asked once, as if a deletion was put off meanwhile."""
+
+    def __init__(self) -> None:
+        self._back = timedelta()
+
+    def now(self) -> datetime:
+        now, self._back = super().now() - self._back, timedelta(hours=1)
+        return now
+
+
+async def test_an_account_that_is_due_no_longer_when_it_is_locked_stays_as_it_is(
+    services: Services, pool: Pool, account: Opened
+) -> None:
+    await ask(services, account.account_id)
+    due_at = await ACCOUNTS.only(pool, "deletion_at")
+
+    closed = await replace(deletions(services), clock=SetBack()).run()
+
+    assert closed is False
+    assert await ACCOUNTS.only(pool, "status", "deletion_at") == ("active", due_at)
+
+
+async def test_an_empty_account_that_is_due_no_longer_when_it_is_locked_is_finished_later(
+    services: Services, pool: Pool, account: Opened
+) -> None:
+    await ask(services, account.account_id)
+    due_at = await ACCOUNTS.only(pool, "deletion_at")
+    job = deletions(services)
+    await job.run()
+
+    while await replace(job, clock=SetBack()).run():
+        pass
+    between = await ACCOUNTS.only(pool, "deletion_at")
+    await run_out(job)
+
+    assert between == due_at
+    assert await ACCOUNTS.only(pool, "deletion_at") == await ACCOUNTS.only(pool, "deleted_at") + AGAIN_AFTER
 
 
 async def test_an_account_that_cannot_be_deleted_holds_up_no_other(

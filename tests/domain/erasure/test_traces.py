@@ -204,6 +204,19 @@ async def test_a_carrier_that_cannot_be_asked_to_forget_is_asked_again(
     assert await CARRIER_ERASURES.count(pool) == 0
 
 
+async def test_what_a_carrier_has_that_is_not_set_up_any_more_is_asked_for_no_longer(
+    services: Services, account: Opened, api: httpx2.AsyncClient, work: Callable[[], Any]
+) -> None:
+    pool = services.database.pool
+    data(await api.post("/sms/send", json={"to": PHONE, "message": "A wombat", "consent_attested": True}))
+    await work()
+    data(await api.delete(f"/contacts/{await id_of_contact(pool)}"))
+
+    await CarrierErasures(services.database, {}, services.clock).run()
+
+    assert await Rows("carrier_erasures").count(pool) == 0
+
+
 async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_was_lost_with_the_connection(
     services: Services, account: Opened, api: httpx2.AsyncClient, work: Callable[[], Any]
 ) -> None:

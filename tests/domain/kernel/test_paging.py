@@ -137,3 +137,12 @@ async def test_a_name_that_looks_like_something_else_is_a_name_in_a_cursor(unit:
     second = await queries.find_page(unit, ContactFilter(), ContactSort.name_asc, Window(1, first.end_cursor))
 
     assert [contact.phone for contact in [*first.nodes, *second.nodes]] == ["+12025550100", "+12025550101"]
+
+
+async def test_a_list_is_counted_once(unit: UnitOfWork) -> None:
+    page = await queries.find_page(unit, ContactFilter(), ContactSort.date_added, Window(1))
+    before = await page.total()
+
+    await service.create(unit, {"phone": "+12025550143"})
+
+    assert await page.total() is before

@@ -1,6 +1,7 @@
 """A connection to the database that is lost keeps no text waiting, and has none sent twice."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -11,10 +12,13 @@ from app.db.engine import UNREACHABLE, Pool
 from app.domain.messages.carrier import Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from tests.domain.messages.handing import INVALID, TO, hand_over, through
+from tests.domain.messages.handing import INVALID, TO, hand_over, reconcile, through
 from tests.factories.billing import audit
 from tests.factories.messages import calls, states
-from tests.factories.traps import lose_connections, lost_at_commit
+from tests.factories.traps import LosingPool, lose_connections, lost_at_commit
+
+UNANSWERED = "+15005550301"
+"""A number whose text the sandbox takes without an answer."""
 
 
 class Cutting(SandboxCarrier):
@@ -59,6 +63,23 @@ async def test_texts_whose_claim_was_lost_with_the_connection_can_be_claimed_aga
     assert await calls(pool) == []
     await hand_over(handoff)
 
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
+
+
+async def test_texts_are_asked_for_at_once_when_the_claim_for_it_was_lost_with_the_connection(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(UNANSWERED, "Hello")
+    await hand_over(handoff)
+    before = await states(pool)
+    losing: Any = LosingPool(pool)
+
+    with pytest.raises(UNREACHABLE):
+        await reconcile(replace(handoff, database=replace(handoff.database, pool=losing)))
+    await reconcile(handoff)
+
+    assert (before, losing.lost) == ([("pending", None)], 1)
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
 

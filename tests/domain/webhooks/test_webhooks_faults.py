@@ -1,6 +1,7 @@
 """The delivery engine when it is stopped, or something breaks."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -122,6 +123,23 @@ async def test_what_cannot_be_recorded_for_a_defect_of_ours_opens_the_breaker_an
     assert await stage.states() == [("pending", 0)]
     assert len(stage.receiver.posts) == 1
     assert [context["message"] for context in told] == [f"deliveries of webhook {subscription.id} stopped"]
+
+
+async def test_deliveries_that_cannot_be_read_while_the_database_is_away_open_no_breaker(stage: Stage) -> None:
+    told: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    subscription = await stage.subscribe()
+    await stage.tell("won")
+    away: Any = Flaky(stage.pool, records.FIND_DUE, asyncpg.PostgresConnectionError("gone"), times=1)
+    database = replace(stage.engine.shared.dependencies.database, pool=away)
+    engine = with_parts(stage.engine, dependencies=replace(stage.engine.shared.dependencies, database=database))
+    async with stage.at_work(engine):
+        await until(lambda: stage.are_all("delivered"))
+
+    assert away.left == 0
+    assert [context["message"] for context in told] == [f"deliveries of webhook {subscription.id} stopped"]
+    assert await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "open_until", "failures") == (None, 0)
+    assert len(stage.receiver.posts) == 1
 
 
 async def test_a_secret_that_cannot_be_opened_stops_its_own_subscription_only(stage: Stage) -> None:

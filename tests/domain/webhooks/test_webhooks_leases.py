@@ -13,6 +13,7 @@ from app.db.engine import UNREACHABLE, Pool
 from app.domain.events.reactions import Batch
 from app.domain.webhooks import delivery_worker, leases
 from app.domain.webhooks.health import Health
+from app.domain.webhooks.models import SubscriptionStatus
 from app.domain.webhooks.reactions import fan_out
 from tests.domain.webhooks.faults import Away, Flaky, Gated, with_parts
 from tests.domain.webhooks.receivers import Held, Post
@@ -300,3 +301,17 @@ async def test_a_stop_does_not_wait_for_a_database_that_is_away_until_the_lease_
 
     with pytest.raises(UNREACHABLE):
         await taking
+
+
+async def test_of_a_subscription_that_has_ended_the_account_is_told_once(stage: Stage) -> None:
+    await stage.subscribe()
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    [taken] = await stage.engine.shared.leases.take(1, [])
+
+    async with stage.pool.acquire() as connection:
+        for _ in range(2):
+            await leases.end(connection, taken, SubscriptionStatus.removed, "was removed")
+
+    assert await WEBHOOK_NOTICES.read(stage.pool, "kind") == ["removed"]
+    assert await stage.states() == [("canceled", 0)]

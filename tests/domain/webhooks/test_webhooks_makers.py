@@ -1,11 +1,13 @@
 """Creators of subscriptions: events within their scopes only, and the end with their key or application."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from app.db.engine import UNREACHABLE
 from app.domain.accounts import api_keys, users
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
@@ -18,12 +20,13 @@ from app.domain.oauth import grants
 from app.domain.webhooks import queries, service
 from app.domain.webhooks.models import Subscription, SubscriptionKind
 from tests.conftest import unit_of
-from tests.domain.webhooks.stages import Stage
+from tests.domain.webhooks.faults import with_parts
+from tests.domain.webhooks.stages import EVENT, Stage
 from tests.factories.accounts import id_of_user
 from tests.factories.contacts import CONTACTS
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.tables import ago
-from tests.factories.traps import until_blocked
+from tests.factories.traps import LosingPool, until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 
 URL = "https://example.com/hook"
@@ -225,3 +228,19 @@ async def test_two_units_at_once_do_not_pass_the_limit(stage: Stage, monkeypatch
     async with stage.act() as unit:
         assert await queries.count_subscriptions(unit) == 1
     assert len(refused) == 1
+
+
+async def test_subscriptions_whose_makers_cannot_be_looked_up_are_given_back_at_once(stage: Stage) -> None:
+    await subscribe(stage, EVENT, key_id=await make_key(stage))
+    await stage.tell("won")
+    await stage.dispatcher.run()
+    losing: Any = LosingPool(stage.pool)
+    database = replace(stage.engine.shared.dependencies.database, pool=losing)
+    engine = with_parts(stage.engine, dependencies=replace(stage.engine.shared.dependencies, database=database))
+
+    with pytest.raises(UNREACHABLE):
+        await engine.run()
+
+    assert losing.lost == 1
+    assert await stage.is_at_rest()
+    assert await stage.states() == [("pending", 0)]

@@ -1,0 +1,42 @@
+"""Clients as an operator and an account make and end them."""
+
+import pytest
+
+from app.domain.kernel.errors import Conflict, NotFound
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.oauth import clients
+from app.domain.oauth.clients import NewClient
+from app.services import Services
+
+NEW = NewClient("Pipelines", ["https://crm.example.com/callback"])
+
+
+async def test_a_client_that_was_revoked_itself_cannot_be_taken_over(services: Services, unit: UnitOfWork) -> None:
+    client, _ = await clients.create(unit, services.oauth.tokens, NEW)
+    maker = client.maker_id
+    await clients.revoke(unit, client.id)
+
+    with pytest.raises(Conflict, match=r"^The client is revoked\.$"):
+        await clients.take_over(unit, client.id)
+
+    assert client.maker_id == maker
+
+
+async def test_one_shared_client_is_revoked_once_and_the_others_stay(services: Services, unit: UnitOfWork) -> None:
+    first, _ = await clients.create_shared(unit, services.oauth.tokens, NEW)
+    second, _ = await clients.create_shared(unit, services.oauth.tokens, NEW)
+
+    revoked_at = (await clients.revoke_shared(unit, first.id)).revoked_at
+    again = await clients.revoke_shared(unit, first.id)
+
+    assert revoked_at is not None
+    assert (again.revoked_at, second.revoked_at) == (revoked_at, None)
+
+
+async def test_only_a_shared_client_is_revoked_as_one(services: Services, unit: UnitOfWork) -> None:
+    own, _ = await clients.create(unit, services.oauth.tokens, NEW)
+
+    with pytest.raises(NotFound, match=rf"^No client with id {own.id}\.$"):
+        await clients.revoke_shared(unit, own.id)
+
+    assert own.revoked_at is None
