@@ -26,6 +26,7 @@ from app.domain.kernel.retention import Rule
 from app.domain.live.reactions import REACTIONS as LIVE_REACTIONS
 from app.domain.live.retention import RULES as LIVE_RULES
 from app.domain.messages.carrier_erasures import CarrierErasures
+from app.domain.messages.handoff import Handoff
 from app.domain.messages.retention import RULES as MESSAGE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
@@ -73,7 +74,6 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
     ):
         secret = derive(settings, "sandbox")
         playback = Playback(services.database.pool, poster, settings.public_url, secret)
-        handoff = services.handoff
         dispatcher = open_dispatcher(services, announcer.announce)
         retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
@@ -85,14 +85,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         of = services.database, services.clock, services.notify
         await workers.warm()
         yield [
-            Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=handoff.sends.watch),
-            Job(
-                "reconcile",
-                handoff.reconcile,
-                handoff.lapsed,
-                finish=handoff.finish_questions,
-                watch=handoff.questions.watch,
-            ),
+            *_handoff_jobs(services.handoff),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
@@ -108,6 +101,14 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             purge("oauth", (*OAUTH_RULES, *grants.make_rules()), services.database, services.clock),
             purge("retention", retention_rules(settings), services.database, services.clock),
         ]
+
+
+def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:
+    sends, questions = handoff.sends, handoff.questions
+    return (
+        Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch),
+        Job("reconcile", handoff.reconcile, handoff.lapsed, finish=handoff.finish_questions, watch=questions.watch),
+    )
 
 
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:

@@ -79,8 +79,8 @@ async def test_an_owner_makes_a_key_that_is_shown_once_and_works(owner: Browsing
         (
             {"name": "x", "kind": "auto", "scope:account:write": "on"},
             "auto_ keys cannot have the scope account:write. Choose from: account:read, ai:use, billing:read, "
-            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, numbers:read, "
-            "webhooks:manage.",
+            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, "
+            "numbers:read, webhooks:manage.",
         ),
     ],
 )

@@ -92,8 +92,8 @@ async def test_they_are_automation_scoped(api: httpx2.AsyncClient) -> None:
         (
             {"name": "Zap", "scopes": ["agents:read"]},
             "auto_ keys cannot have the scope agents:read. Choose from: account:read, ai:use, billing:read, "
-            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, numbers:read, "
-            "webhooks:manage.",
+            "campaigns:read, campaigns:send, contacts:read, contacts:write, messages:read, messages:send, "
+            "numbers:read, webhooks:manage.",
         ),
         ({"name": "Zap", "expires_at": "2020-01-01T00:00:00Z"}, "expires_at must be in the future."),
         (

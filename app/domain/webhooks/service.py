@@ -267,7 +267,7 @@ async def _lock_account(unit: UnitOfWork) -> None:
 def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
     if active:
         subscription.status, subscription.has_leftovers = SubscriptionStatus.active, False
-        _forgive(subscription)
+        _reset_health(subscription)
     else:
         _stop(unit, subscription, SubscriptionStatus.disabled)
 

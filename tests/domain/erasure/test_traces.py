@@ -24,7 +24,7 @@ from tests.factories.contacts import id_of_contact
 from tests.factories.events import OUTBOX, payloads
 from tests.factories.messages import CARRIER_ERASURES, SANDBOX_MESSAGES, add_handed_over
 from tests.factories.search import find_in_redis, find_places
-from tests.factories.tables import ago
+from tests.factories.tables import Rows, ago
 from tests.factories.traps import LosingPool
 from tests.factories.webhooks import WEBHOOK_DELIVERIES
 from tests.rest.answers import data, refusal
