@@ -236,7 +236,7 @@ def test_the_sandbox_says_when_the_service_does_not_answer(messaging: Run, accou
     done = messaging("sandbox", *what, MESSAGING_BASE_URL="http://127.0.0.1:1")
 
     assert done.code == 1
-    assert done.complaint.startswith("messaging: No answer from http://127.0.0.1:1: ")
+    assert done.complaint.startswith("messaging: No answer from http://127.0.0.1:1 (")
     assert done.complaint.endswith(" Is the service running there?\n")
 
 

@@ -21,6 +21,7 @@ NOT_EXPORTED = {
     "live_updates": "which events were shown live, kept for a day",
     "makers": "which credential made which key or webhook; none of them works elsewhere",
     "outbox": "the ids of events that wait to be dispatched",
+    "outgoing": "which texts wait for their carrier, gone once it has answered",
     "password_links": "secrets, and gone once used",
     "waiting_mails": "mails with secrets, gone once sent",
 }

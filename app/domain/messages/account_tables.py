@@ -28,7 +28,7 @@ DELETED = (
         BY_ID,
         statements=(NOTE_CARRIED, DELETE_QUEUED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE),
     ),
-    DeletedTable("outgoing"),
+    DeletedTable("outgoing", parent="messages", key="message_id"),
 )
 
 EXPORTED = (ExportedTable("messages", order=BY_ID),)

@@ -24,7 +24,7 @@ from tests.factories.contacts import id_of_contact
 from tests.factories.events import OUTBOX, payloads
 from tests.factories.messages import CARRIER_ERASURES, SANDBOX_MESSAGES, add_handed_over
 from tests.factories.search import find_in_redis, find_places
-from tests.factories.tables import Rows, ago
+from tests.factories.tables import ago
 from tests.factories.traps import LosingPool
 from tests.factories.webhooks import WEBHOOK_DELIVERIES
 from tests.rest.answers import data, refusal
@@ -214,7 +214,7 @@ async def test_what_a_carrier_has_that_is_not_set_up_any_more_is_asked_for_no_lo
 
     await CarrierErasures(services.database, {}, services.clock).run()
 
-    assert await Rows("carrier_erasures").count(pool) == 0
+    assert await CARRIER_ERASURES.count(pool) == 0
 
 
 async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_was_lost_with_the_connection(

@@ -161,12 +161,13 @@ async def test_a_locked_row_holds_up_the_events_of_its_account_only(
     dispatcher = replace(reacting.dispatcher, reactions=[Reaction("rename", rename)])
     async with services.database.pool.acquire() as connection, connection.transaction():
         await ACCOUNTS.where(id=others[0].account_id).lock(connection, "FOR UPDATE")
-        more = [await dispatcher.run(), await dispatcher.run()]
+        for _ in range(2):
+            await dispatcher.run()
         held = set(await OUTBOX.read(services, "account_id"))
     await until(lambda: "events" in reacting.notified)
     await dispatcher.run()
 
-    assert (more, held) == ([True, False], {others[0].account_id})
+    assert held == {others[0].account_id}
     assert await ACCOUNTS.read(services, "company_name") == ["second"] * 4
     assert (await OUTBOX.count(services), await FAILED_REACTIONS.count(services)) == (0, 0)
 
