@@ -166,19 +166,26 @@ class NumberCursor:
     """Finds the numbers that have texts waiting, in each lane those after the numbers that it found last."""
 
     _after: list[str] = field(default_factory=lambda: [""] * len(LANES))
+    _ended: set[int] = field(default_factory=set[int])
 
     @property
     def has_more(self) -> bool:
-        """Tell whether a lane has more numbers than were found last."""
-        return any(self._after)
+        """Tell whether a lane has numbers that were not found since the last time that all lanes had ended."""
+        return len(self._ended) < len(LANES)
 
     async def find(self, pool: Pool) -> list[WaitingNumber]:
         """Return the most urgent lane first, and at most `MOST_NUMBERS` of each lane."""
         lanes = range(len(LANES))
+        if not self.has_more:
+            self._ended.clear()
         found = await rows.fetch(pool, WaitingNumber, FIND_NUMBERS, list(lanes), self._after)
         for lane in lanes:
             numbers = [each.number for each in found if each.lane == lane]
-            self._after[lane] = numbers[-1] if len(numbers) == MOST_NUMBERS else ""
+            if len(numbers) == MOST_NUMBERS:
+                self._after[lane] = numbers[-1]
+            else:
+                self._after[lane] = ""
+                self._ended.add(lane)
         return found
 
 

@@ -147,6 +147,25 @@ async def test_every_number_gets_its_turn_though_more_wait_than_one_claim_serves
     assert await OUTGOING.where(message_id=first.message_id).count(pool) == 0
 
 
+async def test_a_search_through_numbers_without_due_texts_ends_after_the_longest_lane(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await send()
+    row = await OUTGOING.only(pool)
+    values = {name: row[name] for name in ("account_id", "carrier")}
+    await OUTGOING.delete(pool)
+    for lane, count in ((2, 2 * MOST_NUMBERS), (3, 3 * MOST_NUMBERS + 1)):
+        for number in range(count):
+            later = {"message_id": 10**9 + 1000 * lane + number, "number": f"+1200{number:03}", "due_at": ago(hours=-1)}
+            await OUTGOING.insert(pool, **values, lane=lane, **later)
+    noting, runs = narrow(handoff, carrier, 400), 1
+
+    while await noting.run():
+        runs += 1
+
+    assert (runs, carrier.given) == (4, [])
+
+
 async def test_a_text_that_is_no_longer_pending_leaves_the_queue_without_a_call(
     send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
 ) -> None:
