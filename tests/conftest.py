@@ -36,6 +36,7 @@ from app.providers.carriers.sandbox.playback import Playback
 from app.services import Services
 from app.settings import Settings
 from app.telemetry import logs
+from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.saved import SavedRows
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
@@ -336,8 +337,8 @@ def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
     playback = Playback(services.database.pool, InProcess(http), services.settings.public_url, secret)
     jobs = [
         (drip.due, drip.run),
-        (handoff.due, handoff.run),
-        (handoff.lapsed, handoff.reconcile),
+        (handoff.due, lambda: hand_over(handoff)),
+        (handoff.lapsed, lambda: reconcile(handoff)),
         (playback.due, playback.run),
         (services.receipts.due, services.receipts.match),
     ]
