@@ -127,8 +127,8 @@ def test_the_first_start_says_how_to_go_on_and_keeps_the_secrets_to_itself(serve
     }
 
 
-def test_the_ten_lines_of_the_readme_do_what_they_say(served: Served) -> None:
-    steps = sections(README, "Ten lines")
+def test_the_ten_commands_of_the_readme_have_the_described_results(served: Served) -> None:
+    steps = sections(README, "Ten commands")
     number = served.environment()["NUMBER"]
 
     sent = run(served, steps[0])
