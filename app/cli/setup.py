@@ -198,7 +198,8 @@ def _shown(row: object, columns: Columns) -> dict[str, Any]:
 
 
 def _opening(settings: Settings, company_name: str, email: str, credits: int) -> Opening:
-    return Opening(company_name, email, settings.rate, credits, derive(settings, "api keys"))
+    secret = derive(settings, "api keys")
+    return Opening(company_name, email, settings.rate, credits, secret, currency=settings.currency)
 
 
 @asynccontextmanager

@@ -192,7 +192,10 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=list[User],
-        description="The people of the account, the first one first: whom conversations can be assigned to.",
+        description=(
+            "The users of the account, to whom conversations can be assigned: the first one first; at most "
+            f"{invitations.MAX_PEOPLE}."
+        ),
         directives=guarded("conversations:write"),
     )
     async def users(self, info: Info) -> Sequence[models.User]:
@@ -201,7 +204,10 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=list[Invitation],
-        description="The invitations that can be accepted, the newest first.",
+        description=(
+            "The invitations that can be accepted, the newest first; with the users of the account at most "
+            f"{invitations.MAX_PEOPLE}."
+        ),
         directives=guarded("account:write"),
     )
     async def invitations(self, info: Info) -> Sequence[models.Invitation]:
@@ -210,7 +216,7 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=list[Session],
-        description="Where the account's people are signed in, the last used first.",
+        description=f"The sessions of the account's users, the last used first; at most {sessions.MAX_SHOWN}.",
         directives=guarded("account:write"),
     )
     async def sessions(self, info: Info) -> Sequence[models.Session]:

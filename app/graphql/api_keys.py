@@ -57,7 +57,10 @@ class ApiKeyQuery:
 
     @strawberry.field(
         graphql_type=list[ApiKey],
-        description="The account's keys, the newest first; revoked ones too.",
+        description=(
+            "The account's keys, revoked ones too: live ones first, then the newest first; at most "
+            f"{queries.MAX_SHOWN:,}. An account has at most {api_keys.MAX_LIVE} live keys."
+        ),
         directives=guarded("account:write"),
     )
     async def api_keys(self, info: Info) -> Sequence[queries.ShownKey]:
@@ -66,8 +69,11 @@ class ApiKeyQuery:
 
     @strawberry.field(
         graphql_type=list[ApiKey],
-        description="The auto_ keys that the caller manages, the newest first, revoked ones too: with account:write "
-        "all of the account's, otherwise those made with the caller's own key, connection or sign-in.",
+        description=(
+            "The auto_ keys that the caller manages, revoked ones too: with account:write all of the account's, "
+            "otherwise those made with the caller's own key, connection or sign-in. Live ones are first, then the "
+            f"newest; at most {queries.MAX_SHOWN:,}."
+        ),
         directives=guarded("webhooks:manage"),
     )
     async def automation_keys(self, info: Info) -> Sequence[queries.ShownKey]:
@@ -81,7 +87,7 @@ class ApiKeyMutation:
 
     @strawberry.mutation(
         description="Make a key. It holds no scope that its maker lacks, and ends with the key or user making it.",
-        directives=guarded("account:write", "insufficient_scope", "key_makes_no_keys"),
+        directives=guarded("account:write", "conflict", "insufficient_scope", "key_makes_no_keys"),
     )
     async def create_api_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
@@ -92,7 +98,7 @@ class ApiKeyMutation:
     @strawberry.mutation(
         description="Make a key for automations. It holds scopes of automations only, and ends with the key, "
         "connected application or user making it.",
-        directives=guarded("webhooks:manage", "insufficient_scope", "key_makes_no_keys"),
+        directives=guarded("webhooks:manage", "conflict", "insufficient_scope", "key_makes_no_keys"),
     )
     async def create_automation_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None

@@ -5,8 +5,9 @@ from typing import Any
 
 import strawberry
 
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import AccountType
-from app.domain.billing import models, queries
+from app.domain.billing import models, prices, queries
 from app.domain.billing.models import EntryType
 from app.domain.kernel.paging import Page
 from app.domain.messages import queries as messages
@@ -43,9 +44,38 @@ class Balance:
 
     balance: BigInt = strawberry.field(description="Credits held.")
     rate: float = strawberry.field(description="The price of one credit, in the account's currency.")
+    currency: str = strawberry.field(description="The account's currency (ISO 4217), such as USD.")
     account_type: AccountType = strawberry.field(description="The way in which the account pays.")
     daily_avg_send: BigInt = strawberry.field(description="Credits spent on texts per day, over the last 30 full days.")
     estimated_days_left: BigInt = strawberry.field(description="Days until the balance is spent; 9999 for very many.")
+
+
+@strawberry.type(description="The price of messages to one calling code.")
+class DestinationPrice:
+    """A price by destination."""
+
+    calling_code: str = strawberry.field(description="The calling code without its plus sign, such as 44.")
+    segment: BigInt = strawberry.field(description="The credits that each segment costs.")
+
+
+@strawberry.type(
+    description=(
+        "The prices of the account. A message costs the price of its destination for each segment, and is refunded if "
+        "it fails. Inbound messages cost nothing."
+    )
+)
+class Tariff:
+    """A tariff."""
+
+    rate: float = strawberry.field(description="The price of one credit, in the account's currency.")
+    currency: str = strawberry.field(description="The account's currency (ISO 4217), such as USD.")
+    destinations: list[DestinationPrice] = strawberry.field(
+        description="The destinations that have a price of their own, by calling code; at most 300."
+    )
+    other_destinations: BigInt = strawberry.field(
+        description="The credits that each segment to any other destination costs."
+    )
+    generated_copy: BigInt = strawberry.field(description="The credits that one request for generated copy costs.")
 
 
 @strawberry.type(description="One change of the balance.")
@@ -83,6 +113,21 @@ class BillingQuery:
     async def balance(self, info: Info) -> queries.Balance:
         """Return the balance."""
         return await queries.get_balance(info.context.unit)
+
+    @strawberry.field(description="The prices of the account.", directives=guarded("billing:read"))
+    async def tariff(self, info: Info) -> Tariff:
+        """Return the prices that billing uses."""
+        account = await accounts.get_own(info.context.unit)
+        return Tariff(
+            rate=float(account.rate),
+            currency=account.currency,
+            destinations=[
+                DestinationPrice(calling_code=code, segment=BigInt(price))
+                for code, price in prices.destinations(account.region).items()
+            ],
+            other_destinations=BigInt(prices.ABROAD),
+            generated_copy=BigInt(prices.GENERATE),
+        )
 
     @strawberry.field(
         graphql_type=Connection[Transaction],

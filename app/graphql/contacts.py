@@ -237,7 +237,7 @@ class ContactQuery:
         return await service.find_exact(info.context.unit, phone, email)
 
     @strawberry.field(
-        description=f"The tags that contacts have, by their names; the first {MAX_TAGS} of them.",
+        description=f"The tags that contacts have, by their names; at most {MAX_TAGS:,}.",
         directives=guarded("contacts:read"),
     )
     async def tags(self, info: Info) -> list[ContactTag]:

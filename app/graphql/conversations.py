@@ -14,7 +14,6 @@ from app.domain.kernel.paging import Page
 from app.domain.messages import queries as messages
 from app.domain.messages import reading
 from app.domain.messages.models import Message as MessageRow
-from app.domain.messages.queries import MessageFilter
 from app.domain.messages.reading import ThreadFields
 from app.graphql.accounts import User
 from app.graphql.contacts import Contact
@@ -85,11 +84,10 @@ class Conversation:
         last: Last = None,
         before: Before = None,
         offset: Offset = 0,
-    ) -> Page[MessageRow]:
+    ) -> Page[MessageRow] | None:
         """Return one page of the messages."""
-        wanted = MessageFilter(conversation_id=self.id)
         place = window(info, "messages", first, after, last, before, offset)
-        return await messages.find_page(info.context.unit, wanted, place)
+        return await info.context.load(messages.FindPages(place), self.id)
 
 
 @strawberry.input(description="The fields to change; what is left out stays as it is.")

@@ -29,7 +29,7 @@ class NumberQuery:
 
     @strawberry.field(
         graphql_type=list[PhoneNumber],
-        description=f"The account's active numbers, the primary one first; the first {queries.MAX_LISTED} of them.",
+        description=f"The account's active numbers, the primary one first; at most {queries.MAX_LISTED:,}.",
         directives=guarded("numbers:read"),
     )
     async def phone_numbers(self, info: Info) -> Sequence[models.PhoneNumber]:

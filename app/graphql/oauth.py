@@ -73,7 +73,10 @@ class OauthQuery:
 
     @strawberry.field(
         graphql_type=list[OauthClient],
-        description="The account's own OAuth clients, the newest first; revoked ones too.",
+        description=(
+            "The account's own OAuth clients, revoked ones too: live ones first, then the newest first; at most "
+            f"{queries.MAX_SHOWN}. An account has at most {clients.MAX_CLIENTS} live clients."
+        ),
         directives=guarded("account:write"),
     )
     async def oauth_clients(self, info: Info) -> Sequence[ShownClient]:
@@ -82,7 +85,9 @@ class OauthQuery:
 
     @strawberry.field(
         graphql_type=list[OauthGrant],
-        description="The applications that are connected to the account, the newest first.",
+        description=(
+            f"The applications that are connected to the account, the newest first; at most {queries.MAX_GRANTS}."
+        ),
         directives=guarded("account:write"),
     )
     async def oauth_grants(self, info: Info) -> list[ConnectedApplication]:

@@ -102,7 +102,8 @@ class WebhookQuery:
         graphql_type=list[Webhook],
         description=(
             "The webhooks that the caller manages, the oldest first: with account:write all of the account's, "
-            "otherwise those made with the caller's own key, connection or sign-in, and with its keys."
+            "otherwise those made with the caller's own key, connection or sign-in, and with its keys. At most "
+            f"{service.MAX_SUBSCRIPTIONS}."
         ),
         directives=guarded("webhooks:manage"),
     )

@@ -11,6 +11,7 @@ from app.operations.json_schema import DEFINITIONS, Json
 from app.operations.variables import Variable
 
 MAX_DEPTH = 64
+TOO_DEEP = f"must not be nested deeper than {MAX_DEPTH} levels."
 MAX_NAME = 60
 """How much of an unknown name is repeated to the caller."""
 
@@ -22,12 +23,12 @@ Row = tuple[str, bool, Check]
 
 
 class Unacceptable(ValueError):
-    """A value does not fit the operation. The text is a sentence for the caller, and names the value."""
+    """The value called `field` does not fit the operation. The text is a sentence for the caller, and names it."""
 
-    @property
-    def field(self) -> str:
-        """Return the name of the value, with which the text begins."""
-        return str(self).partition(" ")[0]
+    def __init__(self, field: str, fault: str) -> None:
+        """Take the name of the value, and the rest of the sentence."""
+        super().__init__(f"{field} {fault}")
+        self.field = field
 
 
 class Unattested(ValueError):
@@ -93,7 +94,7 @@ def _take(rows: Sequence[Row], given: Mapping[str, Any], prefix: str = "", *, st
         if name in given:
             taken[name] = check(given[name], prefix + name)
         elif required:
-            raise Unacceptable(f"{prefix}{name} is required.")
+            raise Unacceptable(f"{prefix}{name}", "is required.")
     if strict and len(taken) < len(given):
         raise _unknown(next(name for name in given if name not in taken), [name for name, _, _ in rows], prefix)
     return taken
@@ -102,7 +103,7 @@ def _take(rows: Sequence[Row], given: Mapping[str, Any], prefix: str = "", *, st
 def _unknown(name: str, known: Sequence[str], prefix: str) -> Unacceptable:
     nearest = get_close_matches(name, known, n=1)
     hint = f" Did you mean {prefix}{nearest[0]}?" if nearest else ""
-    return Unacceptable(f"{prefix}{name[:MAX_NAME]} is not known.{hint}")
+    return Unacceptable(f"{prefix}{name[:MAX_NAME]}", f"is not known.{hint}")
 
 
 class _Checks:
@@ -136,7 +137,7 @@ class _Checks:
     def _referred(self, type_name: str) -> Check:
         def check(value: Any, name: str) -> Any:
             if name.count(".") + name.count("[") > MAX_DEPTH:
-                raise Unacceptable(f"{name.partition('.')[0]} must not be nested deeper than {MAX_DEPTH} levels.")
+                raise Unacceptable(name.partition(".")[0], TOO_DEEP)
             if type_name not in self._made:
                 self._made[type_name] = self._object(self._types[type_name])
             return self._made[type_name](value, name)
@@ -148,7 +149,7 @@ class _Checks:
 
         def check(value: Any, name: str) -> dict[str, Any]:
             if not isinstance(value, dict):
-                raise Unacceptable(f"{name} must be an object.")
+                raise Unacceptable(name, "must be an object.")
             return _take(rows, value, f"{name}.", strict=self._strict)
 
         return check
@@ -165,7 +166,7 @@ def _nullable(check: Check) -> Check:
 def _present(check: Check) -> Check:
     def present(value: Any, name: str) -> Any:
         if value is None:
-            raise Unacceptable(f"{name} must not be null.")
+            raise Unacceptable(name, "must not be null.")
         return check(value, name)
 
     return present
@@ -179,7 +180,7 @@ def _list_or_single(item: Check, single: Check | None, schema: Json) -> Check:
             return [item(one, f"{name}[{index}]") for index, one in enumerate(value)]
         if single and isinstance(value, _PYTHON[kind]):
             return [single(value, name)]
-        raise Unacceptable(f"{name} must be an array of {_PLURALS[kind]}.")
+        raise Unacceptable(name, f"must be an array of {_PLURALS[kind]}.")
 
     return check
 
@@ -189,7 +190,7 @@ def _one_of(names: Sequence[str]) -> Check:
 
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in known:
-            raise Unacceptable(f"{name} must be one of {', '.join(names)}.")
+            raise Unacceptable(name, f"must be one of {', '.join(names)}.")
         return value
 
     return check
@@ -197,9 +198,9 @@ def _one_of(names: Sequence[str]) -> Check:
 
 def _string(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise Unacceptable(f"{name} must be a string.")
+        raise Unacceptable(name, "must be a string.")
     if "\0" in value or not (value.isascii() or _is_encodable(value)):
-        raise Unacceptable(f"{name} must not hold the character U+{_first_unstorable(value):04X}.")
+        raise Unacceptable(name, f"must not hold the character U+{_first_unstorable(value):04X}.")
     return value
 
 
@@ -223,7 +224,7 @@ def _date_time(value: Any, name: str) -> str:
             return value
     except (TypeError, ValueError, OverflowError):
         pass
-    raise Unacceptable(f"{name} must be a date and time with an offset, such as 2026-01-31T09:30:00Z.")
+    raise Unacceptable(name, "must be a date and time with an offset, such as 2026-01-31T09:30:00Z.")
 
 
 def _integer(bits: int) -> Check:
@@ -233,9 +234,9 @@ def _integer(bits: int) -> Check:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Unacceptable(f"{name} must be an integer.")
+            raise Unacceptable(name, "must be an integer.")
         if not least <= value <= most:
-            raise Unacceptable(f"{name} must be an integer from {least} to {most}.")
+            raise Unacceptable(name, f"must be an integer from {least} to {most}.")
         return value
 
     return check
@@ -243,13 +244,13 @@ def _integer(bits: int) -> Check:
 
 def _number(value: Any, name: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
-        raise Unacceptable(f"{name} must be a number.")
+        raise Unacceptable(name, "must be a number.")
     return value
 
 
 def _boolean(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
-        raise Unacceptable(f"{name} must be true or false.")
+        raise Unacceptable(name, "must be true or false.")
     return value
 
 
@@ -259,7 +260,7 @@ def _any(value: Any, name: str, depth: int = 1) -> Any:
     if not isinstance(value, list | dict):
         return value
     if depth > MAX_DEPTH:
-        raise Unacceptable(f"{name} must not be nested deeper than {MAX_DEPTH} levels.")
+        raise Unacceptable(name, TOO_DEEP)
     for one in value.values() if isinstance(value, dict) else value:
         _any(one, name, depth + 1)
     for key in value if isinstance(value, dict) else ():

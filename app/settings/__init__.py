@@ -52,6 +52,7 @@ class Settings(WebSettings, WebhookSettings):
 
     carrier: str = "sandbox"
     rate: Decimal = Field(Decimal("0.01"), ge=0, max_digits=10, decimal_places=4)
+    currency: str = Field("USD", pattern="^[A-Z]{3}$", description="three capital letters (ISO 4217), such as USD")
     starter_credits: int = Field(1_000, ge=0, le=MOST_CREDITS)
     company_name: str | None = Field(None, max_length=100, description=NAME)
     owner_email: str = Field("owner@example.com", pattern=EMAIL, description="a mail address such as ann@example.com")

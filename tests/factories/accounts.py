@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from tests.factories.tables import Rows, Source
+from tests.factories.tables import Rows, Source, open_pool
 
 ACCOUNTS = Rows("accounts")
 API_KEYS = Rows("api_keys")
@@ -24,6 +24,26 @@ async def id_of_user(source: Source, **which: Any) -> int:
 async def add_user(source: Source, account_id: int, email: str, role: str = "member", **values: Any) -> int:
     """Add a user without a password, and return its id."""
     return await USERS.insert(source, account_id=account_id, email=email, role=role, **values)
+
+
+async def multiply_users(source: Source, total: int) -> None:
+    """Copy the only user until there are so many."""
+    copied = (
+        "INSERT INTO users (account_id, email, role)"
+        " SELECT account_id, n || email, 'member' FROM users, generate_series(2, $1::int) n"
+    )
+    await open_pool(source).execute(copied, total)
+
+
+async def multiply_keys(source: Source, total: int) -> None:
+    """Copy the oldest key until there are so many."""
+    copied = (
+        "INSERT INTO api_keys (account_id, name, prefix, last_four, hash, scopes, created_by)"
+        " SELECT account_id, name, prefix, last_four, hash || n::text::bytea, scopes, created_by"
+        " FROM (SELECT * FROM api_keys ORDER BY id LIMIT 1) k,"
+        " generate_series((SELECT count(*) + 1 FROM api_keys)::int, $1::int) n"
+    )
+    await open_pool(source).execute(copied, total)
 
 
 async def add_session(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:

@@ -1,5 +1,6 @@
 """The contract as a text: it is written down, every part of it is explained, and nothing in it is taken back."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,9 @@ from graphql import (
     build_schema,
     find_breaking_changes,
     get_directive_values,
+    get_nullable_type,
     is_introspection_type,
+    is_list_type,
     is_specified_directive,
     is_specified_scalar_type,
 )
@@ -100,6 +103,18 @@ def test_every_root_field_needs_a_scope():
     roots = [kind for kind in (CORE.query_type, CORE.mutation_type, CORE.subscription_type) if kind]
 
     assert [f"{kind.name}.{name}" for kind in roots for name in kind.fields if (kind.name, name) not in SCOPES] == []
+
+
+def test_every_list_that_is_returned_whole_states_how_long_it_is_at_most() -> None:
+    assert CORE.query_type
+    lists = {
+        name: field.description or ""
+        for name, field in CORE.query_type.fields.items()
+        if is_list_type(get_nullable_type(field.type))
+    }
+
+    assert {"users", "sessions", "webhooks"} <= lists.keys()
+    assert [name for name, text in lists.items() if not re.search(r"at most [\d,]+\b", text, re.I)] == ["event_samples"]
 
 
 def test_every_scope_of_the_contract_can_be_given_to_a_key():

@@ -93,6 +93,17 @@ async def test_an_error_of_rest_names_the_parameter(
         ),
         (SEQUENCE, {"steps": [{"delay_minutes": 0, "body": "{nickname}"}]}, "steps[0].body"),
         (SEQUENCE, {"steps": [{"delay_minutes": "x", "body": "hi"}]}, "steps[0].delay_minutes"),
+        ('{ contacts(first: "x") { total_count } }', {}, "first"),
+        ("{ contacts(stage: lost_it) { total_count } }", {}, "stage"),
+        ("query ($n: Int = true) { contacts(first: $n) { total_count } }", {}, "n"),
+        ('mutation { update_contact(id: 1, changes: {tags: ["a", 7]}) { id } }', {}, "changes.tags[1]"),
+        ('mutation { update_contact(id: 1, changes: {mail: "x"}) { id } }', {}, "changes.mail"),
+        (
+            'mutation { create_sequence(name: "n", steps: [{delay_minutes: 0, body: "a"}, '
+            '{delay_minutes: "x", body: "b"}]) { id } }',
+            {},
+            "steps[1].delay_minutes",
+        ),
         ('mutation { send_message(to: "7", body: "hi", consent_attested: true) { message_id } }', {}, "to"),
     ],
 )

@@ -91,6 +91,8 @@ async def test_contacts_lead_to_conversations_and_their_latest_messages(
     [
         ("{ contacts { nodes { conversation { id } } } }", "conversations"),
         ("{ conversations { nodes { last_message { id } } } }", "messages"),
+        ("{ contacts { nodes { conversation { last_message { id } } } } }", "messages"),
+        ("{ conversations { nodes { messages { nodes { id } } } } }", "messages"),
         ("{ messages { nodes { conversation { id } } } }", "conversations"),
         ("{ transactions { nodes { message { id } } } }", "messages"),
     ],
@@ -156,6 +158,35 @@ async def test_a_conversation_pages_its_own_messages(api: httpx2.AsyncClient, ph
 
     assert [node["contact"]["phone"] for node in nodes] == phones[::-1]
     assert [node["messages"] for node in nodes] == [{"total_count": 2, "nodes": [{"body": "Second"}]}] * 3
+
+
+async def test_the_lengths_of_lists_that_a_page_leads_to_are_counted_in_one_statement(
+    api: httpx2.AsyncClient, phones: list[str]
+) -> None:
+    with session_statements() as statements:
+        await ask(api, "{ conversations { nodes { messages { total_count } } } }")
+
+    assert len([each for each in statements if "count(" in each]) == 1
+
+
+@pytest.mark.parametrize(
+    "window",
+    ["first: 1", "first: 1, offset: 1", "last: 1", "first: 2", "first: 5, after: $cursor", "last: 2, before: $cursor"],
+)
+async def test_a_conversation_pages_its_messages_as_the_list_of_messages_does(
+    api: httpx2.AsyncClient, phones: list[str], window: str
+) -> None:
+    [*_, oldest] = (await ask(api, "{ messages { edges { cursor } } }"))["messages"]["edges"]
+    page = "nodes { id } total_count total_is_exact page_info { has_next_page has_previous_page }"
+    query = f"query ($cursor: String) {{ conversations {{ nodes {{ id messages({window}) {{ {page} }} }} }} }}"
+    if "$cursor" not in window:
+        query = query.removeprefix("query ($cursor: String) ")
+
+    for node in (await ask(api, query, cursor=oldest["cursor"]))["conversations"]["nodes"]:
+        alone = f"query ($cursor: String) {{ messages(conversation_id: {node['id']}, {window}) {{ {page} }} }}"
+        alone = alone if "$cursor" in window else alone.removeprefix("query ($cursor: String) ")
+        assert node["messages"] == (await ask(api, alone, cursor=oldest["cursor"]))["messages"]
+        assert node["messages"]["total_count"] == 2
 
 
 async def test_messages_lead_to_their_conversations(api: httpx2.AsyncClient, phones: list[str]) -> None:

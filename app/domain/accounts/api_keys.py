@@ -21,6 +21,9 @@ USED_EVERY = timedelta(minutes=1)
 LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
 DEFAULTS = {KeyKind.svc: GENERAL, KeyKind.auto: AUTOMATION}
 MAX_NAME = 100
+MAX_LIVE = 500
+"""How many live keys an account can have when it makes another; a rotation is never refused for it."""
+
 MAX_OVERLAP_HOURS = 72
 KEPT_BY_ROTATION = ("name", "scopes", "created_by", "expires_at")
 
@@ -50,12 +53,16 @@ class KeyMakesNoKeys(DomainError):
 async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     """Create a key. It ends with its creator: the actor's key, the application's grant, or the user.
 
-    An actor cannot give scopes that it does not have. Raises `InvalidInput`, `InsufficientScope` and `KeyMakesNoKeys`.
+    An actor cannot give scopes that it does not have. Raises `InvalidInput`, `InsufficientScope`, `KeyMakesNoKeys`,
+    and `Conflict` for more than `MAX_LIVE` keys.
     """
     wanted = DEFAULTS[new.kind] & unit.actor.scopes if new.scopes is None else frozenset(new.scopes)
     name = new.name.strip()
     _check(unit, new, name, wanted)
     await _check_makes_keys(unit)
+    await _lock_account(unit)
+    if sum(key.is_live(unit.clock.now()) for key in await queries.list_keys(unit)) >= MAX_LIVE:
+        raise Conflict(reason=f"An account has at most {MAX_LIVE} live keys. Revoke one first.")
     row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at)
     await audit.record(unit, AuditAction.key_created, row.name, scopes=row.scopes)
     made = await _store(unit, secret, new.kind, row)
@@ -73,7 +80,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
-    await _wait_for_rotations(unit)
+    await _lock_account(unit)
     old, now = await queries.get_key(unit, id, lock=True), unit.clock.now()
     _check_may_rotate(old, await queries.show_key(unit, id), now)
     if missing := sorted(frozenset(old.scopes) - unit.actor.scopes):
@@ -151,8 +158,8 @@ async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> N
     await unit.save(*rows)
 
 
-async def _wait_for_rotations(unit: UnitOfWork) -> None:
-    """Serialize the rotations of one account by a lock, so that each reads the dependencies the others committed."""
+async def _lock_account(unit: UnitOfWork) -> None:
+    """Serialize the creations and rotations of keys of one account, so that each reads what the others committed."""
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 

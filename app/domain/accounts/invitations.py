@@ -29,6 +29,9 @@ MAX_OF_ACCOUNT = 100
 MAX_OF_RECIPIENT = 3
 """Maximum number of invitations of an account in a day, and of those to one e-mail address."""
 
+MAX_PEOPLE = 500
+"""How many users and invitations that can be accepted an account has at most, together."""
+
 MAX_MAILED = 5
 """Maximum number of invitations of all accounts mailed to one e-mail address in any 24 hours.
 
@@ -62,8 +65,8 @@ async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> In
     """Invite a person by mail. A second invitation replaces the first.
 
     The invitation ends with the user who creates it (`credentials`). Raises `PersonRequired`, `Conflict` for a user of
-    this account, `InsufficientScope` for a role with more scopes than the actor, and `RateLimited` for too many in a
-    day.
+    this account and for more than `MAX_PEOPLE`, `InsufficientScope` for a role with more scopes than the actor, and
+    `RateLimited` for too many in a day.
     """
     users.check_is_person(unit)
     address, now = users.plain_email(email), unit.clock.now()
@@ -72,6 +75,7 @@ async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> In
     await _check_is_no_member(unit, address)
     await _check_rate(unit, address)
     await _end(unit, Invitation.email == address)
+    await _check_room(unit)
     seed, mail_at = secrets.token_bytes(SEED_BYTES), await _next_mail_at(unit, address)
     if (too_late := mail_at - (now + LASTS - WINDOW)) >= timedelta():
         raise RateLimited(seconds=math.ceil(too_late.total_seconds()) + 1)
@@ -182,6 +186,15 @@ async def _check_is_no_member(unit: UnitOfWork, email: str) -> None:
     own = (User.account_id == unit.actor.account_id, func.lower(User.email) == email, User.removed_at.is_(None))
     if await unit.one(select(User.id).where(*own)):
         raise Conflict(reason=f"A user of this account has the e-mail address {email}.")
+
+
+async def _check_room(unit: UnitOfWork) -> None:
+    own = (User.account_id == unit.actor.account_id, User.removed_at.is_(None))
+    people = await unit.one(select(func.count(User.id)).where(*own)) or 0
+    if people + len(await list_pending(unit)) >= MAX_PEOPLE:
+        raise Conflict(
+            reason=f"An account has at most {MAX_PEOPLE} users and invitations. Remove a user or an invitation first."
+        )
 
 
 async def _check_rate(unit: UnitOfWork, email: str) -> None:

@@ -26,7 +26,7 @@ class AccountType(enum.StrEnum):
 
 
 class Account(Base):
-    """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's currency.
+    """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's `currency` (ISO 4217).
 
     `deletion_at` is the time of the scheduled deletion; for a deleted account, the time of the next batch, null once
     all rows are deleted. `deletion_notice_at` is the time of the reminder to its owners, null once it was mailed.
@@ -49,6 +49,7 @@ class Account(Base):
     status: Mapped[str] = mapped_column(server_default=AccountStatus.active)
     balance: Mapped[int] = mapped_column(server_default="0")
     rate: Mapped[Decimal] = mapped_column(Numeric(10, 4))
+    currency: Mapped[str] = mapped_column(server_default="USD")
     region: Mapped[str] = mapped_column(server_default="US")
     support_contact: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[Created]

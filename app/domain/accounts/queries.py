@@ -28,18 +28,24 @@ SELECT k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at, a.s
 FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN ends ON ends.root = k.id
 WHERE k.hash = $1 AND a.status <> 'deleted' AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
+MAX_SHOWN = 1000
+"""The most keys that a list has; `api_keys.MAX_LIVE` is lower, so that no live key is left out."""
+
 SHOW = f"""
 WITH RECURSIVE source AS (
   SELECT m.key_id AS root, {MADE_WITH} FROM makers m
-  WHERE m.account_id = :account_id AND m.key_id IS NOT NULL AND coalesce(m.key_id = :id, true)
+  WHERE m.account_id = :account_id AND {{made}}
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT k.id, k.name, k.prefix, k.last_four, k.scopes, k.created_by, k.created_at, {EXPIRES_AT} AS expires_at,
        k.last_used_at, {REVOKED_AT} AS revoked_at, ends.roles
 FROM api_keys k LEFT JOIN ends ON ends.root = k.id
-WHERE k.account_id = :account_id AND coalesce(k.id = :id, true)
-ORDER BY k.id DESC
+WHERE k.account_id = :account_id AND {{shown}}
+ORDER BY ({REVOKED_AT} IS NOT NULL OR coalesce({EXPIRES_AT}, 'infinity') <= :now), k.successor_id IS NOT NULL, k.id DESC
+LIMIT {MAX_SHOWN}
 """
+SHOW_ALL = SHOW.format(made="m.key_id IS NOT NULL", shown="k.prefix LIKE :prefix")
+SHOW_SOME = SHOW.format(made="m.key_id = ANY(:ids)", shown="k.id = ANY(:ids)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,10 @@ class ShownKey:
     last_used_at: datetime | None
     revoked_at: datetime | None
 
+    def is_live(self, now: datetime) -> bool:
+        """Tell whether neither it nor what it was made with has ended."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
 
 async def has_any(unit: UnitOfWork) -> bool:
     """Tell whether the service has an account."""
@@ -86,7 +96,7 @@ async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
 
 
 async def list_users(unit: UnitOfWork) -> Sequence[User]:
-    """Return the users of the account in the order of their creation, without removed ones."""
+    """Return the users of the account, oldest first, without removed ones: at most `invitations.MAX_PEOPLE`."""
     own = (User.account_id == unit.actor.account_id, User.removed_at.is_(None))
     return await unit.all(select(User).where(*own).order_by(User.id))
 
@@ -111,27 +121,30 @@ async def get_viewer(unit: UnitOfWork) -> User:
 
 
 async def list_keys(unit: UnitOfWork) -> list[ShownKey]:
-    """Return the account's keys, newest first, revoked ones too."""
-    return await _show(unit, None)
+    """Return at most `MAX_SHOWN` keys of the account: valid ones first, then the newest first."""
+    return await _show_all(unit)
 
 
 async def find_keys(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ShownKey]:
     """Return keys of the account by their ids, revoked ones too."""
-    return {key.id: key for key in await _show(unit, None) if key.id in ids}
+    return {key.id: key for key in await _show(unit, SHOW_SOME, ids=ids)}
 
 
 async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
-    """Return the `auto_` keys that the actor manages, newest first: all, or those that its credential created."""
-    shown = [key for key in await _show(unit, None) if kind_of(key.prefix) == KeyKind.auto]
+    """Return at most `MAX_SHOWN` `auto_` keys that the actor manages: valid ones first, then the newest first.
+
+    The actor manages all of the account's, or those that its credential created.
+    """
     if sees_all(unit.actor):
-        return shown
-    own = frozenset(await unit.all(select(Maker.key_id).where(Maker.id.in_(own_makers(unit.actor)))))
-    return [key for key in shown if key.id in own]
+        return await _show_all(unit, KeyKind.auto)
+    own = await unit.all(select(Maker.key_id).where(Maker.id.in_(own_makers(unit.actor))))
+    shown = await _show(unit, SHOW_SOME, ids=own)
+    return [key for key in shown if kind_of(key.prefix) == KeyKind.auto]
 
 
 async def show_key(unit: UnitOfWork, id: int) -> ShownKey:
     """Return one of the account's keys for display; raise `NotFound`."""
-    for key in await _show(unit, id):
+    for key in await _show(unit, SHOW_SOME, ids=[id]):
         return key
     raise NotFound(kind="API key", id=id)
 
@@ -159,8 +172,12 @@ async def find_live_key(database: Database, hash: bytes, now: datetime) -> Known
     )
 
 
-async def _show(unit: UnitOfWork, id: int | None) -> list[ShownKey]:
-    asked = text(SHOW).bindparams(account_id=unit.actor.account_id, id=id)
+async def _show_all(unit: UnitOfWork, kind: KeyKind | None = None) -> list[ShownKey]:
+    return await _show(unit, SHOW_ALL, prefix=f"{kind or ''}%")
+
+
+async def _show(unit: UnitOfWork, statement: str, **values: Any) -> list[ShownKey]:
+    asked = text(statement).bindparams(account_id=unit.actor.account_id, now=unit.clock.now(), **values)
     rows = (await unit.execute(asked)).mappings()
     return [_shown(**row) for row in rows]
 

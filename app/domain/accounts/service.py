@@ -23,14 +23,19 @@ class AccountFields(TypedDict, total=False):
 
 
 async def open_account(
-    unit: UnitOfWork, company_name: str, rate: Decimal, region: str = "US", support_contact: str = ""
+    unit: UnitOfWork,
+    company_name: str,
+    rate: Decimal,
+    region: str = "US",
+    support_contact: str = "",
+    currency: str = "USD",
 ) -> Account:
-    """Create an account; `rate` is the price of one credit, and `company_name` may be empty until it is set.
+    """Create an account; `rate` is the price of one credit in `currency`, and `company_name` may be empty at first.
 
     Raises `InvalidInput`.
     """
     fields = _checked({"region": region, "support_contact": support_contact})
-    account = Account(company_name=plain_line("company_name", company_name), rate=rate, **fields)
+    account = Account(company_name=plain_line("company_name", company_name), rate=rate, currency=currency, **fields)
     await unit.save(account)
     return account
 

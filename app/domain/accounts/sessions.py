@@ -18,6 +18,7 @@ IDLE = timedelta(days=14)
 LONGEST = timedelta(days=90)
 USED_EVERY = timedelta(minutes=1)
 MAX_USER_AGENT = 400
+MAX_SHOWN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,13 @@ async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
 
 
 async def find_all(unit: UnitOfWork, user_id: int | None = None) -> Sequence[Session]:
-    """Return the valid sessions of the account, or of one of its users, the last used first."""
+    """Return at most `MAX_SHOWN` valid sessions of the account, or of one of its users, the last used first."""
     statement = select(Session).where(
         Session.account_id == unit.actor.account_id, Session.expires_at > unit.clock.now()
     )
     if user_id is not None:
         statement = statement.where(Session.user_id == user_id)
-    return await unit.all(statement.order_by(Session.last_used_at.desc(), Session.id.desc()))
+    return await unit.all(statement.order_by(Session.last_used_at.desc(), Session.id.desc()).limit(MAX_SHOWN))
 
 
 async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:

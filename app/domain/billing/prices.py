@@ -38,6 +38,14 @@ def credits_per_segment(to: str, home: str = "US") -> int:
     The calling code decides, not the region: +44 is one price for Great Britain, Jersey and Guernsey.
     """
     code = calling_code(to)
-    if code == str(phonenumbers.country_code_for_region(home)):
-        return HOME
-    return TARIFF.get(code, ABROAD)
+    return HOME if code == _calling_code_of(home) else TARIFF.get(code, ABROAD)
+
+
+def destinations(home: str) -> dict[str, int]:
+    """Return the credits of one segment by calling code, in their order, for an account whose region is `home`."""
+    known = TARIFF | {_calling_code_of(home): HOME}
+    return {code: known[code] for code in sorted(known, key=int)}
+
+
+def _calling_code_of(region: str) -> str:
+    return str(phonenumbers.country_code_for_region(region))

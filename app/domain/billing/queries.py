@@ -22,6 +22,7 @@ class Balance:
 
     balance: int
     rate: Decimal
+    currency: str
     account_type: str
     daily_avg_send: int
     estimated_days_left: int
@@ -34,6 +35,7 @@ async def get_balance(unit: UnitOfWork) -> Balance:
     return Balance(
         balance=account.balance,
         rate=account.rate,
+        currency=account.currency,
         account_type=account.account_type,
         daily_avg_send=average,
         estimated_days_left=days_left(account.balance, average),

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, Text, func, or_, select
 
 from app.domain.contacts.models import Contact, ContactStatus, ContactTotal, PipelineStage
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.paging import Order, Page, Total, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -52,8 +52,8 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
     """Return one page of the account's contacts."""
     statement = _filtered(unit, wanted)
 
-    async def count() -> int:
-        return await unit.one(_total(unit)) or 0
+    async def count() -> Total:
+        return Total(await unit.one(_total(unit)) or 0)
 
     return await fetch(unit, statement, ORDERS[sort], window, count if wanted == ContactFilter() else None)
 

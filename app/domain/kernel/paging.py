@@ -7,8 +7,21 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, Select, func, literal, literal_column, select, tuple_
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Select,
+    Subquery,
+    func,
+    literal,
+    literal_column,
+    select,
+    true,
+    tuple_,
+)
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -111,9 +124,14 @@ class Total:
     count: int
     is_exact: bool = True
 
+    @classmethod
+    def of(cls, counted: int) -> "Total":
+        """Return the total of a count that ended at `MAX_COUNTED + 1`."""
+        return cls(min(counted, MAX_COUNTED), counted <= MAX_COUNTED)
 
-Counter = Callable[[], Awaitable[int]]
-"""Returns the exact length of a list in constant time."""
+
+Counter = Callable[[], Awaitable["Total"]]
+"""Counts a list in another way than by its statement."""
 
 
 @dataclass(slots=True)
@@ -172,39 +190,117 @@ class Page(Generic[T]):
 
     async def _count(self) -> Total:
         if self._counter:
-            return Total(await self._counter())
-        counted = self._bare().limit(MAX_COUNTED + 1).subquery()
-        found = await self._unit.one(select(func.count()).select_from(counted)) or 0
-        return Total(min(found, MAX_COUNTED), found <= MAX_COUNTED)
+            return await self._counter()
+        counted = _bare(self._statement).limit(MAX_COUNTED + 1).subquery()
+        return Total.of(await self._unit.one(select(func.count()).select_from(counted)) or 0)
 
     async def _has_rows(self, order: Order, edge: str | None, bound: str | None, argument: str) -> bool:
         """Return whether there are rows beyond the edge of the page; for an empty page, at or beyond its bound."""
-        statement = self._bare()
+        statement = _bare(self._statement)
         if edge is not None:
             statement = statement.where(order.follows(edge, argument))
         elif bound is not None:
             statement = statement.where(order.follows(bound, argument, inclusive=True))
         return bool(await self._unit.one(statement.order_by(*order.sorting).limit(1)))
 
-    def _bare(self) -> Select[int]:
-        return self._statement.with_only_columns(literal_column("1"), maintain_column_froms=True)
-
 
 async def fetch(
     unit: UnitOfWork, statement: Select[T], order: Order, window: Window, counter: Counter | None = None
 ) -> Page[T]:
     """Return one page of a statement's rows."""
-    bounded = statement
-    if window.after is not None:
-        bounded = bounded.where(order.follows(window.after, "after"))
-    if window.before is not None:
-        bounded = bounded.where(order.reversed.follows(window.before, "before"))
-    sorting = (order.reversed if window.is_backward else order).sorting
-    wanted = bounded.add_columns(*order.columns).order_by(*sorting).offset(window.offset).limit(window.size + 1)
-    rows = await unit.rows(wanted)
+    rows = await unit.rows(_windowed(statement.add_columns(*order.columns), order, window))
+    return _cut(rows, unit, statement, order, window, counter)
+
+
+async def fetch_each(
+    unit: UnitOfWork,
+    statement: Select[T],
+    owner: InstrumentedAttribute[int],
+    owners: Sequence[int],
+    order: Order,
+    window: Window,
+) -> dict[int, Page[T]]:
+    """Return one page of the rows of each owner, by the column that names it; one statement reads them all.
+
+    The columns of the order are of the same class as that column.
+    """
+    wanted = _rows_of(owners)
+    one = aliased(owner.class_, _windowed(statement.where(owner == wanted.c.id), order, window).lateral())
+    keys = Order(tuple(getattr(one, str(column.key)) for column in order.columns), order.descending)
+    sorting = (keys.reversed if window.is_backward else keys).sorting
+    each = select(wanted.c.id, one, *keys.columns).select_from(wanted.join(one, true())).order_by(*sorting)
+    rows: dict[int, list[Sequence[Any]]] = {id: [] for id in owners}
+    for id, *row in await unit.rows(each):
+        rows[id].append(row)
+    totals = _Totals(unit, statement, owner, owners)
+    return {
+        id: _cut(found, unit, statement.where(owner == id), order, window, totals.counter_of(id))
+        for id, found in rows.items()
+    }
+
+
+def _cut(
+    rows: Sequence[Sequence[Any]],
+    unit: UnitOfWork,
+    statement: Select[T],
+    order: Order,
+    window: Window,
+    counter: Counter | None,
+) -> Page[T]:
+    """Make a page of the rows that `_windowed` selects: an item each, and the values that it is sorted by."""
     shown = rows[: window.size][:: -1 if window.is_backward else 1]
     keys = [row[1:] for row in shown]
     return Page([row[0] for row in shown], window, unit, statement, order, keys, len(rows) > window.size, counter)
+
+
+class _Totals:
+    """The totals of the lists of several owners, which one statement counts when the first is asked for."""
+
+    def __init__(
+        self, unit: UnitOfWork, statement: Select[Any], owner: InstrumentedAttribute[int], owners: Sequence[int]
+    ) -> None:
+        self._unit = unit
+        self._statement = statement
+        self._owner = owner
+        self._owners = owners
+        self._counting = asyncio.Lock()
+        self._counts: dict[int, int] = {}
+
+    def counter_of(self, id: int) -> Counter:
+        """Return the counter of the list of one owner."""
+
+        async def count() -> Total:
+            async with self._counting:
+                if not self._counts:
+                    self._counts = await self._count()
+            return Total.of(self._counts[id])
+
+        return count
+
+    async def _count(self) -> dict[int, int]:
+        wanted = _rows_of(self._owners)
+        some = _bare(self._statement.where(self._owner == wanted.c.id)).limit(MAX_COUNTED + 1).lateral()
+        counts = select(wanted.c.id, func.count(some.c.one)).select_from(wanted.outerjoin(some, true()))
+        rows = await self._unit.rows(counts.group_by(wanted.c.id))
+        return {row[0]: row[1] for row in rows}
+
+
+def _rows_of(ids: Sequence[int]) -> Subquery:
+    return select(func.unnest(literal(ids, ARRAY(BigInteger))).label("id")).subquery()
+
+
+def _windowed(statement: Select[Any], order: Order, window: Window) -> Select[Any]:
+    """Select the rows of a window, and one more, from the side where it begins."""
+    if window.after is not None:
+        statement = statement.where(order.follows(window.after, "after"))
+    if window.before is not None:
+        statement = statement.where(order.reversed.follows(window.before, "before"))
+    sorting = (order.reversed if window.is_backward else order).sorting
+    return statement.order_by(*sorting).offset(window.offset).limit(window.size + 1)
+
+
+def _bare(statement: Select[Any]) -> Select[Any]:
+    return statement.with_only_columns(literal_column("1", Integer).label("one"), maintain_column_froms=True)
 
 
 def _typed(value: Any, kind: type) -> Any:

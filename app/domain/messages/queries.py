@@ -7,7 +7,7 @@ from sqlalchemy import ARRAY, BigInteger, Select, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus
 
@@ -29,6 +29,17 @@ async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> 
     statement = _filtered(unit, wanted)
 
     return await fetch(unit, statement, NEWEST, window)
+
+
+@dataclass(frozen=True, slots=True)
+class FindPages:
+    """Finds the page of each of several conversations, the newest message first, in one statement."""
+
+    window: Window
+
+    async def __call__(self, unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Page[Message]]:
+        """Return the pages by the conversation's id."""
+        return await fetch_each(unit, _own(unit), Message.conversation_id, conversation_ids, NEWEST, self.window)
 
 
 async def get(unit: UnitOfWork, id: int) -> Message:

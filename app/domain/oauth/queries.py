@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, select
 
 from app.db.engine import Database
 from app.domain.accounts.credentials import lives, when_ended
@@ -16,6 +16,8 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_GRANTS = 500
+MAX_SHOWN = 500
+"""How many grants and clients a list has at most; an account has fewer live clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,10 @@ async def has_live_secret(unit: UnitOfWork, client: Client) -> bool:
 
 
 async def list_clients(unit: UnitOfWork) -> list[ShownClient]:
-    """Return the account's clients, newest first, ended ones too."""
+    """Return at most `MAX_SHOWN` clients of the account: valid ones first, then the newest first."""
     own = select(Client).where(Client.account_id == unit.actor.account_id)
-    return await _show(unit, await unit.all(own.order_by(Client.id.desc())))
+    is_live = and_(Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
+    return await _show(unit, await unit.all(own.order_by(is_live.desc(), Client.id.desc()).limit(MAX_SHOWN)))
 
 
 async def show_client(unit: UnitOfWork, client: Client) -> ShownClient:

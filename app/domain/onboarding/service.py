@@ -28,6 +28,7 @@ class Opening:
     secret: bytes
     region: str = "US"
     support_contact: str = ""
+    currency: str = "USD"
     first_name: str = ""
     last_name: str = ""
 
@@ -50,7 +51,7 @@ class Opened:
 async def open_account(unit: UnitOfWork, opening: Opening) -> Opened:
     """Create a complete account in the unit's transaction. The unit's actor becomes that account."""
     account = await accounts.open_account(
-        unit, opening.company_name, opening.rate, opening.region, opening.support_contact
+        unit, opening.company_name, opening.rate, opening.region, opening.support_contact, opening.currency
     )
     unit.actor = Actor(account.id, ALL, "setup")
     password = secrets.token_urlsafe(12)

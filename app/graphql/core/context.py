@@ -1,5 +1,6 @@
 """The context of resolvers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,18 +42,25 @@ class Context:
     replayed: bool = False
     last_event_id: int | None = None
     pause: Pause | None = None
+    _pausing: int = 0
+    _resumed: asyncio.Event = field(default_factory=asyncio.Event)
     _loaders: dict[object, DataLoader[Any, Any]] = field(default_factory=dict[object, DataLoader[Any, Any]])
 
-    def load(self, find: Find[K, V], key: K) -> Awaitable[V | None]:
+    def __post_init__(self) -> None:
+        """Count the pauses that have not ended."""
+        if self.pause:
+            self.pause = self._counted(self.pause)
+
+    async def load(self, find: Find[K, V], key: K) -> V | None:
         """Return what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
 
         async def load_all(keys: list[K]) -> list[V | None]:
             found = await find(self.unit, keys)
             return [found.get(key) for key in keys]
 
-        return self._loader(find, load_all).load(key)
+        return await self._load(find, load_all, key)
 
-    def load_rows(self, find: FindRows[K, V], by: str, key: K) -> Awaitable[list[V]]:
+    async def load_rows(self, find: FindRows[K, V], by: str, key: K) -> list[V]:
         """Return the rows that an area's batch query finds for a key; `by` is the attribute that holds the key."""
 
         async def load_all(keys: list[K]) -> list[list[V]]:
@@ -61,10 +69,26 @@ class Context:
                 found[getattr(row, by)].append(row)
             return list(found.values())
 
-        return self._loader(find, load_all).load(key)
+        return await self._load(find, load_all, key)
 
-    def _loader(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]]) -> DataLoader[K, Any]:
-        return self._loaders.setdefault(find, DataLoader(load_fn=load_all))
+    async def _load(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]], key: K) -> Any:
+        """Ask for a key together with the rest of its level, some of which may pause."""
+        if self._pausing:
+            await self._resumed.wait()
+        return await self._loaders.setdefault(find, DataLoader(load_fn=load_all)).load(key)
+
+    def _counted(self, pause: Pause) -> Pause:
+        async def counted() -> None:
+            self._pausing += 1
+            self._resumed.clear()
+            try:
+                await pause()
+            finally:
+                self._pausing -= 1
+                if not self._pausing:
+                    self._resumed.set()
+
+        return counted
 
 
 Info = strawberry.Info[Context, None]

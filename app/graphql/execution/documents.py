@@ -36,6 +36,7 @@ from graphql.validation.validate import ValidationAbortedError
 
 from app.domain.kernel.errors import InvalidInput
 from app.graphql.execution.errors import QueryTooComplex
+from app.graphql.execution.literals import name_fields
 from app.graphql.execution.plans import Plan
 from app.graphql.execution.query_limits import (
     INTROSPECTING,
@@ -143,6 +144,7 @@ def prepare(text: str, name: str | None = None) -> Prepared:
     except GraphQLError as error:
         return Prepared(None, (error,))
     if errors := check_limits(CORE, document) or _find_unusable(text, document) or _validate(document):
+        name_fields(document, errors)
         return Prepared(None, tuple(errors))
     operation = get_operation_ast(document, name)
     return _describe(document, operation) if operation else Prepared(document, ())

@@ -6,6 +6,7 @@ from typing import Any
 from graphql import FieldNode, GraphQLError, GraphQLInputObjectType, get_named_type
 
 from app.domain.kernel.errors import DomainError, InvalidInput
+from app.graphql.execution.literals import FIELD
 from app.graphql.schema import CORE
 from app.http.errors import translate
 from app.telemetry.metrics import ERRORS
@@ -75,7 +76,9 @@ def extensions(error: DomainError, docs_url: str, request_id: str | None) -> dic
 
 
 def _named_in(error: GraphQLError) -> str | None:
-    """Return the path of a variable's value that does not fit its type."""
+    """Return the path of a value that does not fit its type: of a literal, or of a variable."""
+    if error.extensions and FIELD in error.extensions:
+        return error.extensions[FIELD]
     found = _VARIABLE.match(error.message)
     return found[1] + (found[2] or "") if found else None
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.domain.accounts import api_keys, keys, queries
-from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.api_keys import MAX_LIVE, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.queries import KnownKey
@@ -20,7 +20,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import NOON, SetClock
-from tests.factories.accounts import API_KEYS
+from tests.factories.accounts import API_KEYS, multiply_keys
 
 SECRET = b"secret"
 SECOND = timedelta(seconds=1)
@@ -124,12 +124,41 @@ async def test_a_key_needs_a_name_a_scope_and_a_time_to_live(
         assert (str(refused.value), len(await queries.list_keys(unit))) == (reason, 2)
 
 
-async def test_keys_are_listed_the_newest_first_with_the_revoked_ones(services: Services, owner: Actor) -> None:
+async def test_live_keys_are_listed_first_and_then_the_newest(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
-        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
-        await api_keys.revoke_key(unit, key.id)
+        unit.clock = SetClock()
+        revoked, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+        await api_keys.create_key(unit, SECRET, NewKey("Till", expires_at=NOON + SECOND))
+        rotated, _ = await api_keys.create_key(unit, SECRET, NewKey("Robot"))
+        await api_keys.rotate_key(unit, SECRET, rotated.id)
+        await api_keys.revoke_key(unit, revoked.id)
+        unit.clock = SetClock(NOON + SECOND)
 
-        assert [each.name for each in await queries.list_keys(unit)] == ["Shop", "Automation", "First key"]
+        names = [each.name for each in await queries.list_keys(unit)]
+
+    assert names == ["Robot", "Automation", "First key", "Robot", "Till", "Shop"]
+
+
+async def test_an_account_has_no_more_live_keys_than_a_list_shows(services: Services, owner: Actor) -> None:
+    await multiply_keys(services, MAX_LIVE)
+    async with unit_of(services, owner) as unit:
+        with pytest.raises(Conflict, match=r"^An account has at most 500 live keys\. Revoke one first\.$"):
+            await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+        keys = await queries.list_keys(unit)
+        assert (len(keys), MAX_LIVE < queries.MAX_SHOWN) == (MAX_LIVE, True)
+
+        await api_keys.revoke_key(unit, keys[0].id)
+        await api_keys.create_key(unit, SECRET, NewKey("Shop"))
+
+        assert [key.name for key in await queries.list_keys(unit)][:1] == ["Shop"]
+
+
+async def test_keys_are_found_by_their_ids(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        first, second = await queries.list_keys(unit)
+
+        assert await queries.find_keys(unit, [first.id]) == {first.id: first}
+        assert await queries.find_keys(unit, [first.id, second.id, 10**12]) == {first.id: first, second.id: second}
 
 
 async def test_a_live_key_is_found_by_its_fingerprint(services: Services, account: Opened) -> None:

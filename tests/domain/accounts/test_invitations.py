@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.accounts import invitations
-from app.domain.accounts.invitations import AddressInUse
+from app.domain.accounts.invitations import MAX_PEOPLE, AddressInUse
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.mailer import Mail
 from app.domain.accounts.models import Invitation, Role, User
@@ -20,7 +20,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.mailrooms import open_room
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_MAILS
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_MAILS, multiply_users
 from tests.factories.tables import ago, ahead
 
 PASSWORD = "seven green bicycles"
@@ -299,3 +299,18 @@ async def test_an_address_that_mail_servers_refuse_or_read_as_another_is_not_inv
 
     assert str(refused.value) == reason
     assert await INVITATIONS.count(services) == 0
+
+
+async def test_users_and_invitations_are_no_more_than_a_list_shows(services: Services, owner: Actor) -> None:
+    await multiply_users(services, MAX_PEOPLE - 1)
+    await invite(services, owner, "bob@example.com")
+
+    with pytest.raises(Conflict, match=r"^An account has at most 500 users and invitations\. Remove a user or"):
+        await invite(services, owner, "carol@example.com")
+
+    assert await pending(services, owner) == ["bob@example.com"]
+    again = await invite(services, owner, "bob@example.com")
+    async with unit_of(services, owner) as unit:
+        await invitations.withdraw(unit, again.id)
+    await invite(services, owner, "carol@example.com")
+    assert await pending(services, owner) == ["carol@example.com"]

@@ -1,12 +1,16 @@
 """The price of a segment, by destination and the account's region."""
 
+import re
+from pathlib import Path
+
 import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.billing.prices import GENERATE, TARIFF, credits_per_segment
+from app.domain.billing.prices import ABROAD, GENERATE, HOME, TARIFF, credits_per_segment, destinations
 
+CREDITS = Path(__file__).parents[3] / "docs" / "credits.md"
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 
 
@@ -57,3 +61,21 @@ def test_a_real_number_of_any_country_has_the_price_of_its_calling_code(region, 
         assert price == 1
     else:
         assert price == TARIFF.get(str(number.country_code), 5)
+
+
+def test_the_destinations_of_an_account_have_the_prices_that_texts_are_debited_at():
+    shown = destinations("GB")
+
+    assert shown == TARIFF | {"44": HOME}
+    assert list(shown)[:3] == ["1", "7", "20"]
+    assert destinations("EE") == TARIFF | {"372": HOME}
+
+
+def test_the_page_on_credits_has_the_tariff():
+    text = CREDITS.read_text()
+    rows = re.findall(r"^\| ((?:\+\d+ ?)+) \| (\d+) \|$", text, re.MULTILINE)
+
+    assert {code.lstrip("+"): int(price) for codes, price in rows for code in codes.split()} == TARIFF
+    assert f"| the account's own country, whichever that is | {HOME} |" in text
+    assert f"| any other | {ABROAD} |" in text
+    assert f"| one request for generated copy (`/sms/generate`) | {GENERATE} |" in text

@@ -44,6 +44,7 @@ def upgrade() -> None:
     sa.Column('status', sa.Text(), server_default='active', nullable=False),
     sa.Column('balance', sa.BigInteger(), server_default='0', nullable=False),
     sa.Column('rate', sa.Numeric(precision=10, scale=4), nullable=False),
+    sa.Column('currency', sa.Text(), server_default='USD', nullable=False),
     sa.Column('region', sa.Text(), server_default='US', nullable=False),
     sa.Column('support_contact', sa.Text(), server_default='', nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
