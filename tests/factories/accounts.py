@@ -60,6 +60,16 @@ async def add_session(source: Source, account_id: int, user_id: int, hash: bytes
     )
 
 
+async def add_sessions(source: Source, account_id: int, user_id: int, count: int, last_used_at: datetime) -> None:
+    """Open sessions; each was used a second before the one before it, and ends a day after `last_used_at`."""
+    added = (
+        "INSERT INTO sessions (account_id, user_id, hash, address, user_agent, last_used_at, expires_at)"
+        " SELECT $1, $2, n::text::bytea, '', n::text, $4::timestamptz - n * interval '1 second', $4 + interval '1 day'"
+        " FROM generate_series(1, $3::int) n"
+    )
+    await open_pool(source).execute(added, account_id, user_id, count, last_used_at)
+
+
 async def add_link(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:
     """Add a link to set a new password that ends at an instant, and return its id."""
     return await PASSWORD_LINKS.insert(source, account_id=account_id, user_id=user_id, hash=hash, expires_at=until)

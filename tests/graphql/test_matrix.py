@@ -56,6 +56,7 @@ SHOWS_NO_TEXT = {
     "event_samples",
     "last_update_id",
     "phone_numbers",
+    "tariff",
 }
 """Queries whose answers hold no text that an account writes."""
 
@@ -194,8 +195,8 @@ GIVEN: dict[str, frozenset[str]] = {
 }
 """Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
-SAME_FOR_ALL = {"event_samples", "last_update_id"}
-"""Queries that answer everybody the same; no update has been dispatched here."""
+SAME_FOR_ALL = {"event_samples", "last_update_id", "tariff"}
+"""Queries with the same answer for both accounts: no update was dispatched, and they have one rate and region."""
 
 SEARCHES = {"find_contacts"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""

@@ -22,7 +22,7 @@ LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
 DEFAULTS = {KeyKind.svc: GENERAL, KeyKind.auto: AUTOMATION}
 MAX_NAME = 100
 MAX_LIVE = 500
-"""How many live keys an account can have when it makes another; a rotation is never refused for it."""
+"""Maximum number of live keys of an account at the creation of one; a rotation is never refused for it."""
 
 MAX_OVERLAP_HOURS = 72
 KEPT_BY_ROTATION = ("name", "scopes", "created_by", "expires_at")

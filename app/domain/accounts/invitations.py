@@ -30,7 +30,7 @@ MAX_OF_RECIPIENT = 3
 """Maximum number of invitations of an account in a day, and of those to one e-mail address."""
 
 MAX_PEOPLE = 500
-"""How many users and invitations that can be accepted an account has at most, together."""
+"""Maximum number of users and pending invitations of an account, together."""
 
 MAX_MAILED = 5
 """Maximum number of invitations of all accounts mailed to one e-mail address in any 24 hours.

@@ -29,7 +29,7 @@ FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN ends ON ends.ro
 WHERE k.hash = $1 AND a.status <> 'deleted' AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
 MAX_SHOWN = 1000
-"""The most keys that a list has; `api_keys.MAX_LIVE` is lower, so that no live key is left out."""
+"""Maximum length of a list of keys; `api_keys.MAX_LIVE` is lower, so that no live key is left out."""
 
 SHOW = f"""
 WITH RECURSIVE source AS (

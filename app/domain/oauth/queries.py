@@ -17,7 +17,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_GRANTS = 500
 MAX_SHOWN = 500
-"""How many grants and clients a list has at most; an account has fewer live clients."""
+"""Maximum lengths of lists of grants and of clients; `clients.MAX_CLIENTS` live clients are fewer."""
 
 
 @dataclass(frozen=True, slots=True)

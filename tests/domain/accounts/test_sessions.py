@@ -17,7 +17,7 @@ from app.domain.onboarding.service import Opened
 from app.providers.attempts import RedisAttempts
 from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
-from tests.factories.accounts import ACCOUNTS, SESSIONS, USERS
+from tests.factories.accounts import ACCOUNTS, SESSIONS, USERS, add_sessions
 from tests.factories.tables import Change, ago
 
 SOFA = Visitor("203.0.113.7", "Firefox", "request-1")
@@ -174,6 +174,20 @@ async def test_sessions_are_listed_for_the_account_the_last_used_first(
         assert await sessions.find_all(unit, owner.id + 1) == []
         clock.at += 15 * DAY
         assert await sessions.find_all(unit) == []
+
+
+async def test_a_list_of_sessions_has_the_last_used_ones_up_to_its_limit(
+    services: Services, account: Opened, clock: SetClock, unit_for: UnitFor
+) -> None:
+    user_id = await USERS.only(services, "id")
+    await add_sessions(services, account.account_id, user_id, sessions.MAX_SHOWN + 1, last_used_at=NOON)
+
+    async with unit_for(account) as unit:
+        unit.clock = clock
+        found = await sessions.find_all(unit, user_id)
+
+    assert sessions.MAX_SHOWN == 500
+    assert [session.user_agent for session in found] == [str(number) for number in range(1, 501)]
 
 
 async def test_a_session_of_another_account_cannot_be_ended(
