@@ -6,6 +6,7 @@ import strawberry
 
 from app.domain.consent.models import ConsentKind
 from app.graphql.actors import Actor, actor_in
+from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 
@@ -29,7 +30,10 @@ class Consent:
     id: BigInt = strawberry.field(description="The record's id.")
     kind: ConsentKind = strawberry.field(description="What the record says.")
     method: str = strawberry.field(description="How consent was given or taken back, such as keyword or web_form.")
-    text: str = strawberry.field(description="The words that were shown or received.")
+    text: str = strawberry.field(
+        description="The text that was shown to the person, or that the person sent.",
+        directives=guarded("messages:read"),
+    )
     message_id: BigInt | None = strawberry.field(description="The message that carried it.")
     recorded_at: datetime = strawberry.field(description="When it was recorded.")
 

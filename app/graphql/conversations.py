@@ -58,7 +58,7 @@ class Conversation:
     @strawberry.field(
         graphql_type=User | None,
         description="The user who takes care of it, removed or not; null while it is unassigned.",
-        directives=guarded("conversations:write"),
+        directives=guarded("conversations:read"),
     )
     async def assignee(self, info: Info) -> Any:
         """Return the assignee."""

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from app.domain.kernel.errors import InvalidInput, UnsupportedMediaType, catalogue
-from app.http.body import JSON, media_type_of, parse_object, read_body
+from app.http.body import JSON, is_utf8, media_type_of, parse_object, read_body
 from app.operations.arguments import Acceptor, Unacceptable, Unattested
 from app.operations.document import Operation
 from app.operations.surface import Rest
@@ -81,8 +81,8 @@ def read_json(request: Request, body: bytearray) -> dict[str, Any]:
     if not body:
         return {}
     content_type = request.headers.get("content-type") or JSON
-    if not _is_json(media_type_of(content_type)):
-        raise UnsupportedMediaType(expected=JSON, given=content_type)
+    if not _is_json(media_type_of(content_type)) or not is_utf8(content_type):
+        raise UnsupportedMediaType(expected=f"{JSON} in UTF-8", given=content_type)
     return parse_object(body)
 
 

@@ -7,11 +7,13 @@ import pytest
 from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLUnionType, build_schema, get_named_type, parse
 
 from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
+from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import SCOPES, FieldVisitor, declared_scopes
 from app.graphql.schema import CORE
 from app.services import Services
-from tests.factories.accounts import API_KEYS
+from tests.factories.accounts import API_KEYS, USERS
+from tests.factories.conversations import CONVERSATIONS
 from tests.graphql.calls import codes, post
 
 READING = {
@@ -39,7 +41,7 @@ READING = {
     "Session": "account:write",
     "Tariff": "billing:read",
     "Transaction": "billing:read",
-    "User": "conversations:write",
+    "User": "conversations:read",
     "Viewer": "account:read",
     "WatchedKeyword": "campaigns:read",
     "Webhook": "webhooks:manage",
@@ -123,6 +125,7 @@ def test_whatever_is_answered_its_caller_may_read() -> None:
     assert len(found) > 70
 
 
+CONSENT_WORDS = "{ contacts { nodes { consents { text } } } }"
 INTERFACE = """
 directive @scope(requires: String!) on FIELD_DEFINITION
 type Query { news: News }
@@ -166,6 +169,37 @@ def test_every_scope_to_change_includes_the_scope_to_read() -> None:
     assert complete(["contacts:write"]) == {"contacts:write", "contacts:read"}
     assert complete(AUTOMATION) == AUTOMATION
     assert complete(ALL) == ALL
+
+
+async def test_the_words_of_a_consent_record_need_the_scope_for_messages(
+    services: Services, account: Opened, api: httpx2.AsyncClient
+) -> None:
+    stop = InboundMessage("in-1", "+12025550143", account.phone_number, "STOP")
+    await services.inbox.receive("sandbox", stop)
+    await API_KEYS.change(services, scopes=["contacts:read"])
+
+    without = await post(api, {"query": "{ contacts { nodes { consents { kind method } } } }"})
+    refused = await post(api, {"query": CONSENT_WORDS})
+    await API_KEYS.change(services, scopes=["contacts:read", "messages:read"])
+    shown = await post(api, {"query": CONSENT_WORDS})
+
+    assert without.json()["data"]["contacts"]["nodes"] == [{"consents": [{"kind": "opt_out", "method": "keyword"}]}]
+    assert (codes(refused), "STOP" in refused.text) == (["insufficient_scope"], False)
+    assert shown.json()["data"]["contacts"]["nodes"] == [{"consents": [{"text": "STOP"}]}]
+
+
+async def test_an_assignee_is_read_with_the_scope_for_reading_conversations(
+    services: Services, account: Opened, api: httpx2.AsyncClient
+) -> None:
+    await services.inbox.receive("sandbox", InboundMessage("in-1", "+12025550143", account.phone_number, "Hi"))
+    await CONVERSATIONS.change(services, assignee_id=await USERS.only(services, "id"))
+    await API_KEYS.change(services, scopes=["conversations:read"])
+
+    shown = await post(api, {"query": "{ conversations { nodes { assignee { email } } } }"})
+    users = await post(api, {"query": "{ users { email } }"})
+
+    assert shown.json() == {"data": {"conversations": {"nodes": [{"assignee": {"email": account.email}}]}}}
+    assert codes(users) == ["insufficient_scope"]
 
 
 @pytest.mark.parametrize("scope", ["contacts:write", "contacts:delete"])

@@ -80,7 +80,8 @@ async def test_a_body_that_is_not_there_is_an_empty_object(app: FastAPI) -> None
 
 
 @pytest.mark.parametrize(
-    "content_type", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json", "", None]
+    "content_type",
+    ["application/json", "Application/JSON; charset=utf-8", 'application/vnd.api+json; Charset="UTF8"', "", None],
 )
 async def test_json_is_read_under_any_of_its_names(app: FastAPI, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
@@ -90,13 +91,24 @@ async def test_json_is_read_under_any_of_its_names(app: FastAPI, content_type: s
     assert answer.json()["data"]["name"] == "Fay"
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "text/json", "json"])
-async def test_a_body_of_another_type_is_refused(app: FastAPI, content_type: str) -> None:
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "text/json",
+        "json",
+        "application/json; charset=utf-16",
+        "application/json; charset=ISO-8859-1",
+        'application/vnd.api+json; charset="latin1"',
+    ],
+)
+async def test_a_body_of_another_type_or_charset_is_refused(app: FastAPI, content_type: str) -> None:
     answer = await client(app).post("/contacts", content=b'{"name": "Fay"}', headers={"Content-Type": content_type})
 
     assert answer.status_code == 415
     assert answer.json()["error_code"] == "unsupported_media_type"
-    assert answer.json()["error"] == f"Send the body as application/json, not as {content_type}."
+    assert answer.json()["error"] == f"Send the body as application/json in UTF-8, not as {content_type}."
 
 
 async def test_the_largest_body_is_read_and_one_byte_more_is_not(app: FastAPI) -> None:
