@@ -36,8 +36,8 @@ WITH debited AS (
     'transactional', 1, 'GSM-7', 1, rate, carrier, 'floor'
   FROM debited, conversation, number RETURNING id, account_id, from_number, carrier
 ), queued AS (
-  INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at)
-  SELECT id, account_id, 2, from_number, carrier, now() FROM sent
+  INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at)
+  SELECT id, account_id, 2, from_number, carrier, 1, now() FROM sent
 ), entered AS (
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor)
   SELECT debited.id, 'debit', -1, balance, sent.id, 'Message ' || sent.id, 'floor' FROM debited, sent

@@ -34,8 +34,8 @@ WITH added AS (
     1, 'GSM-7', 1, 0.01, 'sandbox', 'benchmark'
   FROM contacts c JOIN conversations t ON t.contact_id = c.id RETURNING *
 )
-INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at)
-SELECT id, account_id, 2, from_number, carrier, now() FROM added
+INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at)
+SELECT id, account_id, 2, from_number, carrier, 1, now() FROM added
 """
 
 IS_WAITING = "SELECT EXISTS (SELECT FROM outgoing)"

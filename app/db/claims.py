@@ -26,15 +26,17 @@ async def claim(
 ) -> Sequence[T]:
     """Return the rows that a statement claims, as `fetch` does; see `claim_in`."""
 
-    @asynccontextmanager
-    async def transaction() -> AsyncGenerator[Connection]:
-        async with pool.acquire() as connection, connection.transaction():
-            yield connection
-
     async def read(connection: Connection) -> Sequence[T]:
         return await fetch(connection, shape, statement, *arguments)
 
-    return await claim_in(transaction(), read, give_back=give_back, seconds=seconds)
+    return await claim_in(transaction(pool), read, give_back=give_back, seconds=seconds)
+
+
+@asynccontextmanager
+async def transaction(pool: Pool) -> AsyncGenerator[Connection]:
+    """Open a transaction on a connection of the pool."""
+    async with pool.acquire() as connection, connection.transaction():
+        yield connection
 
 
 async def claim_in(

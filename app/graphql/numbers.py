@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 
 import strawberry
 
-from app.domain.numbers import models, queries
+from app.domain.numbers import models, paces, queries, service
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -20,6 +21,12 @@ class PhoneNumber:
     label: str = strawberry.field(description="What the account calls it.")
     carrier: str = strawberry.field(description="The carrier that serves it.")
     is_primary: bool = strawberry.field(description="True for the number that is used when none is named.")
+    parts_per_second: float | None = strawberry.field(
+        description=(
+            "The pace of the number: the SMS parts that leave from it in a second at most. Texts beyond it wait, the "
+            "most urgent first. Null for no limit."
+        )
+    )
     created_at: datetime = strawberry.field(description="When the account got it.")
 
 
@@ -35,3 +42,34 @@ class NumberQuery:
     async def phone_numbers(self, info: Info) -> Sequence[models.PhoneNumber]:
         """Return the active numbers."""
         return await queries.list_active(info.context.unit)
+
+
+@strawberry.type
+class NumberMutation:
+    """Changing sending numbers."""
+
+    @strawberry.mutation(
+        graphql_type=PhoneNumber,
+        description=(
+            "Set the pace of a sending number. Networks filter texts, or refuse them, when more leave than the "
+            "registration of the number allows."
+        ),
+        directives=guarded("numbers:write", "not_found"),
+    )
+    async def set_phone_number_pace(
+        self,
+        info: Info,
+        id: Annotated[BigInt, strawberry.argument(description="The number's id.")],
+        parts_per_second: Annotated[
+            float | None,
+            strawberry.argument(
+                description=(
+                    f"SMS parts a second, from {paces.SLOWEST:g} to {paces.FASTEST:g}. Null sets the default of the "
+                    f"number's kind: {paces.LONG_CODE:g} for a long code, {paces.TOLL_FREE:g} for a toll-free number, "
+                    f"{paces.SHORT_CODE:g} for a short code, no limit in the sandbox."
+                )
+            ),
+        ] = None,
+    ) -> models.PhoneNumber:
+        """Set a number's pace."""
+        return await service.set_pace(info.context.unit, id, parts_per_second)

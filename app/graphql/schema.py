@@ -18,7 +18,7 @@ from app.graphql.core.scalars import SCALARS
 from app.graphql.exports import ExportMutation
 from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
-from app.graphql.numbers import NumberQuery
+from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
@@ -55,6 +55,7 @@ class Mutation(
     ConversationMutation,
     ExportMutation,
     MessageMutation,
+    NumberMutation,
     OauthMutation,
     SequenceMutation,
     WebhookMutation,

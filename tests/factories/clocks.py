@@ -28,3 +28,17 @@ class Moving(Clock):
     def move(self, **ahead: float) -> None:
         """Set the clock forward, by hours and the like."""
         self._ahead += timedelta(**ahead)
+
+
+class Stopped(Clock):
+    """A clock that stands, a minute ahead of the machine's, until a test moves it."""
+
+    def __init__(self) -> None:
+        self._now = super().now() + timedelta(minutes=1)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def move(self, seconds: float) -> None:
+        """Set the clock forward."""
+        self._now += timedelta(seconds=seconds)

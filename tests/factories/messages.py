@@ -13,6 +13,7 @@ OUTGOING = Rows("outgoing")
 RECEIPTS = Rows("receipts")
 SANDBOX_CALLBACKS = Rows("sandbox_callbacks")
 SANDBOX_MESSAGES = Rows("sandbox_messages")
+TOKEN_BUCKETS = Rows("token_buckets")
 UNMATCHED_CALLBACKS = Rows("unmatched_callbacks")
 UNMATCHED_RECEIPTS = Rows("unmatched_receipts")
 

@@ -65,9 +65,9 @@ ATTESTATIONS = """
     AS c(id, account_id, phone, actor, method) WHERE method IS NOT NULL
 """
 QUEUED = """
-  SELECT message_id, account_id, lane, number, carrier, $19::timestamptz AS due_at, claimed_until
-  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $21::timestamptz[])
-    AS q(message_id, account_id, lane, number, carrier, claimed_until)
+  SELECT message_id, account_id, lane, number, carrier, segments, $19::timestamptz AS due_at, claimed_until
+  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $9::bigint[], $21::timestamptz[])
+    AS q(message_id, account_id, lane, number, carrier, segments, claimed_until)
 """
 WRITE = f"""
 WITH sent AS (

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 
 
@@ -55,13 +55,25 @@ class Accepted:
     carrier_status: str = "queued"
 
 
+class Limited(enum.StrEnum):
+    """The sender whose rate a carrier limits (HTTP 429): one number, or all numbers of the connection."""
+
+    number = enum.auto()
+    connection = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The carrier refused the message; `retryable` when it may accept it later."""
+    """The carrier refused the message; `retryable` when it may accept it later.
+
+    After `rate_limited`, the texts of `limited` wait for `retry_after`, or without it for as long as the refused text.
+    """
 
     code: FailureCode
     carrier_error: str = ""
     retryable: bool = False
+    limited: Limited = Limited.number
+    retry_after: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +140,10 @@ class MalformedCallback(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The capabilities of a carrier. `max_segments` is per message."""
+    """The capabilities of a carrier. `max_segments` is per message, `parts_per_second` of all SMS parts together."""
 
     max_segments: int = 10
+    parts_per_second: float | None = None
     handles_opt_out: bool = False
 
 

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
 
 from app.db import claims, rows
-from app.db.engine import Database
+from app.db.engine import Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import outgoing
+from app.domain.messages import outgoing, pacing
 from app.domain.messages.carrier import Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
+from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
 from app.domain.messages.recording import Blocked, Gone, Recorder, Result, Unconfirmed
 from app.domain.messages.window import Window
 
@@ -57,6 +58,7 @@ class Handoff:
     _recorder: Recorder = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
     _claiming: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    _asking: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         """Open the windows."""
@@ -97,16 +99,19 @@ class Handoff:
 
         `finish_questions` waits for the answers.
         """
-        if not self.questions.free:
-            self.questions.await_room()
-            return False
-        texts = await self._claim(outgoing.CLAIM_LAPSED, self._have_asked, self.questions.free)
-        for text in texts:
-            self.questions.start(text.account_id, text.carrier, self._find_out(text))
+        async with self._asking:
+            if not self.questions.free:
+                self.questions.await_room()
+                return False
+            texts = await self._claim(self._claim_lapsed, self._have_asked)
+            for text in texts:
+                self.questions.start(text.account_id, text.carrier, self._find_out(text))
         return bool(texts)
 
     async def finish_questions(self) -> None:
         """Wait until carriers have answered the questions in flight, and the answers are recorded."""
+        async with self._asking:
+            pass
         await self.questions.finish()
 
     async def due(self) -> bool:
@@ -123,32 +128,53 @@ class Handoff:
         numbers = [each for each in waiting if window.has_room_for(each.account_id, each.carrier)]
         if not numbers:
             return []
-        accounts, carriers, free = window.accounts, window.carriers, window.free
-        held = (list(accounts), list(accounts.values()), list(carriers), list(carriers.values()))
-        return await self._claim(
-            outgoing.CLAIM, self._give_back, free, *_divide(free, numbers), *held, window.fair_part
+        rates = {name: carrier.capabilities.parts_per_second for name, carrier in self.carriers.items()}
+        buckets = pacing.find_buckets(numbers, rates, self.clock.now())
+        texts = await self._claim(partial(self._claim_of, numbers, buckets), self._give_back)
+        if buckets.wait is not None:
+            window.announce_in(buckets.wait)
+        return texts
+
+    async def _claim_of(
+        self, numbers: Sequence[WaitingNumber], buckets: Buckets, connection: Connection
+    ) -> Sequence[ClaimedText]:
+        """Claim texts of numbers within an open transaction, as many as their token buckets and the window allow."""
+        await buckets.lock(connection)
+        free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
+        if not free:
+            return []
+        window = self.sends
+        accounts, carriers = window.accounts, window.carriers
+        texts = await rows.fetch(
+            connection,
+            ClaimedText,
+            outgoing.CLAIM,
+            *self._lease(),
+            window.free,
+            *_divide(window.free, free),
+            [buckets.tokens(number_bucket(each.number)) for each in free],
+            *(list(accounts), list(accounts.values()), list(carriers), list(carriers.values())),
+            window.fair_part,
+            list(self.carriers),
+            [buckets.tokens(carrier_bucket(name)) for name in self.carriers],
         )
+        await buckets.take(connection, texts)
+        return texts
+
+    async def _claim_lapsed(self, connection: Connection) -> Sequence[ClaimedText]:
+        return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *self._lease(), self.questions.free)
 
     async def _claim(
         self,
-        statement: str,
+        read: Callable[[Connection], Awaitable[Sequence[ClaimedText]]],
         give_back: Callable[[Sequence[ClaimedText]], Awaitable[object]],
-        limit: int,
-        *arguments: Any,
     ) -> Sequence[ClaimedText]:
+        transaction = claims.transaction(self.database.pool)
+        return await claims.claim_in(transaction, read, give_back=give_back, seconds=self.pace.lease)
+
+    def _lease(self) -> tuple[datetime, datetime]:
         now = self.clock.now()
-        until = now + timedelta(seconds=self.pace.lease)
-        return await claims.claim(
-            self.database.pool,
-            ClaimedText,
-            statement,
-            now,
-            until,
-            limit,
-            *arguments,
-            give_back=give_back,
-            seconds=self.pace.lease,
-        )
+        return now, now + timedelta(seconds=self.pace.lease)
 
     async def _give_back(self, texts: Sequence[ClaimedText]) -> None:
         """Let messages that no carrier was called for be handed over at once."""

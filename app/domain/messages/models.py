@@ -103,7 +103,7 @@ class Outgoing(Base):
     Without a claim it is to be handed over at `due_at`. When `claimed_until` has passed, a worker has died or the
     carrier gave no answer, so the carrier is asked before anything else; `unanswered_since` is when it first gave none.
     A row whose message is settled or erased is deleted by the next claim. It has no foreign key, which would cost more
-    than the row itself.
+    than the row itself. `segments` is repeated here for the paces of numbers and carriers.
     """
 
     __tablename__ = "outgoing"
@@ -125,10 +125,28 @@ class Outgoing(Base):
     lane: Mapped[int]
     number: Mapped[str]
     carrier: Mapped[str]
+    segments: Mapped[int] = mapped_column(server_default="1")
     due_at: Mapped[datetime]
     claimed_until: Mapped[datetime | None]
     unanswered_since: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
+
+
+class BucketKind(enum.StrEnum):
+    """The resource that a token bucket paces: a sending number, or the connection to a carrier."""
+
+    number = enum.auto()
+    carrier = enum.auto()
+
+
+class TokenBucket(Base):
+    """The time from which a sending number, or a carrier, takes its next text. There is none where no pace was met."""
+
+    __tablename__ = "token_buckets"
+
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    free_at: Mapped[datetime]
 
 
 class ErasedText(Base):

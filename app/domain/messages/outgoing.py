@@ -15,6 +15,7 @@ from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
+from app.domain.numbers import sql as numbers
 
 LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
@@ -23,8 +24,8 @@ MOST_NUMBERS = 64
 """How many numbers of a lane one claim serves. The next claim continues with the numbers after them."""
 
 INSERT = """
-INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at, claimed_until, attempts)
-SELECT message_id, account_id, lane, number, carrier, due_at, claimed_until, (claimed_until IS NOT NULL)::int
+INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, attempts)
+SELECT message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, (claimed_until IS NOT NULL)::int
 FROM ({rows}) AS queued
 """
 """Add texts to the queue; the columns of `rows` are those of the table, except `attempts`."""
@@ -42,12 +43,17 @@ WITH RECURSIVE walk AS (
   SELECT w.lane, next.*, step + 1 FROM walk w CROSS JOIN LATERAL ({_FIRST.format(place="w")}) next
   WHERE step < {MOST_NUMBERS}
 )
-SELECT lane, number, account_id, carrier FROM walk ORDER BY lane, step
+SELECT w.lane, w.number, w.account_id, w.carrier, n.parts_per_second, b.free_at AS number_free_at,
+  c.free_at AS carrier_free_at
+FROM walk w {numbers.join_rate("w.number")}
+LEFT JOIN token_buckets b ON b.kind = 'number' AND b.name = w.number
+LEFT JOIN token_buckets c ON c.kind = 'carrier' AND c.name = w.carrier
+ORDER BY w.lane, w.step
 """
 
 FACTS = f"""
-SELECT o.message_id, o.account_id, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
-  m.from_number, m.to_number, m.body, m.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
+SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
+  m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
   c.last_name, {contacts.GATES}, {consent.is_suppressed("o.account_id", "m.to_number")} AS suppressed,
   {accounts.is_inactive("o.account_id")} AS account_inactive
 """
@@ -56,34 +62,43 @@ LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {conta
 """
 
 # The due texts of each number are locked up to its share of the room, and taken lane by lane, one of each account in
-# turn. Only an account, or a carrier, that is the only one with more texts than its fair part gets more than that part.
+# turn, while their number and their carrier have tokens. Only an account, or a carrier, that is the only one with more
+# texts than its fair part gets more than that part.
 CLAIM = f"""
 WITH waiting AS (
-  SELECT found.* FROM unnest($4::bigint[], $5::text[], $6::bigint[]) AS n(lane, number, share)
+  SELECT found.*, n.tokens FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::float8[])
+    AS n(lane, number, share, tokens)
   CROSS JOIN LATERAL (
-    SELECT message_id, account_id, carrier, lane, due_at FROM outgoing o
+    SELECT message_id, account_id, number, carrier, lane, segments, due_at FROM outgoing o
     WHERE o.lane = n.lane AND o.number = n.number AND claimed_until IS NULL AND due_at <= $1
     ORDER BY due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
   ) found
+), of_number AS (
+  SELECT *, sum(segments) OVER (PARTITION BY number ORDER BY lane, due_at, message_id) - segments AS parts_before
+  FROM waiting
 ), of_account AS (
   SELECT w.*, coalesce(calls, 0) AS held, row_number() OVER (
     PARTITION BY w.account_id ORDER BY lane, due_at, message_id) AS turn
-  FROM waiting w LEFT JOIN unnest($7::bigint[], $8::bigint[]) AS held(account_id, calls) USING (account_id)
+  FROM of_number w LEFT JOIN unnest($8::bigint[], $9::bigint[]) AS held(account_id, calls) USING (account_id)
+  WHERE parts_before <= tokens
 ), account_over AS (
-  SELECT *, turn + held > $11 AS is_over, min(account_id) FILTER (WHERE turn + held > $11) OVER () <>
-    max(account_id) FILTER (WHERE turn + held > $11) OVER () AS others_wait FROM of_account
+  SELECT *, turn + held > $12 AS is_over, min(account_id) FILTER (WHERE turn + held > $12) OVER () <>
+    max(account_id) FILTER (WHERE turn + held > $12) OVER () AS others_wait FROM of_account
 ), of_carrier AS (
-  SELECT a.*, coalesce(calls, 0) AS carrier_held, row_number() OVER (
-    PARTITION BY a.carrier ORDER BY a.is_over, lane, turn, due_at, message_id) AS carrier_turn
-  FROM account_over a LEFT JOIN unnest($9::text[], $10::bigint[]) AS held(carrier, calls) USING (carrier)
+  SELECT a.*, coalesce(calls, 0) AS carrier_held, row_number() OVER placed AS carrier_turn,
+    sum(segments) OVER placed - segments AS carrier_parts_before
+  FROM account_over a LEFT JOIN unnest($10::text[], $11::bigint[]) AS held(carrier, calls) USING (carrier)
   WHERE NOT (is_over AND others_wait) AND turn <= ($3 - a.held + 1) / 2
+  WINDOW placed AS (PARTITION BY a.carrier ORDER BY a.is_over, lane, turn, due_at, message_id)
 ), carrier_over AS (
-  SELECT *, carrier_turn + carrier_held > $11 AS is_carrier_over,
-    min(carrier) FILTER (WHERE carrier_turn + carrier_held > $11) OVER () <>
-    max(carrier) FILTER (WHERE carrier_turn + carrier_held > $11) OVER () AS other_carriers_wait FROM of_carrier
+  SELECT *, carrier_turn + carrier_held > $12 AS is_carrier_over,
+    min(carrier) FILTER (WHERE carrier_turn + carrier_held > $12) OVER () <>
+    max(carrier) FILTER (WHERE carrier_turn + carrier_held > $12) OVER () AS other_carriers_wait FROM of_carrier
 ), chosen AS (
   SELECT message_id FROM carrier_over
+  LEFT JOIN unnest($13::text[], $14::float8[]) AS pace(carrier, carrier_tokens) USING (carrier)
   WHERE NOT (is_carrier_over AND other_carriers_wait) AND carrier_turn <= (3 * $3 - carrier_held + 3) / 4
+    AND carrier_parts_before <= coalesce(carrier_tokens, 'infinity')
   ORDER BY is_carrier_over, is_over, lane, turn, due_at, message_id LIMIT $3
 ), o AS (
   UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1
@@ -130,6 +145,7 @@ class ClaimedText(NamedTuple):
 
     message_id: int
     account_id: int
+    number: str
     carrier: str
     claimed_until: datetime
     attempts: int
@@ -153,12 +169,18 @@ class ClaimedText(NamedTuple):
 
 
 class WaitingNumber(NamedTuple):
-    """A number with texts waiting in a lane, and the account and the carrier of the first of them."""
+    """A number with texts waiting in a lane, the account and the carrier of the first of them, and their paces.
+
+    `parts_per_second` is None for a number without a pace; the others are None where there is no token bucket.
+    """
 
     lane: int
     number: str
     account_id: int
     carrier: str
+    parts_per_second: float | None
+    number_free_at: datetime | None
+    carrier_free_at: datetime | None
 
 
 @dataclass(slots=True)
@@ -202,6 +224,7 @@ async def add(unit: UnitOfWork, message: Message) -> None:
         lane=lane_of(Purpose(message.purpose)),
         number=message.from_number,
         carrier=message.carrier,
+        segments=message.segments,
         due_at=message.created_at,
     )
     await unit.save(row)

@@ -15,11 +15,12 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import carrier_ids, outcome, outgoing
-from app.domain.messages.carrier import Accepted, Ambiguous, Answer, FailureCode, Rejected
+from app.domain.messages import carrier_ids, outcome, outgoing, pacing
+from app.domain.messages.carrier import Accepted, Ambiguous, FailureCode, Limited, Rejected
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText
+from app.domain.messages.pacing import carrier_bucket, number_bucket
 
 MAX_BATCH = 200
 GIVE_UP = timedelta(hours=24)
@@ -81,7 +82,8 @@ class RecordedText(NamedTuple):
     was_pending: bool
 
 
-Result = Answer | Unconfirmed | Blocked | Gone | None
+OtherResult = Rejected | Ambiguous | Unconfirmed | Blocked | Gone | None
+Result = Accepted | OtherResult
 """The end of a hand-off; None where the carrier certainly does not have the text."""
 
 
@@ -130,7 +132,7 @@ class Recorder:
         if has_matched:
             self.notify("receipts")
 
-    async def _record_other(self, text: ClaimedText, result: Result) -> None:
+    async def _record_other(self, text: ClaimedText, result: OtherResult) -> None:
         match result:
             case Gone():
                 await self.database.pool.execute(outgoing.REMOVE, [text.message_id])
@@ -144,11 +146,20 @@ class Recorder:
                 await self._fail(text, result.code, result.carrier_error)
             case _ if self.clock.now() >= text.created_at + GIVE_UP:
                 await self._fail(text, FailureCode.expired)
-            case _:
-                due_at = self.clock.now() + _backoff(text.attempts)
-                answered = result is not None  # a refusal for now ends the silence that came before it
-                claim = text.message_id, text.claimed_until
-                await self.database.pool.execute(outgoing.PUT_BACK, *claim, due_at, answered)
+            case Rejected() | None:
+                await self._try_later(text, result)
+
+    async def _try_later(self, text: ClaimedText, refusal: Rejected | None) -> None:
+        """Have a text handed over again after a wait; where its carrier limits a rate, other texts wait as well."""
+        wait = _backoff(text.attempts)
+        if refusal and refusal.code is FailureCode.rate_limited:
+            wait = refusal.retry_after or wait
+            of_number = refusal.limited is Limited.number
+            bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
+            await pacing.hold(self.database.pool, bucket, self.clock.now() + wait)
+        answered = refusal is not None  # a refusal for now ends the silence that came before it
+        claim = text.message_id, text.claimed_until
+        await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)
 
     async def _ask_later(self, text: ClaimedText) -> None:
         """Have the carrier asked after a wait as long as it has been silent, within limits."""

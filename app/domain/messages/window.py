@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+SHORTEST_WAIT = 0.05
+"""Seconds: the paced numbers that become free within this time are claimed together."""
+
 
 @dataclass(slots=True)
 class Window:
@@ -25,6 +28,7 @@ class Window:
     _ended: int = 0
     _is_awaited: bool = False
     _on_room: Callable[[], None] | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     @property
     def free(self) -> int:
@@ -58,6 +62,16 @@ class Window:
         """Announce when a sixteenth of the window, or every call, has ended."""
         self._ended, self._is_awaited = 0, True
 
+    def announce_in(self, seconds: float) -> None:
+        """Announce after a wait that texts may be claimed again, unless that is announced earlier."""
+        loop = asyncio.get_running_loop()
+        at = loop.time() + max(seconds, SHORTEST_WAIT)
+        if self._timer and loop.time() < self._timer.when() <= at:
+            return
+        if self._timer:
+            self._timer.cancel()
+        self._timer = loop.call_at(at, self._announce)
+
     async def finish(self) -> None:
         """Wait for the calls in flight; cancel them if the wait is cancelled."""
         await asyncio.gather(*self._calls, return_exceptions=True)
@@ -76,8 +90,11 @@ class Window:
             task.get_loop().call_exception_handler(context)
         if self._is_awaited and (self._ended >= self._step or not self._calls):
             self._is_awaited = False
-            if self._on_room:
-                self._on_room()
+            self._announce()
+
+    def _announce(self) -> None:
+        if self._on_room:
+            self._on_room()
 
 
 def _take_one(counter: Counter[T], key: T) -> None:

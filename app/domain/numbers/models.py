@@ -16,7 +16,10 @@ class NumberStatus(enum.StrEnum):
 
 
 class PhoneNumber(Base):
-    """A number that an account sends from and receives on, at one carrier."""
+    """A number that an account sends from and receives on, at one carrier.
+
+    `parts_per_second` is how many SMS parts leave from it in a second at most; None for no limit.
+    """
 
     __tablename__ = "phone_numbers"
     __table_args__ = (
@@ -31,4 +34,5 @@ class PhoneNumber(Base):
     carrier: Mapped[str]
     status: Mapped[str] = mapped_column(server_default=NumberStatus.active)
     is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
+    parts_per_second: Mapped[float | None]
     created_at: Mapped[Created]

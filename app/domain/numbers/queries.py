@@ -24,3 +24,9 @@ async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
 async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:
     """Return the default sending number."""
     return next(iter(await list_active(unit)), None)
+
+
+async def find(unit: UnitOfWork, id: int) -> PhoneNumber | None:
+    """Return an active number of the account."""
+    of_account = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
+    return next(iter(await unit.all(select(PhoneNumber).where(PhoneNumber.id == id, *of_account))), None)

@@ -1,0 +1,30 @@
+"""Paces of sending numbers, and the token buckets that hold to them."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("SET LOCAL lock_timeout = '5s'")
+    op.add_column("phone_numbers", sa.Column("parts_per_second", sa.Float()))
+    op.add_column("outgoing", sa.Column("segments", sa.BigInteger(), server_default="1", nullable=False))
+    op.execute("UPDATE outgoing o SET segments = m.segments FROM messages m WHERE m.id = o.message_id AND m.segments > 1")
+    op.create_table(
+        "token_buckets",
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("free_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("kind", "name", name=op.f("pk_token_buckets")),
+    )
+
+
+def downgrade() -> None:
+    op.execute("SET LOCAL lock_timeout = '5s'")
+    op.drop_table("token_buckets")
+    op.drop_column("outgoing", "segments")
+    op.drop_column("phone_numbers", "parts_per_second")
