@@ -11,9 +11,9 @@ from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
 from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
 from app.domain.messages import failures, models, queries, synchronous
-from app.domain.messages.acceptor import Send
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
+from app.domain.messages.requests import Send
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded

@@ -18,8 +18,8 @@ from app.domain.accounts.scopes import Scope
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.graphql.transport.websocket import PROTOCOL
 from app.jobs.live import Announcer, Listener

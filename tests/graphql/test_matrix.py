@@ -23,7 +23,7 @@ from app.domain.contacts import service as contacts
 from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
-from app.domain.messages.acceptor import Send
+from app.domain.messages.requests import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.sequences import service as sequences

@@ -16,7 +16,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import ContactFields
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep

@@ -18,8 +18,8 @@ from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -72,3 +72,16 @@ class MicroBatcher(Generic[T, R]):
                 keys.add(key)
         self._queue.extendleft(reversed(later))
         return batch
+
+
+async def serve_parts(
+    serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]], items: Sequence[T], parts: Iterable[Hashable]
+) -> list[R]:
+    """Serve the items of each part alone; `parts` names the part of each. Return the results in the items' order."""
+    places: dict[Hashable, list[int]] = {}
+    for place, part in enumerate(parts):
+        places.setdefault(part, []).append(place)
+    results: dict[int, R] = {}
+    for chosen in places.values():
+        results.update(zip(chosen, await serve([items[place] for place in chosen]), strict=True))
+    return [results[place] for place in range(len(items))]

@@ -86,8 +86,8 @@ debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_atte
 
 
 @dataclass(slots=True)
-class Draft:
-    """A send that passed the gates and is not yet written."""
+class AcceptedSend:
+    """A send that passed all gates, to be written in this transaction."""
 
     request: SendRequest
     facts: Facts
@@ -132,7 +132,7 @@ class Batch:
     accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
     balances: dict[int, int] = field(default_factory=dict[int, int])
     holding: set[Condition] = field(default_factory=set[Condition])
-    drafts: list[Draft] = field(default_factory=list[Draft])
+    accepted: list[AcceptedSend] = field(default_factory=list[AcceptedSend])
     events: list[tuple[SendRequest, int | None, Event]] = field(
         default_factory=list[tuple[SendRequest, int | None, Event]]
     )
@@ -147,13 +147,13 @@ class Batch:
             FIND_FACTS,
             [request.account_id for request in self.requests],
             [each if isinstance(each, str) else "" for each in phones],
-            [request.number_id for request in self.requests],
+            [request.send.from_phone_number_id for request in self.requests],
             [request.key for request in self.requests],
         )
         verdicts = [
             self._decide(*each) for each in zip(self.requests, phones, itertools.starmap(Facts, found), strict=True)
         ]
-        if self.drafts:
+        if self.accepted:
             await self._write(connection)
         if self.events:
             await self._tell(connection)
@@ -165,7 +165,7 @@ class Batch:
         rows = [Sender(*row) for row in await connection.fetch(how[0], ids, how[1])]
         self.accounts = {row.id: row for row in rows}
         self.balances = {row.id: row.balance for row in rows}
-        asked = {request.condition for request in self.requests if request.condition}
+        asked = {request.send.condition for request in self.requests if request.send.condition}
         for check in {condition.check for condition in asked}:
             held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
             self.holding |= {Condition(check, id) for id in held}
@@ -194,20 +194,20 @@ class Batch:
         credits = request.parts.segments * prices.credits_per_segment(to, account.region)
         if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
             told = to if facts.contact_id else ""
-            blocked = SendBlocked(to_number=told, error_code=refusal.code, actor=request.actor)
+            blocked = SendBlocked(to_number=told, error_code=refusal.code, actor=request.actor.label)
             self.events.append((request, facts.contact_id, blocked))
             return refusal
         self.balances[request.account_id] -= credits
         left = self.balances[request.account_id]
-        claimed_until = self.now + request.claim if request.claim else None
-        draft = Draft(request, facts, to, credits, credits * account.rate, left, claimed_until)
-        self.drafts.append(draft)
-        return draft.acceptance
+        claimed_until = self.now + request.send.claim if request.send.claim else None
+        accepted = AcceptedSend(request, facts, to, credits, credits * account.rate, left, claimed_until)
+        self.accepted.append(accepted)
+        return accepted.acceptance
 
     def _ended(self, request: SendRequest, deletion_at: datetime | None) -> DomainError | None:
         if deletion_at:
             return AccountDeletionPending(at=timestamp(deletion_at))
-        if request.condition and request.condition not in self.holding:
+        if request.send.condition and request.send.condition not in self.holding:
             return Conflict(reason="What this text belongs to has changed in the meantime.")
         return None
 
@@ -216,77 +216,77 @@ class Batch:
         return InsufficientCredits(needed=credits, balance=balance) if credits > balance else None
 
     async def _write(self, connection: Connection) -> None:
-        if keyed := [draft for draft in self.drafts if draft.request.key]:
+        if keyed := [each for each in self.accepted if each.request.key]:
             await _keep_answers(connection, keyed)
         await self._add_contacts(connection)
         await self._touch_conversations(connection)
-        drafts, requests = self.drafts, [draft.request for draft in self.drafts]
+        accepted, requests = self.accepted, [each.request for each in self.accepted]
         touched = sorted({request.account_id for request in requests})
         await connection.execute(
             WRITE,
-            [draft.facts.message_id for draft in drafts],
+            [each.facts.message_id for each in accepted],
             [request.account_id for request in requests],
-            [draft.contact_id for draft in drafts],
-            [draft.conversation_id for draft in drafts],
-            [draft.facts.phone_number for draft in drafts],
-            [draft.to for draft in drafts],
-            [request.body for request in requests],
-            [request.purpose.value for request in requests],
+            [each.contact_id for each in accepted],
+            [each.conversation_id for each in accepted],
+            [each.facts.phone_number for each in accepted],
+            [each.to for each in accepted],
+            [request.send.body for request in requests],
+            [request.send.purpose.value for request in requests],
             [request.parts.segments for request in requests],
             [request.parts.encoding for request in requests],
-            [draft.credits for draft in drafts],
-            [draft.cost for draft in drafts],
-            [draft.facts.carrier for draft in drafts],
-            [request.actor for request in requests],
-            [request.request_id for request in requests],
-            [draft.balance_after for draft in drafts],
+            [each.credits for each in accepted],
+            [each.cost for each in accepted],
+            [each.facts.carrier for each in accepted],
+            [request.actor.label for request in requests],
+            [request.actor.request_id for request in requests],
+            [each.balance_after for each in accepted],
             touched,
             [self.balances[id] for id in touched],
             self.now,
             [request.attestation for request in requests],
-            [draft.claimed_until for draft in drafts],
-            [outgoing.lane_of(request.purpose) for request in requests],
+            [each.claimed_until for each in accepted],
+            [outgoing.lane_of(request.send.purpose) for request in requests],
         )
 
     async def _add_contacts(self, connection: Connection) -> None:
-        unknown = [draft for draft in self.drafts if draft.facts.contact_id is None]
+        unknown = [each for each in self.accepted if each.facts.contact_id is None]
         added: dict[tuple[int, str], AddedContact] = {}
         if unknown:
-            wanted = [draft.request.account_id for draft in unknown], [draft.to for draft in unknown]
+            wanted = [each.request.account_id for each in unknown], [each.to for each in unknown]
             rows = itertools.starmap(AddedContact, await connection.fetch(contacts.ADD, *wanted))
             added = {(row.account_id, row.phone): row for row in rows}
-        for draft in self.drafts:
-            known = draft.facts.contact_id
-            draft.contact_id = added[draft.request.account_id, draft.to].id if known is None else known
+        for each in self.accepted:
+            known = each.facts.contact_id
+            each.contact_id = added[each.request.account_id, each.to].id if known is None else known
         told: set[int] = set()
-        for draft in unknown:
-            row = added[draft.request.account_id, draft.to]
+        for each in unknown:
+            row = added[each.request.account_id, each.to]
             if row.is_new and row.id not in told:
                 told.add(row.id)
-                self.events.append((draft.request, row.id, _new_contact(row)))
+                self.events.append((each.request, row.id, _new_contact(row)))
 
     async def _touch_conversations(self, connection: Connection) -> None:
-        wanted = [draft.request.account_id for draft in self.drafts], [draft.contact_id for draft in self.drafts]
+        wanted = [each.request.account_id for each in self.accepted], [each.contact_id for each in self.accepted]
         rows = {row["contact_id"]: row for row in await connection.fetch(conversations.TOUCH, *wanted, self.now)}
         new = {contact_id for contact_id, row in rows.items() if row["is_new"]}
-        for draft in self.drafts:
-            draft.conversation_id = rows[draft.contact_id]["id"]
-            if draft.contact_id in new:
-                new.discard(draft.contact_id)
-                self.events.append((draft.request, draft.contact_id, self._new_conversation(draft)))
+        for each in self.accepted:
+            each.conversation_id = rows[each.contact_id]["id"]
+            if each.contact_id in new:
+                new.discard(each.contact_id)
+                self.events.append((each.request, each.contact_id, self._new_conversation(each)))
 
-    def _new_conversation(self, draft: Draft) -> NewConversation:
-        assert draft.facts.phone_number
+    def _new_conversation(self, accepted: AcceptedSend) -> NewConversation:
+        assert accepted.facts.phone_number
         return NewConversation(
-            conversation_id=draft.conversation_id,
-            contact_id=draft.contact_id,
-            first_name=draft.facts.first_name or "",
-            last_name=draft.facts.last_name or "",
-            phone=draft.to,
-            email=draft.facts.email or "",
-            first_message=draft.request.body,
-            from_number=draft.facts.phone_number,
-            to_number=draft.to,
+            conversation_id=accepted.conversation_id,
+            contact_id=accepted.contact_id,
+            first_name=accepted.facts.first_name or "",
+            last_name=accepted.facts.last_name or "",
+            phone=accepted.to,
+            email=accepted.facts.email or "",
+            first_message=accepted.request.send.body,
+            from_number=accepted.facts.phone_number,
+            to_number=accepted.to,
             started_at=timestamp(self.now),
         )
 
@@ -297,22 +297,23 @@ class Batch:
             [event.name for _, _, event in self.events],
             [contact_id for _, contact_id, _ in self.events],
             [event.payload() for _, _, event in self.events],
-            [request.request_id for request, _, _ in self.events],
+            [request.actor.request_id for request, _, _ in self.events],
         )
 
 
 def _blocked(request: SendRequest, to: str, facts: Facts) -> DomainError | None:
     """Return the error that blocks a send, apart from its price."""
-    if request.contact_id not in (None, facts.contact_id):
-        return NotFound(kind="contact", id=request.contact_id)
+    if request.send.contact_id not in (None, facts.contact_id):
+        return NotFound(kind="contact", id=request.send.contact_id)
     if facts.suppressed or facts.contact_status == ContactStatus.opted_out:
         return ContactOptedOut(phone=to)
     if facts.dnd_sms:
         return ContactDnd(phone=to)
-    if facts.held_until and request.purpose is not Purpose.conversational:
+    if facts.held_until and request.send.purpose is not Purpose.conversational:
         return ContactHeld(phone=to)
     if facts.phone_number is None:
-        return NotFound(kind="active phone number", id=request.number_id) if request.number_id else NoSender()
+        wanted = request.send.from_phone_number_id
+        return NotFound(kind="active phone number", id=wanted) if wanted else NoSender()
     return None
 
 
@@ -346,14 +347,14 @@ ANSWER = ("message_id", "segments", "status", "credits_remaining")
 """The fields of an acceptance that are answered again."""
 
 
-async def _keep_answers(connection: Connection, drafts: Sequence[Draft]) -> None:
-    answers = [{name: getattr(draft.acceptance, name) for name in ANSWER} for draft in drafts]
+async def _keep_answers(connection: Connection, accepted: Sequence[AcceptedSend]) -> None:
+    answers = [{name: getattr(each.acceptance, name) for name in ANSWER} for each in accepted]
     kept = await connection.execute(
         kernel.INSERT_ANSWERS,
-        [draft.request.account_id for draft in drafts],
-        [draft.request.key for draft in drafts],
-        [draft.request.fingerprint for draft in drafts],
+        [each.request.account_id for each in accepted],
+        [each.request.key for each in accepted],
+        [each.request.fingerprint for each in accepted],
         answers,
     )
-    if kept != f"INSERT 0 {len(drafts)}":
+    if kept != f"INSERT 0 {len(accepted)}":
         raise KeyTaken

@@ -10,22 +10,19 @@ account and do not delay other accounts.
 
 import asyncio
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 
 from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
 from app.domain.kernel import idempotency, phone, sms_parts
+from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.lanes import Lanes, serve_parts
-from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong
-from app.domain.messages.models import Attestation, Purpose
-from app.domain.messages.requests import Acceptance, Condition, SendRequest
+from app.domain.messages.requests import Acceptance, Send, SendRequest
 
 MAX_BATCH = 64
 UNSTORABLE_VALUE = (
@@ -34,27 +31,6 @@ UNSTORABLE_VALUE = (
 )
 WAITING = 4
 """Default number of account queues that wait in the database concurrently; each uses a connection."""
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A requested send. `consent_attested` must be true for sends through the API (47 CFR 64.1200).
-
-    `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
-    `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
-    `condition` no longer holds.
-    """
-
-    to: str
-    body: str
-    consent_attested: bool
-    from_phone_number_id: int | None = None
-    idempotency_key: str | None = None
-    purpose: Purpose = Purpose.transactional
-    attestation: Attestation = Attestation.api
-    contact_id: int | None = None
-    claim: timedelta | None = None
-    condition: Condition | None = None
 
 
 class SendAcceptor:
@@ -70,7 +46,7 @@ class SendAcceptor:
         self._max_segments = max_segments
         self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
         self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key)
-        self._lanes = Lanes(self._serve_patiently, MAX_BATCH, waiting, _key)
+        self._queues = AccountQueues(self._serve_patiently, MAX_BATCH, waiting, _key)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
         """Debit the send and store its message, or raise the `DomainError` that refuses it.
@@ -86,11 +62,11 @@ class SendAcceptor:
     async def close(self) -> None:
         """Wait until every accepted or refused send has its verdict."""
         await self._line.close()
-        await self._lanes.close()
+        await self._queues.close()
 
     async def _decide_on(self, request: SendRequest) -> Verdict:
-        if request.account_id in self._lanes:
-            return await self._lanes(request.account_id, request)
+        if request.account_id in self._queues:
+            return await self._queues(request.account_id, request)
         verdict = await self._line(request)
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
@@ -100,20 +76,11 @@ class SendAcceptor:
             raise ConsentNotAttested()
         to = send.to.strip()
         return SendRequest(
-            account_id=actor.account_id,
+            send,
+            actor,
             to=phone.require_recipient(to) if to.startswith("+") else to,
-            body=send.body,
             parts=self._parts(send.body),
-            purpose=send.purpose,
-            attestation=send.attestation if send.purpose is not Purpose.conversational else None,
-            actor=actor.label,
-            request_id=actor.request_id,
-            number_id=send.from_phone_number_id,
-            contact_id=send.contact_id,
-            claim=send.claim,
-            key=None if send.idempotency_key is None else idempotency.check_key(send.idempotency_key),
-            fingerprint=_fingerprint(send) if send.idempotency_key is not None else "",
-            condition=send.condition,
+            fingerprint=_fingerprint(send),
         )
 
     def _parts(self, body: str) -> sms_parts.Parts:
@@ -132,7 +99,7 @@ class SendAcceptor:
         return [verdict or self._take_aside(request) for request, verdict in zip(requests, verdicts, strict=True)]
 
     def _take_aside(self, request: SendRequest) -> asyncio.Task[Verdict]:
-        return asyncio.create_task(self._lanes(request.account_id, request))
+        return asyncio.create_task(self._queues(request.account_id, request))
 
     async def _serve_patiently(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
         return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
@@ -163,7 +130,7 @@ class SendAcceptor:
                 verdicts = await batch.decide(connection)
         except KeyTaken:
             return await self._decide(requests, waits=waits)
-        if batch.drafts:
+        if batch.accepted:
             self._notify("messages")
         if batch.events:
             self._notify("events")
@@ -177,6 +144,9 @@ def _key(request: SendRequest) -> Hashable:
 
 def _fingerprint(send: Send) -> str:
     """Return the fingerprint that detects a reused key; a key made by the service is its own fingerprint."""
+    if send.idempotency_key is None:
+        return ""
+    idempotency.check_key(send.idempotency_key)
     if isinstance(send.idempotency_key, OwnKey):
         return send.idempotency_key
     return idempotency.fingerprint(

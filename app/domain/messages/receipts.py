@@ -1,7 +1,7 @@
 """Carriers' reports: journaled and applied in batches, in any order and any number of times.
 
-While one batch is applied, the reports that arrive gather for the next. A batch waits for nobody's locks: a report on
-what another transaction has locked waits in a lane of its account, and holds up those of no other.
+Reports that arrive while a batch is applied form the next batch. A batch does not wait for locks: the reports on rows
+that another transaction has locked wait in a queue of their account and do not delay other accounts.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 from app.db.engine import CONTENDED, UNREACHABLE, Database
+from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.lanes import Lanes, serve_parts
-from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages import carrier_ids, outcome
 from app.domain.messages.application import FIND, Application, Fate, Held, Said
@@ -27,7 +27,7 @@ MATCHED = 100
 """How many reports that were matched are applied at once."""
 
 WAITING = 4
-"""How many lanes wait in the database at once, if nothing else is said; each takes a connection."""
+"""Default number of account queues that wait in the database concurrently; each uses a connection."""
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part)
@@ -44,10 +44,9 @@ Verdict = Fate | Held | Exception
 
 
 class Receipts:
-    """The reports of all carriers, on their way to the messages they are about.
+    """Applies the reports of all carriers in batches: one at a time in a process, and one in each account's queue.
 
-    A process applies one batch at a time, and one in each lane; lanes take no more than `waiting` connections of the
-    pool, which must have others.
+    The queues use at most `waiting` connections; the pool must have more.
     """
 
     def __init__(self, database: Database, clock: Clock, notify: Notify, waiting: int = WAITING) -> None:
@@ -55,7 +54,8 @@ class Receipts:
         self._clock = clock
         self._notify = notify
         self._line: MicroBatcher[Said, Verdict] = MicroBatcher(partial(self._serve, waits=False), MAX_BATCH)
-        self._lanes: Lanes[Said, Verdict] = Lanes(partial(self._serve, waits=True), MAX_BATCH, waiting)
+        self._queues: AccountQueues[Said, Verdict]
+        self._queues = AccountQueues(partial(self._serve, waits=True), MAX_BATCH, waiting)
 
     async def receive(self, carrier: str, receipt: Receipt) -> None:
         """Journal a report and apply it; keep it apart while its message is not known. Again changes nothing.
@@ -79,14 +79,14 @@ class Receipts:
     async def close(self) -> None:
         """Wait until every report that was taken is applied."""
         await self._line.close()
-        await self._lanes.close()
+        await self._queues.close()
 
     async def _apply(self, said: Said) -> Fate:
         if said.receipt.code is FailureCode.opted_out:
             await self._keep_opt_out(said)
         verdict = await self._line(said)
         if isinstance(verdict, Held):
-            verdict = await self._lanes(verdict.account_id, said)
+            verdict = await self._queues(verdict.account_id, said)
         assert not isinstance(verdict, Held), "whoever waits gets what it waited for, or an error"
         if isinstance(verdict, Exception):
             raise verdict

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from app.db.engine import Connection
 from app.domain.kernel.sms_parts import Parts
-from app.domain.messages.models import Purpose
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.models import Attestation, Purpose
 
 Check = Callable[[Connection, Sequence[int]], Awaitable[Sequence[int]]]
 """Returns the ids for which a condition holds, and locks their rows until the transaction ends."""
@@ -21,27 +22,54 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class SendRequest:
-    """One requested send. `to` may be in national format if the account has a region.
+class Send:
+    """A requested send. `consent_attested` must be true for sends through the API (47 CFR 64.1200).
 
-    `attestation` is the method of the consent record, if one is written. With `contact_id`, the phone must be that
-    contact's. `claim` is the time for which the caller hands the message over itself.
+    `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
+    `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
+    `condition` no longer holds.
     """
 
-    account_id: int
     to: str
     body: str
-    parts: Parts
-    purpose: Purpose
-    attestation: str | None
-    actor: str
-    request_id: str | None = None
-    number_id: int | None = None
+    consent_attested: bool
+    from_phone_number_id: int | None = None
+    idempotency_key: str | None = None
+    purpose: Purpose = Purpose.transactional
+    attestation: Attestation = Attestation.api
     contact_id: int | None = None
     claim: timedelta | None = None
-    key: str | None = None
-    fingerprint: str = ""
     condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SendRequest:
+    """A send that passed the gates that need no database.
+
+    `to` is in E.164, or in national format, for the region of the account. `fingerprint` is that of the idempotency
+    key.
+    """
+
+    send: Send
+    actor: Actor
+    to: str
+    parts: Parts
+    fingerprint: str
+
+    @property
+    def account_id(self) -> int:
+        """Return the account that sends."""
+        return self.actor.account_id
+
+    @property
+    def key(self) -> str | None:
+        """Return the idempotency key."""
+        return self.send.idempotency_key
+
+    @property
+    def attestation(self) -> str | None:
+        """Return the method of the consent record to write; None for a reply."""
+        return None if self.send.purpose is Purpose.conversational else self.send.attestation
 
 
 @dataclass(frozen=True, slots=True)

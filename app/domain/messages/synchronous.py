@@ -10,10 +10,11 @@ from app.db.rows import find
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import failures
-from app.domain.messages.acceptor import Send, SendAcceptor
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import MessageStatus
+from app.domain.messages.requests import Send
 
 LOOK_EVERY = 0.05
 

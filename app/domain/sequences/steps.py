@@ -26,10 +26,10 @@ from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailabl
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import sql as messages
-from app.domain.messages.acceptor import Send, SendAcceptor
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import NoSender
 from app.domain.messages.models import Attestation, Purpose
-from app.domain.messages.requests import Check, Condition
+from app.domain.messages.requests import Check, Condition, Send
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.sequences.rows import DueStep

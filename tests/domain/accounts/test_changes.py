@@ -15,8 +15,8 @@ from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of

@@ -12,7 +12,7 @@ from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.errors import InvalidInput, Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor

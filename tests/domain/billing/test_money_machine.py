@@ -18,9 +18,10 @@ from app.domain.billing import service as billing
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.unit_of_work import Actor, open_unit
-from app.domain.messages.acceptor import Send, SendAcceptor
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from app.db.engine import Pool
-from app.domain.messages.acceptor import Send
+from app.domain.messages.requests import Send
 from tests.factories.billing import entries
 from tests.factories.events import told
 from tests.factories.messages import states

@@ -15,9 +15,10 @@ from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send, SendAcceptor
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
 from app.domain.messages.models import Purpose
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.sends import TO, hello, nothing_was_kept

@@ -15,7 +15,7 @@ from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import acceptance
-from app.domain.messages.acceptor import Send
+from app.domain.messages.requests import Send
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries
@@ -52,7 +52,7 @@ async def test_sends_of_an_account_that_is_held_wait_and_those_of_others_do_not(
     assert [each.credits_remaining for each in served] == [999, 998, 997, 996, 995, 994]
     assert were_done == [False] * 6
     assert sorted(each.credits_remaining for each in accepted) == [994, 995, 996, 997, 998, 999]
-    assert actor.account_id not in services.acceptor._lanes
+    assert actor.account_id not in services.acceptor._queues
     await audit(pool)
 
 

@@ -15,9 +15,9 @@ from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import SetClock

@@ -14,11 +14,11 @@ from app.db.engine import Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import application
-from app.domain.messages.acceptor import Send
 from app.domain.messages.application import Application, Fate, Said
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.handing import hand_over

@@ -9,11 +9,11 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import Accepted, Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.outgoing import MOST_NUMBERS
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services

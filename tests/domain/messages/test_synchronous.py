@@ -14,10 +14,10 @@ from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import outcome, synchronous
-from app.domain.messages.acceptor import Send
 from app.domain.messages.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.requests import Send
 from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier

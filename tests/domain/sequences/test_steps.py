@@ -10,7 +10,8 @@ import pytest
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.acceptor import Send, SendAcceptor
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.requests import Send
 from app.domain.sequences import service
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep
