@@ -122,7 +122,7 @@ The first receipt is sent `MESSAGING_SANDBOX_DELAY_SECONDS` after the hand-off, 
 
 ## Messages without an answer
 
-Some hand-offs get no answer, as sometimes with real carriers: after `/sms/send` the message is `pending`, and
+Some hand-offs get no answer, as can happen with a real carrier: after `/sms/send` the message is `pending`, and
 `send-sms` answers 504 `carrier_timeout` after 10 seconds, unless a receipt arrives earlier. `GET /sms/logs` shows the
 outcome:
 
@@ -161,9 +161,8 @@ also retried after a crash of the sending process: a callback may arrive twice, 
 
 ## Tables of the network
 
-Two tables hold it: `sandbox_messages`, a row a text, whose `calls` says how often it was handed over, and
-`sandbox_callbacks`, a row a report that is yet to be delivered. Both forget what was texted to a contact when that is
-deleted.
+`sandbox_messages` has a row for each message that was handed over; `calls` counts its hand-offs. `sandbox_callbacks` has a
+row for each callback that is not delivered yet. The deletion of a contact deletes its rows in both.
 """
 
 
