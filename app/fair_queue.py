@@ -1,14 +1,14 @@
-"""Lends the places of a scarce resource to accounts in turns, so that no account holds all of them."""
+"""Lends slots of a limited resource to accounts in turns, so that no account holds all of them."""
 
 import asyncio
 from collections import Counter, deque
 
 
 class FairQueue:
-    """Lends places; accounts that wait get one place each in turns.
+    """Lends slots; waiting accounts get one slot each in turns.
 
-    An account holds at most `share` places at once: what blocks an account, such as a lock of its own rows, leaves
-    places for the others. A wait longer than `patience` seconds raises `TimeoutError`; with None, waits have no end.
+    An account holds at most `share` slots at once, so that an account blocked by a lock on its rows leaves slots for
+    the others. A wait longer than `patience` seconds raises `TimeoutError`; with None, waits are unlimited.
     """
 
     def __init__(self, places: int, share: int, patience: float | None) -> None:
@@ -19,7 +19,7 @@ class FairQueue:
         self._waiting: dict[int, deque[asyncio.Future[None]]] = {}
 
     async def take(self, account_id: int) -> None:
-        """Take a place, which `leave` gives back; raise `TimeoutError`."""
+        """Take a slot, which `leave` releases; raise `TimeoutError`."""
         if self._may_have(account_id):
             self._lend(account_id)
             return
@@ -29,7 +29,7 @@ class FairQueue:
             await self._wait(turn, account_id)
 
     def leave(self, account_id: int) -> None:
-        """Give a place back, to the account that has waited for longest and may have one."""
+        """Release a slot to the account that has waited for longest and may have one."""
         self._held[account_id] -= 1
         if not self._held[account_id]:
             del self._held[account_id]
@@ -45,7 +45,7 @@ class FairQueue:
         self._held[account_id] += 1
 
     def _serve(self, account_id: int) -> None:
-        """Give a place to the first that waits of an account, which then stands behind the other accounts."""
+        """Give a slot to the first waiter of an account, and move the account behind the others."""
         turns = self._waiting.pop(account_id)
         turn = turns.popleft()
         if turns:
@@ -58,6 +58,6 @@ class FairQueue:
         try:
             await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():  # the turn came in the same moment
+            if not turn.cancelled():  # the slot was given at the same moment
                 self.leave(account_id)
             raise

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 class NotificationBroker(RedisBroker):
-    """A Redis broker without delay queues: what is due later stands in the database."""
+    """A Redis broker without delay queues: work that is due later is stored in the database."""
 
     def get_declared_delay_queues(self) -> set[str]:
         """Return none, so that no consumer polls for delayed notifications."""
@@ -33,10 +33,10 @@ class NotificationBroker(RedisBroker):
 
 
 def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker:
-    """Make a broker with an actor for each topic, which starts the runner on the event loop that calls this.
+    """Return a broker with an actor for each topic, which starts the runner on the event loop that calls this.
 
-    An actor returns at once, so a slow job holds no thread of Dramatiq's and keeps no other topic waiting. Nor is
-    there middleware: no retries, age limits or time limits, because the poller finds the work of a lost notification.
+    An actor returns at once, so a slow job occupies no thread of Dramatiq and delays no other topic. There is no
+    middleware for retries, age limits or time limits, because the poller finds the work of a lost notification.
     """
     broker = NotificationBroker(
         client=open_blocking_redis(redis_url, TIMEOUT_SECONDS),
@@ -53,7 +53,7 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker
 
 
 def make_consumer(broker: NotificationBroker) -> dramatiq.Worker:
-    """Make the threads that consume notifications; `start` starts them. One runs the actors, which return at once."""
+    """Return the consumer of notifications; `start` starts its threads. One runs the actors, which return at once."""
     consumer = dramatiq.Worker(broker, worker_timeout=POLL_MS, worker_threads=1)
     consumer.queue_prefetch = PREFETCH
     return consumer
@@ -70,7 +70,7 @@ def hang_up(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
 
 def _declare_actor(broker: NotificationBroker, runner: Runner, loop: asyncio.AbstractEventLoop) -> None:
     def answer() -> None:
-        # First: a notification from now on may be for work that the run about to start does not see.
+        # First, because a later notification may be for work that this run does not see.
         with suppress(RedisError):
             broker.client.delete(unanswered(runner.job.topic))
         loop.call_soon_threadsafe(runner.start)

@@ -1,6 +1,6 @@
 """Announces to all web processes which accounts have live updates, and wakes their streams.
 
-An announcement carries no updates: those stand in the database, and a woken stream reads them there.
+An announcement contains no updates: a woken stream reads them from the database.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Announcer:
         self._warnings = Throttle()
 
     async def announce(self, events: Sequence[OutboxEvent]) -> None:
-        """Announce a batch of dispatched events. Never fails: streams read for themselves now and then."""
+        """Announce a batch of dispatched events. Never fails: streams also read the feed at intervals."""
         accounts = sorted({event.account_id for event in events if live_kind_of(event.name)})
         if not accounts:
             return
@@ -129,7 +129,7 @@ class Listener:
         """Stop, and disconnect."""
         self.stop()
         while self._receiving and not self._receiving.done():
-            self._receiving.cancel()  # again: redis-py can lose one while it connects
+            self._receiving.cancel()  # repeated, because redis-py can lose a subscription while it connects
             await asyncio.wait({self._receiving}, timeout=0.1)
         await self._redis.aclose()
 
@@ -146,7 +146,7 @@ class Listener:
     async def _receive(self) -> None:
         async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(CHANNEL)
-            self._wake(list(self._watches))  # for what was announced before the subscription
+            self._wake(list(self._watches))  # for announcements before the subscription
             while True:
                 if notice := await channel.get_message(timeout=QUIET_SECONDS):
                     self._wake(orjson.loads(notice["data"]))

@@ -29,7 +29,7 @@ def unanswered(topic: str) -> str:
 
 
 class Notifier:
-    """Notifies topics from the code of one event loop; a thread of its own speaks with Redis."""
+    """Notifies topics from the code of one event loop; a separate thread communicates with Redis."""
 
     def __init__(self, redis_url: str) -> None:
         # The broker of the worker does the maintenance of the queue.
@@ -47,7 +47,7 @@ class Notifier:
         self._warnings = Throttle()
 
     def notify(self, topic: str) -> None:
-        """Notify a worker of committed work. Returns at once and never fails: the poller finds work of a lost one."""
+        """Notify a worker of committed work. Returns at once and never fails: polling replaces lost notifications."""
         if self._closed:
             return
         self._topics.add(topic)
@@ -55,7 +55,7 @@ class Notifier:
             self._notifying = asyncio.get_running_loop().create_task(self._notify_all())
 
     async def close(self) -> None:
-        """Wait for the notifications under way, and disconnect."""
+        """Wait for the notifications in progress, and disconnect."""
         self._closed = True
         if self._notifying:
             await self._notifying

@@ -39,9 +39,10 @@ def sweep(
     clock: Clock,
     notify: Notify,
 ) -> Job:
-    """Return the job that runs a verb in each account that a statement finds due at `$1`.
+    """Return the job that runs a function for each account that a statement finds due at `$1`.
 
-    The verb returns how much it did. An account in which it fails is logged and does not delay the others.
+    The function returns the number of its changes. An account for which it fails is logged and does not delay the
+    others.
     """
 
     async def run() -> bool:

@@ -1,1 +1,1 @@
-"""The REST surface: routes made from operation documents, the envelope, OpenAPI, inbound callbacks."""
+"""The REST surface: routes generated from operation documents, the envelope, OpenAPI, inbound callbacks."""

@@ -1,4 +1,4 @@
-"""Reading the variables of an operation from an HTTP request."""
+"""Reads the variables of an operation from an HTTP request."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ MAX_BODY = 256 * 1024
 
 
 class Places:
-    """Where an endpoint reads each variable: its path, the headers, and the body or the query string."""
+    """The source of each variable of an endpoint: the path, the headers, and the body or the query string."""
 
     def __init__(self, operation: Operation, rest: Rest) -> None:
         self.path = [operation.variables[name] for name in rest.placeholders]
@@ -31,7 +31,7 @@ class Places:
 
 
 class Reader:
-    """Reads the variables of one endpoint. Made once, at start."""
+    """Reads the variables of one endpoint. Created once, at start."""
 
     def __init__(self, places: Places) -> None:
         self._path = Acceptor(places.path)
@@ -41,14 +41,14 @@ class Reader:
         self._names = {header: variable.name for header, variable in places.headers.items()}
 
     async def read_body(self, request: Request) -> bytearray:
-        """Return the body, where the endpoint takes one; raise `BodyTooLarge`."""
+        """Return the body, if the endpoint accepts one; raise `BodyTooLarge`."""
         return await read_body(request, MAX_BODY) if self._body else bytearray()
 
     def __call__(self, request: Request, body: bytearray) -> dict[str, Any]:
         """Return the variables.
 
-        Raises `InvalidInput`, `InvalidJson` or `UnsupportedMediaType`, and of a body that can be read at all, before
-        `InvalidInput`, the error of what it had to attest.
+        Raises `InvalidJson`, `UnsupportedMediaType` or `InvalidInput`; before `InvalidInput`, the error of a missing
+        attestation in a readable body.
         """
         try:
             variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
@@ -69,7 +69,7 @@ class Reader:
 
 
 def read_query(request: Request) -> dict[str, list[str]]:
-    """Return the texts of the query string by their key, in their order."""
+    """Return the values of the query string by key, in order."""
     texts: dict[str, list[str]] = {}
     for key, text in parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
         texts.setdefault(key, []).append(text)
@@ -77,7 +77,7 @@ def read_query(request: Request) -> dict[str, list[str]]:
 
 
 def read_json(request: Request, body: bytearray) -> dict[str, Any]:
-    """Return the object in a body; no body is an empty object."""
+    """Return the JSON object of a body; an empty object for no body."""
     if not body:
         return {}
     content_type = request.headers.get("content-type") or JSON

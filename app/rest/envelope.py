@@ -51,7 +51,7 @@ _CODES = {
 
 
 def success(value: Any, envelope: str) -> Any:
-    """Wrap the value of an operation as its endpoint declares; see `Envelope` in `surface.graphql`."""
+    """Return the value of an operation in the envelope that its endpoint declares (`Envelope` in `surface.graphql`)."""
     match envelope:
         case "bare":
             return value
@@ -64,17 +64,17 @@ def success(value: Any, envelope: str) -> Any:
 
 
 def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any]:
-    """Wrap an error; `docs_url` is the page that explains every code."""
+    """Return an error in the envelope; `docs_url` is the page of error codes."""
     return _failure(error.code, str(error), request_id, docs_url, error.field)
 
 
 def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
     """Answer every error of an application in the envelope.
 
-    `challenge` is the `WWW-Authenticate` header of an answer to a request without a key. `missing` may return a page
-    for a path without an endpoint, which is answered in place of the envelope.
+    `challenge` is the `WWW-Authenticate` header for a request without a key. `missing` may return a page for a path
+    without an endpoint, instead of the envelope.
 
-    A middleware that names requests in `scope["state"]["request_id"]` stands around this: add it afterwards.
+    Add the middleware that sets `scope["state"]["request_id"]` after this call, so that it runs first.
     """
 
     async def refuse(request: Request, cause: Exception) -> Response:
@@ -87,18 +87,17 @@ def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Pag
             headers["WWW-Authenticate"] = headers.get("WWW-Authenticate") or challenge
         return Response(orjson.dumps(body), status, headers, "application/json")
 
-    app.router.redirect_slashes = False  # a redirect would answer in no envelope
+    app.router.redirect_slashes = False  # a redirect would have no envelope
     for kind in (DomainError, HTTPException, Exception):
         app.add_exception_handler(kind, refuse)
-    app.add_middleware(LastResort, refuse=refuse)
+    app.add_middleware(UncaughtErrors, refuse=refuse)
 
 
-class LastResort:
-    """Answers and logs what nothing else caught.
+class UncaughtErrors:
+    """Answers and logs uncaught exceptions.
 
-    Starlette raises an exception again after it has called the handler for it, and the server logs it a
-    second time; what is caught here goes no further. Once an answer has begun, only the server can break
-    it off: then the exception is left to it.
+    Starlette raises an exception again after calling its handler, and the server would log it a second time; this
+    middleware stops it. After the response has begun only the server can abort it, so the exception is raised.
     """
 
     def __init__(self, app: ASGIApp, refuse: Callable[[Request, Exception], Awaitable[Response]]) -> None:
@@ -116,7 +115,7 @@ class LastResort:
         try:
             await self._app(scope, receive, watched)
         except ClientDisconnect:
-            return  # nobody is left to answer
+            return  # the client has disconnected
         except Exception as cause:
             if begun or scope["type"] != "http":
                 raise
@@ -125,7 +124,7 @@ class LastResort:
 
 
 def _noted(scope: Scope, cause: Exception) -> Exception:
-    """Log what nothing else caught, unless a middleware refuses a request; return what it is answered as."""
+    """Log an uncaught exception, unless it refuses the request; return the exception to answer."""
     if isinstance(cause, DomainError) or is_away(cause):
         return translate(cause)
     log.error("request_failed", route=route_of(scope), request_id=request_id(scope), exc_info=cause)
@@ -133,7 +132,7 @@ def _noted(scope: Scope, cause: Exception) -> Exception:
 
 
 def request_id(scope: Scope) -> str:
-    """Return the id of a request; one that bears none yet is given one."""
+    """Return the id of a request; assign one if it has none."""
     return scope.setdefault("state", {}).setdefault("request_id", str(uuid4()))
 
 
@@ -144,7 +143,7 @@ def _failure(code: str, text: str, request_id: str, docs_url: str, field: str | 
 
 
 def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, str]]:
-    """Return status, code, text and headers of the answer to an exception."""
+    """Return status, code, text and headers of the response to an exception."""
     match cause:
         case HTTPException(status_code=404):
             return 404, NotFound.code, f"No endpoint stands at {request.scope['path']}.", {}

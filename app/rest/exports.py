@@ -1,4 +1,4 @@
-"""The download of an account's export, by a link that `create_export_link` has made."""
+"""The download of an account's export, by a link from `create_export_link`."""
 
 import asyncio
 import time
@@ -26,10 +26,10 @@ from app.services import Services
 
 TYPE = "application/zip"
 PACE = 16 * 1024
-"""How many bytes a client reads in a second, at least."""
+"""The minimum rate of a client, in bytes per second."""
 
 PATIENCE_SECONDS = 30.0
-"""For how long a client may fall behind `PACE`."""
+"""The seconds that a client may be behind `PACE`."""
 
 log = structlog.get_logger(__name__)
 
@@ -40,14 +40,14 @@ def routes(services: Services) -> list[Route]:
 
 
 class Exports:
-    """Sends exports to whoever has a link that is good."""
+    """Sends exports to clients with a valid link."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._turns = asyncio.Semaphore(max(1, services.settings.database_pool // 4))
 
     async def download(self, request: Request) -> Response:
-        """Answer the archive, in pieces; to HEAD the headers alone."""
+        """Return the archive in pieces; for HEAD only the headers."""
         services = self._services
         await count_anonymous(services.limits, address_of(request))
         token, now = request.path_params["token"], services.clock.now()
@@ -88,10 +88,10 @@ def _headers(exported_at: str) -> dict[str, str]:
 
 
 class Download(StreamingResponse):
-    """An archive that is sent in pieces. Its place is given back when it is sent, or nobody reads it any more.
+    """An archive that is sent in pieces. Its slot is released at the end, or when the client disconnects.
 
-    It is broken off when the link ends, and when the client reads slower than `PACE`: the connection is closed before
-    the end of the answer.
+    It is aborted when the link ends, and when the client reads slower than `PACE`: the connection is closed before the
+    end of the response.
     """
 
     def __init__(self, pieces: AsyncGenerator[bytes], exported_at: str, place: AsyncExitStack) -> None:
@@ -99,7 +99,7 @@ class Download(StreamingResponse):
         self._pieces, self._place, self._patience = pieces, place, PATIENCE_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the archive; raise `ClientDisconnect` where it is broken off."""
+        """Send the archive; raise `ClientDisconnect` when it is aborted."""
         async with self._place, aclosing(self._pieces):
             try:
                 await super().__call__(scope, receive, partial(self._send, send))
@@ -108,7 +108,7 @@ class Download(StreamingResponse):
                 raise ClientDisconnect from cause
 
     async def _send(self, send: Send, message: Message) -> None:
-        """Send a message; raise `TimeoutError` when the client has used up its time. Each byte gives it some again."""
+        """Send a message; raise `TimeoutError` when the client's time is used up. Each byte read adds time."""
         began = time.monotonic()
         async with asyncio.timeout(self._patience):
             await send(message)

@@ -1,4 +1,4 @@
-"""What operators and load balancers ask: is the process alive, is it ready, how is it doing."""
+"""Health checks and metrics: `/healthz`, `/readyz` and `/metrics`."""
 
 import asyncio
 import os
@@ -28,10 +28,10 @@ from app.telemetry.metrics import CONTENT_TYPE, Source, render
 T = TypeVar("T")
 
 PATIENCE = 2.0
-"""How many seconds a part of the service has to answer."""
+"""The timeout of a check, in seconds."""
 
-SHARED_SECONDS = 1.0
-"""How old an answer may be: whoever asks more often asks nobody."""
+CACHE_SECONDS = 1.0
+"""The time that a result is cached."""
 
 OLDEST = {
     **messages.OLDEST,
@@ -41,7 +41,7 @@ OLDEST = {
     **accounts.OLDEST,
     **webhooks.OLDEST,
 }
-"""For each queue, the statement that returns for how many seconds its oldest work has been due at `$1`."""
+"""For each queue, the statement that returns the seconds since its oldest work was due, at `$1`."""
 
 
 def routes(services: Services) -> list[Route]:
@@ -120,7 +120,7 @@ async def _ages(services: Services) -> Mapping[str, float]:
 
 
 class Shared(Generic[T]):
-    """An answer that all who ask share, while it is found and for `SHARED_SECONDS` after the question."""
+    """A result shared by concurrent requests, and cached for `CACHE_SECONDS` from the start of its computation."""
 
     def __init__(self, find: Callable[[], Awaitable[T]]) -> None:
         self._find = find
@@ -128,20 +128,20 @@ class Shared(Generic[T]):
         self._answer: asyncio.Future[T] | None = None
 
     async def __call__(self) -> T:
-        """Return the answer; raise what finding it raises, to who waits for it."""
+        """Return the result; raise the error of its computation."""
         if self._answer is None or (self._answer.done() and not self._is_fresh(self._answer)):
             self._asked_at, self._answer = time.monotonic(), asyncio.ensure_future(self._find())
         return await asyncio.shield(self._answer)
 
     def _is_fresh(self, answer: asyncio.Future[T]) -> bool:
         is_good = not answer.cancelled() and answer.exception() is None
-        return is_good and time.monotonic() < self._asked_at + SHARED_SECONDS
+        return is_good and time.monotonic() < self._asked_at + CACHE_SECONDS
 
 
 class DatabaseProbe:
-    """Asks the database whether it is there, with one question at a time, however many wait for the answer.
+    """Checks the database, with one query at a time for any number of requests.
 
-    A database that hangs does not even take back a question, so that nobody waits for it longer than `PATIENCE`.
+    A query on a hanging connection cannot even be cancelled; the caller stops waiting after `PATIENCE`.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -149,7 +149,7 @@ class DatabaseProbe:
         self._asking: asyncio.Task[bool] | None = None
 
     async def __call__(self) -> bool:
-        """Tell whether the database answers in time."""
+        """Return whether the database answers in time."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask())
         await asyncio.wait({self._asking}, timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Callbacks of carriers: receipts, and what people text. One pair of paths for each carrier."""
+"""Callbacks of carriers: receipts and inbound messages, on two paths for each carrier."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class UnsignedCallback(DomainError):
-    """A callback did not bear the signature of the carrier that it says it comes from."""
+    """A callback is not signed by the carrier in its path."""
 
     code = "unsigned_callback"
     status = 403
@@ -31,56 +31,56 @@ class UnsignedCallback(DomainError):
 
 
 class UnreadableCallback(DomainError):
-    """A carrier's callback lacked what it must carry; it was kept as it came."""
+    """A carrier's callback lacks a required field, or has an invalid one. It is stored unchanged."""
 
     code = "unreadable_callback"
     status = 422
-    message = "The callback of the carrier {carrier} cannot be read, and was kept for people to look at: {reason}"
+    message = "The callback of the carrier {carrier} cannot be read, and was stored for inspection: {reason}"
 
 
 def routes(services: Services) -> list[Route]:
     """Return the routes that carriers call."""
     callbacks = CarrierCallbacks(services)
     return [
-        CountedRoute("/carriers/{carrier}/status", callbacks.take_receipts, methods=["POST"]),
-        CountedRoute("/carriers/{carrier}/inbound", callbacks.take_texts, methods=["POST"]),
+        CountedRoute("/carriers/{carrier}/status", callbacks.receive_receipts, methods=["POST"]),
+        CountedRoute("/carriers/{carrier}/inbound", callbacks.receive_messages, methods=["POST"]),
     ]
 
 
 class CarrierCallbacks:
-    """Takes what carriers tell us. What is signed is never lost: it is applied, parked or kept as unmatched."""
+    """Processes callbacks. A signed one is never lost: it is applied, or stored as unmatched."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def take_receipts(self, request: Request) -> Response:
-        """Take reports on messages of ours."""
+    async def receive_receipts(self, request: Request) -> Response:
+        """Process receipts."""
 
-        async def take(carrier: Carrier, callback: CallbackRequest) -> None:
+        async def process(carrier: Carrier, callback: CallbackRequest) -> None:
             for receipt in carrier.parse_receipts(callback):
                 await self._services.receipts.receive(carrier.name, receipt)
 
-        return await self._take(request, "status", take)
+        return await self._process(request, "status", process)
 
-    async def take_texts(self, request: Request) -> Response:
-        """Take what people text to our numbers."""
+    async def receive_messages(self, request: Request) -> Response:
+        """Process inbound messages."""
 
-        async def take(carrier: Carrier, callback: CallbackRequest) -> None:
-            for text in carrier.parse_inbound(callback):
-                await self._services.inbox.receive(carrier.name, text)
+        async def process(carrier: Carrier, callback: CallbackRequest) -> None:
+            for message in carrier.parse_inbound(callback):
+                await self._services.inbox.receive(carrier.name, message)
 
-        return await self._take(request, "inbound", take)
+        return await self._process(request, "inbound", process)
 
-    async def _take(
-        self, request: Request, kind: str, take: Callable[[Carrier, CallbackRequest], Awaitable[None]]
+    async def _process(
+        self, request: Request, kind: str, process: Callable[[Carrier, CallbackRequest], Awaitable[None]]
     ) -> Response:
-        """Answer 204 once what the carrier says is kept, so that it need not say it again."""
+        """Answer 204 after the commit, so that the carrier does not repeat the callback."""
         carrier = self._services.carriers.get(request.path_params["carrier"])
         if carrier is None:
             raise NotFound(kind="carrier", id=request.path_params["carrier"])
         callback = CallbackRequest(_url(request), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
-            await take(carrier, callback)
+            await process(carrier, callback)
         except BadSignature:
             await count_anonymous(self._services.limits, address_of(request))
             raise UnsignedCallback(carrier=carrier.name) from None
@@ -94,7 +94,7 @@ class CarrierCallbacks:
 
 
 def _url(request: Request) -> str:
-    """Return the address that was called, as `request.url` would in ten times the time."""
+    """Return the URL of a request, like `request.url` but ten times as fast."""
     scope, query = request.scope, request.scope["query_string"]
     address = f"{scope['scheme']}://{request.headers.get('host', '')}{scope['path']}"
     return f"{address}?{query.decode('latin-1')}" if query else address

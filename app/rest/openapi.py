@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the endpoints that are made from operation documents."""
+"""The OpenAPI 3.1 document of the endpoints generated from operation documents."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from app.rest.arguments import Places
 Catalogue = Mapping[str, type[DomainError]]
 
 ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable)
-"""What every endpoint may refuse with."""
+"""The errors of every endpoint."""
 
 TITLE = "Messaging API"
 
@@ -92,7 +92,7 @@ SECURITY = {
 
 
 def document(operations: Iterable[Operation], version: str, server_url: str) -> Json:
-    """Describe every endpoint; raise `InvalidDocument` where an operation refuses with a code that no error bears."""
+    """Describe every endpoint; raise `InvalidDocument` if an operation declares an unknown error code."""
     offered = [operation for operation in operations if operation.rest]
     responses = _Responses(catalogue())
     paths: defaultdict[str, Json] = defaultdict(dict)
@@ -115,7 +115,7 @@ def document(operations: Iterable[Operation], version: str, server_url: str) -> 
 
 
 def _schemas(operations: Iterable[Operation], described: list[Json]) -> Json:
-    """Return the named types that a description refers to; raise `InvalidDocument` where two bear one name."""
+    """Return the named types that a description refers to; raise `InvalidDocument` if two have one name."""
     known: dict[str, Json] = {"Error": ERROR}
     for operation in operations:
         for name in operation.types:
@@ -178,7 +178,7 @@ def _body(variables: Iterable[Variable], types: Types, *, forms: bool) -> Json:
 
 
 def _member(variable: Variable, *, forms: bool) -> Json:
-    """Describe a member of a body; one to attest takes true alone."""
+    """Describe a member of a body; an attestation allows only true."""
     schema = form_schema(variable) if forms else variable.schema
     if not variable.attested:
         return schema
@@ -211,9 +211,9 @@ def _enveloped(returns: Json, envelope: str) -> Json:
 
 
 class _Responses:
-    """The answers of all endpoints as components: each is described once, and named by the first operation to give it.
+    """The responses of all endpoints as components: each is described once, and named after its first operation.
 
-    A refusal with one code alone bears the name of its code.
+    A refusal with a single code has the name of that code.
     """
 
     def __init__(self, known: Catalogue) -> None:
@@ -221,7 +221,7 @@ class _Responses:
         self._known = known
 
     def of(self, operation: Operation, rest: Rest, places: Places) -> Json:
-        """Return references to the answers of an endpoint, by status; raise `InvalidDocument` for an unknown code."""
+        """Return references to the responses of an endpoint, by status; raise `InvalidDocument` for an unknown code."""
         by_status: defaultdict[int, dict[str, type[DomainError]]] = defaultdict(dict)
         for error in (*_common(operation, places), *_declared(operation, self._known)):
             by_status[error.status][error.code] = error
@@ -239,7 +239,7 @@ class _Responses:
 
 
 def _free(name: str, taken: Json) -> str:
-    """Return a name that is not taken: an operation in two places may answer in two envelopes."""
+    """Return an unused name: an operation with two routes may have two envelopes."""
     return name if name not in taken else _free(f"{name}_2", taken)
 
 

@@ -1,4 +1,4 @@
-"""HTTP endpoints made from operation documents."""
+"""HTTP endpoints generated from operation documents."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from app.rest.envelope import success
 
 
 class Answer(Protocol):
-    """What an operation gave, now or before under the same idempotency key."""
+    """The result of an operation, from this request or an earlier one with the same idempotency key."""
 
     @property
     def value(self) -> Any:
@@ -30,7 +30,7 @@ class Answer(Protocol):
 
     @property
     def replayed(self) -> bool:
-        """Tell whether nothing was done this time."""
+        """Return whether it is the stored result of an earlier request."""
         ...
 
 
@@ -38,7 +38,7 @@ class Execute(Protocol):
     """Runs operations on behalf of actors."""
 
     async def admit(self, scopes: frozenset[str], actor: Actor | None) -> None:
-        """Count a request, and raise `DomainError` where the actor may not make it, or makes too many."""
+        """Count a request; raise `DomainError` if the actor lacks a scope or exceeds a limit."""
         ...
 
     async def count_size(self, size: int, actor: Actor | None) -> None:
@@ -46,19 +46,19 @@ class Execute(Protocol):
         ...
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
-        """Run an operation that was admitted; raise `DomainError`."""
+        """Run an admitted operation; raise `DomainError`."""
         ...
 
 
 _STARTS = ("offset", "after")
-"""The parameters that say where a page starts."""
+"""The parameters that position a page."""
 
 Identify = Callable[[Request], Awaitable[Actor | None]]
-"""Tells who asks; None where no key was sent. Raises `Unauthenticated` for a key that is not good."""
+"""Returns the actor of a request; None without a key. Raises `Unauthenticated` for an invalid key."""
 
 
 def routes(operations: Iterable[Operation], execute: Execute, identify: Identify) -> list[Route]:
-    """Return one route for each path and method; a path that is spelled out comes before one with a placeholder."""
+    """Return one route for each path and method; fixed paths come before paths with a placeholder."""
     endpoints = [Endpoint(operation, rest, execute, identify) for operation in operations for rest in operation.rest]
     endpoints.sort(key=lambda endpoint: _precedence(endpoint.rest))
     return [
@@ -116,12 +116,12 @@ class Endpoint:
 
 
 def _link(path: str, query: Mapping[str, list[str]], relation: str, start: Mapping[str, str]) -> str:
-    """Return a link of RFC 8288 to another page of the same list, which starts at an offset or behind a cursor."""
+    """Return a link (RFC 8288) to another page of the same list, at an offset or after a cursor."""
     kept = {name: texts for name, texts in query.items() if name in start or name not in _STARTS}
     target = f"{quote(path)}?{urlencode({**kept, **start}, doseq=True)}"
     return f'<{target}>; rel="{relation}"'
 
 
 def _precedence(rest: Rest) -> tuple[int, str]:
-    """Sort `/contacts/tags` before `/contacts/{id}`, which takes its requests too: a brace sorts after every letter."""
+    """Sort `/contacts/tags` before `/contacts/{id}`, which also matches it: a brace sorts after every letter."""
     return rest.path.count("/"), rest.path

@@ -26,7 +26,7 @@ NOWHERE = "redis://127.0.0.1:1"
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each request ask, but where a test says otherwise."""
-    monkeypatch.setattr(health, "SHARED_SECONDS", 0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0)
 
 
 def client(services: Services) -> httpx2.AsyncClient:
@@ -100,7 +100,7 @@ async def test_a_flood_of_probes_asks_database_and_redis_once_in_a_second(
         asked.append("figures")
         return b"figures"
 
-    monkeypatch.setattr(health, "SHARED_SECONDS", 3600)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 3600)
     monkeypatch.setattr(health, "_reach_redis", reach)
     monkeypatch.setattr(health, "render", render)
     prober = client(services)
@@ -113,7 +113,7 @@ async def test_a_flood_of_probes_asks_database_and_redis_once_in_a_second(
 
 
 async def test_a_probe_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "SHARED_SECONDS", 3600)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 3600)
     answers = iter((None, b"figures"))
 
     async def find() -> bytes:

@@ -181,7 +181,7 @@ async def test_what_is_signed_and_cannot_be_read_is_kept_and_refused_with_422(
 
     status, code, text = refusal(answer)
     assert (status, code) == (422, "unreadable_callback")
-    assert text.startswith("The callback of the carrier sandbox cannot be read, and was kept for people to look at: ")
+    assert text.startswith("The callback of the carrier sandbox cannot be read, and was stored for inspection: ")
     assert await kept(pool) == [("sandbox", kind, body.decode("utf-8", "replace").replace("\x00", "\ufffd"))]
 
 

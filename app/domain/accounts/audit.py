@@ -13,7 +13,7 @@ MAX_USER_AGENT = 400
 
 
 class AuditAction(enum.StrEnum):
-    """What the audit log records, of all areas."""
+    """The actions that the audit log records, of all areas."""
 
     account_changed = enum.auto()
     account_deletion_requested = enum.auto()

@@ -1,7 +1,7 @@
-"""Dependence of keys, and of records of other areas, on the credentials they were made with.
+"""Dependence of keys, and of records of other areas, on the credentials that created them.
 
-A credential is a key, the grant of a connected application, or a user. The model, which `test_credentials_machine`
-holds the code to:
+A credential is a key, the grant of a connected application, or a user. The rules,
+which `test_credentials_machine` checks:
 
 1. What is made with a credential depends on it. A key depends on every credential in its `makers`, a grant on its
    client and its user, an OAuth client and an invitation on their maker.

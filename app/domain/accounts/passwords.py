@@ -1,4 +1,4 @@
-"""Passwords: hashed with Argon2id, and checked after NIST SP 800-63B, section 3.1.1.2: by length, not by recipe."""
+"""Passwords: hashed with Argon2id, and checked by length, not by character classes (NIST SP 800-63B, 3.1.1.2)."""
 
 import asyncio
 import os
@@ -54,7 +54,7 @@ WAIT_SECONDS = 10
 
 
 def _yield_to_others() -> None:
-    """Give a thread a low priority, on systems where threads have one of their own."""
+    """Give a thread a low priority, on systems with priorities for threads."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
@@ -64,15 +64,15 @@ _waiting: set[asyncio.Future[Any]] = set()
 
 
 async def hash(password: str) -> str:
-    """Return what is stored of a password; raise `RateLimited` where too many wait for theirs."""
+    """Return the hash of a password; raise `RateLimited` if too many passwords wait for hashing."""
     return await _run(PASSWORDS.hash, _plain(password))
 
 
 async def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
-    """Return whether a password is the stored one, and return it hashed anew where the parameters have changed.
+    """Return whether a password matches the stored hash, and a new hash if the parameters have changed.
 
-    Where nothing is stored, the work is the same and the answer no: nobody can tell by the time that it takes. Raises
-    `RateLimited` where too many wait for theirs.
+    Without a stored hash the work is the same and the result is False, so that the time reveals nothing. Raises
+    `RateLimited` if too many passwords wait for hashing.
     """
     if stored is None:
         await _run(_verify_decoy, _plain(password))
@@ -81,7 +81,7 @@ async def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
 
 
 def check(password: str, email: str) -> None:
-    """Raise `InvalidInput` for a password that is too short, or among the first that anybody would guess."""
+    """Raise `InvalidInput` for a password that is too short, or in the list of common passwords."""
     plain, own = _plain(password), email.casefold()
     if len(plain) < MIN_LENGTH:
         raise InvalidInput(
@@ -98,7 +98,7 @@ def check(password: str, email: str) -> None:
 
 
 async def _run(work: Callable[..., T], *arguments: str) -> T:
-    """Do the work in a thread; raise `RateLimited` where too much waits for one."""
+    """Run a function in a thread; raise `RateLimited` if too many wait for one."""
     if len(_waiting) >= MAX_WAITING:
         raise RateLimited(seconds=WAIT_SECONDS)
     done = asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
@@ -117,5 +117,5 @@ def _verify_decoy(password: str) -> None:
 
 
 def _plain(password: str) -> str:
-    """Return a password in one spelling: keyboards write the same letters in different ways."""
+    """Return a password in one Unicode form, because keyboards encode the same letters differently."""
     return unicodedata.normalize("NFKC", password)

@@ -23,10 +23,9 @@ class Erased:
 async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     """Delete a contact with its messages and conversation, and empty its events and webhook deliveries.
 
-    Texts that have not been reported as sent are given back, even one that a carrier holds at this moment: the
-    account does not pay for a message that the service can no longer account for. The suppression of the phone,
-    the consent record and the ledger stay. What nobody has heard of yet, nobody hears of. Carriers forget the
-    messages after the commit.
+    Pending messages are refunded, even one in a call to its carrier: the account does not pay for a message without a
+    record. The suppression of the phone, the consent records and the ledger remain. Events that were not dispatched are
+    not delivered. Carriers delete the messages after the commit.
     """
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)

@@ -34,7 +34,7 @@ DELETED = (
     *accounts.DELETED,
     *billing.DELETED,
 )
-"""In the order in which they are emptied: children first, and numbers before what comes in on them."""
+"""In the order of deletion: children first, and numbers before the messages that arrive on them."""
 
 EXPORTED = (
     *accounts.EXPORTED,

@@ -1,4 +1,4 @@
-"""Age of the oldest work in each queue of the area, in seconds at `$1`; and how many events wait."""
+"""Age of the oldest work in each queue of the area, in seconds at `$1`, and the number of waiting events."""
 
 from collections.abc import Mapping
 
@@ -11,5 +11,5 @@ OLDEST = {
 
 
 async def count_waiting(pool: Pool) -> Mapping[str, float]:
-    """Return how many events wait to be dispatched."""
+    """Return the number of events that wait to be dispatched."""
     return {"waiting": await pool.fetchval("SELECT count(*) FROM outbox")}

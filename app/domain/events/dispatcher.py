@@ -1,4 +1,4 @@
-"""Takes recorded events in order and runs the reactions of the areas."""
+"""Dispatches recorded events in order: runs the reactions of the areas."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,7 +20,7 @@ ACCOUNTS = 50
 
 @dataclass(slots=True)
 class Cursor:
-    """The last account of the last batch, where that had no room for more accounts; else 0."""
+    """The last account of a batch that reached `ACCOUNTS`, where the next batch continues; otherwise 0."""
 
     account_id: int = 0
 
@@ -29,10 +29,10 @@ class Cursor:
 class Dispatcher:
     """Dispatches each event once: its reactions and its deletion from the outbox are one transaction.
 
-    A transaction holds the accounts that it dispatches events of, so that events of one account are dispatched in
-    order, and those of others at the same time, in other slots and processes. Each account has an equal share of a
-    batch, and accounts take turns. A batch in which a reaction fails is dispatched again, with the events for which it
-    fails set apart. An account whose rows another transaction holds is left alone for a moment.
+    A transaction holds advisory locks on its accounts. So the events of one account are dispatched in order, while
+    other slots and processes dispatch those of other accounts. Each account has an equal share of a batch, and accounts
+    take turns. If a reaction fails, the batch is dispatched again without that reaction for the events that make it
+    fail. An account with rows locked by another transaction is skipped for a moment.
     """
 
     database: Database
@@ -61,7 +61,7 @@ class Dispatcher:
         return await self.due()
 
     async def due(self) -> bool:
-        """Tell whether an event is due for dispatch."""
+        """Return whether an event is due for dispatch."""
         return await self.database.pool.fetchval(sql.IS_DUE, self._pauses.current())
 
     async def _dispatch_or_isolate(self) -> Batch | None:
@@ -75,7 +75,7 @@ class Dispatcher:
             return await self._dispatch(self._react_apart)
 
     async def _dispatch(self, react: Callable[[Batch], Awaitable[None]]) -> Batch | None:
-        """Dispatch a batch; return None where no account has one that nobody else holds."""
+        """Dispatch a batch; return None if no account with waiting events could be locked."""
         async with self.database.pool.acquire() as connection, connection.transaction():
             waiting = await self._take(connection)
             if not waiting:
@@ -93,14 +93,14 @@ class Dispatcher:
             await reaction.run(batch)
 
     async def _react_apart(self, batch: Batch) -> None:
-        """Run each reaction for the events that it does not fail for, and note the others."""
+        """Run each reaction, and record the events that make it fail."""
         for reaction in self.reactions:
             failed = await isolate(reaction, batch)
             if failed:
                 await failures.record(batch, failed)
 
     async def _take(self, connection: Connection) -> Sequence[Any]:
-        """Hold accounts, the next ones first, and return the oldest rows of each in the outbox, in order."""
+        """Lock the next accounts, and return their oldest rows of the outbox in order."""
         await connection.execute(sql.BEGIN)
         account_ids = await self._take_accounts(connection, self._cursor.account_id)
         if not account_ids and self._cursor.account_id:

@@ -13,9 +13,9 @@ UNREAD: dict[str, Any] = {"synchronize_session": False}
 
 
 async def hold_dispatch(unit: UnitOfWork) -> None:
-    """Dispatch no event of the account until the unit ends.
+    """Prevent the dispatch of the account's events until the unit ends.
 
-    Call it before what locks the rows that reactions insert for.
+    Call it before locking rows that reactions use.
     """
     await unit.execute(text(sql.HOLD_ACCOUNT), {"account_id": unit.actor.account_id})
     unit.notify("events")
@@ -27,7 +27,7 @@ def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:
 
 
 async def empty(unit: UnitOfWork, contact_id: int) -> None:
-    """Empty the events of a contact. An event that waits to be dispatched is not dispatched any more."""
+    """Empty the events of a contact, and remove them from the outbox and from the failed reactions."""
     for queue in (WaitingEvent, FailedReaction):
         waits = queue.account_id == unit.actor.account_id, queue.event_id.in_(ids_of(unit, contact_id))
         await unit.execute(delete(queue).where(*waits).execution_options(**UNREAD))

@@ -1,4 +1,4 @@
-"""Reactions that failed for single events: tried again with growing waits, then set aside for people to decide on."""
+"""Reactions that failed for an event: retried with increasing waits, then set aside for the operator."""
 
 import asyncio
 from collections import defaultdict
@@ -16,10 +16,10 @@ from app.domain.kernel.unit_of_work import Notify
 
 BATCH = 100
 WAITS = tuple(timedelta(seconds=seconds) for seconds in (1, 10, 60, 600, 3600, 6 * 3600))
-"""How long after each attempt the next one follows. After the last one a failure is set aside."""
+"""The waits after each failed attempt. After the last one the failure is set aside."""
 
 BUSY = timedelta(seconds=1)
-"""How long a failure waits whose account's rows another transaction holds."""
+"""The wait of a failure if another transaction has locked rows of its account."""
 
 MAX_ERROR = 1000
 
@@ -29,7 +29,8 @@ SELECT account_id, event_id, reaction, error, $5, $6
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS f(account_id, event_id, reaction, error)
 """
 
-# Whoever holds an account, as an erasure does, may delete its failures: they are read anew once it is held here.
+# A transaction that locked an account before, such as an erasure, may have deleted its failures: read them under the
+# lock.
 TAKE_DUE = f"""
 WITH due AS MATERIALIZED (
   SELECT account_id, event_id, reaction FROM failed_reactions
@@ -64,7 +65,7 @@ WHERE f.account_id = done.account_id AND f.event_id = done.event_id AND f.reacti
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """Tries failed reactions again, each together with its record in one transaction."""
+    """Retries failed reactions; each retry and its record are one transaction."""
 
     database: Database
     clock: Clock
@@ -72,7 +73,7 @@ class Retries:
     reactions: Sequence[Reaction]
 
     async def run(self) -> bool:
-        """Try a batch of failed reactions again; return True when more may be due."""
+        """Retry a batch of failed reactions; return True when more may be due."""
         now, topics = self.clock.now(), set[str]()
         try:
             async with self.database.pool.acquire() as connection, connection.transaction():
@@ -88,7 +89,7 @@ class Retries:
         return bool(rows)
 
     async def due(self) -> bool:
-        """Tell whether a failed reaction is due to be tried again."""
+        """Return whether a retry is due."""
         return await self.database.pool.fetchval(IS_DUE, self.clock.now())
 
     async def _retry(self, name: str, due: Sequence[tuple[OutboxEvent, int]], batch: Batch) -> None:
@@ -107,7 +108,7 @@ class Retries:
 
 
 async def record(batch: Batch, failed: Sequence[Failure]) -> None:
-    """Note the events of a batch that a reaction failed for, and report the first error."""
+    """Record the events that made a reaction fail, and log the first error."""
     await batch.connection.execute(ADD, *_columns(failed), batch.now + WAITS[0], batch.now)
     _report(failed, "is tried again later")
 
@@ -121,7 +122,7 @@ async def _postpone(batch: Batch, failed: Sequence[Failure], attempts: Mapping[i
 
 
 def _group(rows: Sequence[Any]) -> Mapping[str, list[tuple[OutboxEvent, int]]]:
-    """Return the events by reaction, each with the attempts that were made."""
+    """Return the events by reaction, each with its number of attempts."""
     groups: dict[str, list[tuple[OutboxEvent, int]]] = defaultdict(list)
     for reaction, attempts, *event in rows:
         groups[reaction].append((OutboxEvent(*event), attempts))

@@ -1,4 +1,4 @@
-"""Finds the events of a batch that a reaction fails for, and does the reaction for the others."""
+"""Finds the events of a batch that make a reaction fail, and runs the reaction for the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from app.domain.events.reactions import AccountsBusy, Batch, OutboxEvent, Reacti
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An event, a reaction that failed for it, and why."""
+    """An event, the reaction that failed for it, and the error."""
 
     event: OutboxEvent
     reaction: str
@@ -17,9 +17,9 @@ class Failure:
 
 
 async def isolate(reaction: Reaction, batch: Batch) -> Sequence[Failure]:
-    """Run a reaction in a savepoint; where it fails, run it for each half of the batch, down to single events.
+    """Run a reaction in a savepoint; if it fails, run it for each half of the batch, down to single events.
 
-    Raises `AccountsBusy` for an account whose rows another transaction holds.
+    Raises `AccountsBusy` for an account whose rows another transaction has locked.
     """
     try:
         async with batch.connection.transaction():

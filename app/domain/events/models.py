@@ -1,4 +1,4 @@
-"""Tables of recorded events, of those that wait to be dispatched, and of reactions that failed."""
+"""Tables of recorded events, of the outbox, and of failed reactions."""
 
 from datetime import datetime
 from typing import Any
@@ -10,9 +10,9 @@ from app.db.base import Base, Created, Key
 
 
 class EventRow(Base):
-    """A recorded event, written in the transaction of the change that it reports; no row is changed afterwards.
+    """A recorded event, inserted in the transaction of its change; only an erasure changes it afterwards.
 
-    The payload is `json`, not `jsonb`, so that its keys keep their order. A trigger puts each event into the outbox.
+    The payload is `json`, not `jsonb`, so that its keys keep their order. A trigger inserts each event into the outbox.
     """
 
     __tablename__ = "events"
@@ -33,8 +33,8 @@ class EventRow(Base):
 class WaitingEvent(Base):
     """An event that waits to be dispatched.
 
-    The trigger `queue_events` adds it with each row of `events`, so that no statement can record an event and forget
-    it here; the dispatcher deletes it.
+    The trigger `queue_events` inserts it with each row of `events`, so that no statement can leave it out. The
+    dispatcher deletes it.
     """
 
     __tablename__ = "outbox"
@@ -44,7 +44,7 @@ class WaitingEvent(Base):
 
 
 class FailedReaction(Base):
-    """A reaction that failed for an event. It was set aside where `next_attempt_at` is null: people decide on it."""
+    """A reaction that failed for an event. A null `next_attempt_at` sets it aside until the operator retries it."""
 
     __tablename__ = "failed_reactions"
     __table_args__ = (

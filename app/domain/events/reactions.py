@@ -39,11 +39,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Work that follows from events, written in the transaction that dispatches them.
+    """Work that events cause, inserted in the transaction that dispatches them.
 
-    Where `run` raises, it is run again for fewer events, until the events that it fails for are known; for these it is
-    tried again later (`events.failures`). It is told of an event once, or again after a failure. `name` stands in the
-    table of failures.
+    If `run` raises, it is run again for fewer events, until the events that make it fail are known; for these it is
+    retried later (`events.failures`). It runs once for an event, and again only after a failure. `name` identifies it
+    in the table of failures.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Reaction:
 
 
 class AccountsBusy(Exception):
-    """Other transactions hold rows of some accounts that a reaction would change.
+    """Other transactions have locked rows of some accounts that a reaction would change.
 
-    A reaction raises it rather than wait for them: the events of these accounts wait a moment, and others do not.
+    A reaction raises it instead of waiting. Only the events of these accounts are then delayed.
     """
 
     def __init__(self, account_ids: Iterable[int]) -> None:

@@ -1,4 +1,4 @@
-"""Lists the failed reactions, counts them, and has those tried again that were set aside."""
+"""Lists and counts the failed reactions, and schedules the retry of those set aside."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -42,10 +42,10 @@ async def list_failures(pool: Pool, limit: int) -> Sequence[Failed]:
 
 
 async def retry(pool: Pool, event_id: int | None, now: datetime) -> int:
-    """Have the reactions tried again that were set aside for an event, or for all events; return how many."""
+    """Make the reactions due that were set aside for an event, or for all events; return their number."""
     return int((await pool.execute(RETRY, now, event_id)).split()[-1])
 
 
 async def count_failures(pool: Pool) -> Mapping[str, float]:
-    """Return how many failed reactions wait to be tried again, and how many were set aside."""
+    """Return the numbers of failed reactions that wait for a retry, and that are set aside."""
     return {"waiting": 0, "set_aside": 0} | {row["state"]: row["count"] for row in await pool.fetch(COUNT)}

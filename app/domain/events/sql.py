@@ -1,21 +1,21 @@
-"""SQL on recorded events and the outbox, from which the areas compose their statements."""
+"""SQL on recorded events and the outbox for the statements of the areas."""
 
 INSERT = """
 INSERT INTO events (account_id, name, contact_id, payload, request_id)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
 """
-"""Records events; a trigger puts them into the outbox."""
+"""Records events; a trigger inserts them into the outbox."""
 
 HOLDS = 7_236_452
-"""Seed of the keys of advisory locks that this area takes, one for each account."""
+"""Seed of the keys of this area's advisory locks, one for each account."""
 
 KEY = f"hashint8extended({{account_id}}, {HOLDS})"
 
-# The tables are read by index, however short they were when the statements were planned.
+# Forces index scans, also if the tables were small when the statements were planned.
 BEGIN = "SELECT set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '100ms', true)"
-"""Precedes the statements of a dispatch: none waits for long for a row that another transaction has locked."""
+"""Precedes the statements of a dispatch, and limits their waits for locks."""
 
-# It goes from account to account by the index, past any number of events of one account.
+# A loose index scan: one step for each account, however many events an account has.
 _WAITING = """
 WITH RECURSIVE waiting AS (
   (SELECT account_id FROM outbox WHERE account_id > {after} ORDER BY account_id LIMIT 1)
@@ -30,10 +30,10 @@ SELECT account_id FROM waiting WHERE account_id IS NOT NULL AND CASE
   WHEN account_id <> ALL($1::bigint[]) THEN pg_try_advisory_xact_lock({KEY.format(account_id="account_id")}) END
 LIMIT $3
 """
-"""Takes up to `$3` accounts after `$2`, and not among `$1`, whose events wait and that no other transaction holds."""
+"""Locks up to `$3` accounts with waiting events, after `$2`, not in `$1`, and not locked by another transaction."""
 
 HOLD_ACCOUNT = f"SELECT pg_advisory_xact_lock({KEY.format(account_id=':account_id')})"
-"""Has no event of an account dispatched until the transaction ends."""
+"""Prevents the dispatch of an account's events until the transaction ends."""
 
 FIND_EVENTS = """
 SELECT o.event_id, o.account_id, e.name, e.contact_id, e.payload, e.created_at
@@ -43,7 +43,7 @@ CROSS JOIN LATERAL (
 ) o
 LEFT JOIN events e ON e.id = o.event_id ORDER BY o.event_id
 """
-"""Returns the first `$2` events of each account `$1` that wait, in order; of a deleted one only the ids."""
+"""Returns the first `$2` waiting events of each account `$1`, in order; only the ids of a deleted event."""
 
 DELETE = """
 DELETE FROM outbox o USING unnest($1::bigint[], $2::bigint[]) AS done(account_id, event_id)
@@ -53,4 +53,4 @@ WHERE o.account_id = done.account_id AND o.event_id = done.event_id
 IS_DUE = f"""{_WAITING.format(after="0")}
 SELECT EXISTS (SELECT FROM waiting WHERE account_id IS NOT NULL AND account_id <> ALL($1::bigint[]))
 """
-"""Tells whether events wait of an account that is not among `$1`."""
+"""Tells whether an account that is not in `$1` has waiting events."""

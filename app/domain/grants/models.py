@@ -18,7 +18,7 @@ class ClientKind(enum.StrEnum):
 
 
 class Client(Base):
-    """An application. One of no account may be used by every account. Only the HMAC of its secret is kept.
+    """An application. A client without an account may be used by every account. Only the HMAC of its secret is stored.
 
     It ends with the credential of `maker_id`, and its secret with that of `secret_maker_id`
     (`app.domain.accounts.credentials`).

@@ -1,4 +1,4 @@
-"""SQL on grants and clients, from which other areas compose their statements."""
+"""SQL on grants and clients for the statements of other areas."""
 
 FIND_OWN = """
 SELECT id FROM oauth_grants WHERE user_id = CAST(:user_id AS bigint)

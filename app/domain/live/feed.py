@@ -1,8 +1,8 @@
-"""The feed of an account: reading the updates that follow the last one seen.
+"""The feed of an account: reads the updates after a position.
 
-Ids of events are no place to read on from: they are given before the commit, so that a lower one may become
-visible after a higher one. `live.reactions` therefore counts the events of an account that are shown live when they are
-dispatched, in a transaction that holds the account. Whoever sees a position sees all positions before it.
+The id of an event cannot be the position, because ids are assigned before the commit: a lower id may become visible
+after a higher one. Therefore `live.reactions` numbers the live events of an account at their dispatch, in a transaction
+that locks the account. A reader that sees a position also sees all earlier ones.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Update:
 
 
 class Feed:
-    """Reads what is shown live. Streams that read at the same time share one statement, and equal reads one result."""
+    """Reads live updates. Streams that read at the same time share one statement, and equal reads share one result."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -73,7 +73,7 @@ class Feed:
         return after
 
     async def read(self, account_id: int, position: int) -> list[Update]:
-        """Return what follows a position, in order; there may be more when it is a whole `PAGE`."""
+        """Return the updates after a position, in order; after a full `PAGE` there may be more."""
         return await self._reads((account_id, position))
 
     async def _read_all(self, places: Sequence[Place]) -> list[list[Update]]:

@@ -9,10 +9,10 @@ from app.db.base import Base, Created
 
 
 class LiveUpdate(Base):
-    """An event that is shown live, under the name of the event.
+    """A live update about an event; `name` is the name of the event.
 
-    `position` counts the updates of an account without gaps, in the order in which they became visible; `happened_at`
-    is the instant of the event. The newest update of an account is kept, so that the count goes on.
+    `position` numbers the updates of an account without gaps, in the order in which they became visible; `happened_at`
+    is the time of the event. The newest update of an account is never deleted, so that the numbers continue.
     """
 
     __tablename__ = "live_updates"

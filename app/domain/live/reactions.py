@@ -1,9 +1,9 @@
-"""Adds the events of a batch that are shown live to the feed of their account."""
+"""Adds the live updates of dispatched events to the feeds of their accounts."""
 
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.events import UpdateKind, live_kind_of
 
-# The transaction holds the accounts: no other one counts on from the same position.
+# The transaction locks the accounts, so that no other one continues from the same position.
 ADD_UPDATES = """
 WITH event AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[])

@@ -1,6 +1,6 @@
-"""Apply a batch of carriers' reports in one transaction: find their messages, lock, journal, write what changes.
+"""Apply a batch of receipts in one transaction: find and lock their messages, journal the receipts, write the changes.
 
-The statements are SQL text on asyncpg because every report takes this path.
+The statements are SQL text on asyncpg, because every receipt is processed here.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from app.domain.messages import carrier_ids
 from app.domain.messages.carrier import Receipt, ReceiptStatus
 from app.domain.messages.reports import ReportedMessage
 
-PATIENCE = "5s"
-"""How long a statement waits for a lock where the batch waits."""
+LOCK_TIMEOUT = "5s"
+"""The lock timeout of a batch that waits for locks."""
 
 FIND = """
 SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id
@@ -43,9 +43,9 @@ WITH held AS (
     AS r(message_id, provider_message_id, status, raw_status, error_code, carrier_error, part)
   JOIN held ON held.id = r.message_id
   ON CONFLICT DO NOTHING
-  RETURNING message_id, provider_message_id AS said_id, raw_status, carrier_error AS said_error, part
+  RETURNING message_id, provider_message_id AS reported_id, raw_status, carrier_error AS reported_error, part
 )
-SELECT held.*, said_id, raw_status, said_error, part FROM held LEFT JOIN journaled ON message_id = id
+SELECT held.*, reported_id, raw_status, reported_error, part FROM held LEFT JOIN journaled ON message_id = id
 """
 WAIT = TAKE.format(join=contacts.join("m.contact_id"), skip="")
 SKIP = TAKE.format(join=contacts.join("m.contact_id"), skip=" SKIP LOCKED")
@@ -57,7 +57,7 @@ WITH reported AS (
     AS r(id, was, status, provider_message_id, carrier_status, carrier_error, error_code, unconfirmed, sent_at,
       delivered_at, is_newly_named)
 ), named AS ({
-    carrier_ids.give(
+    carrier_ids.insert(
         "SELECT carrier, r.provider_message_id, id AS message_id FROM reported r JOIN messages m USING (id)"
         " WHERE is_newly_named"
     )
@@ -86,26 +86,26 @@ WHERE t.message_id = r.message_id AND t.provider_message_id = r.provider_message
   AND t.carrier_error = r.carrier_error AND t.part = r.part
 """
 
-FORGET_UNMATCHED = "DELETE FROM unmatched_receipts WHERE id = ANY($1::bigint[])"
+DELETE_UNMATCHED = "DELETE FROM unmatched_receipts WHERE id = ANY($1::bigint[])"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A report of a carrier's. `unmatched_id` is its row, where it came before its message was known."""
+class Report:
+    """A receipt of a carrier. `unmatched_id` is its row in `unmatched_receipts`, if it has one."""
 
     carrier: str
     receipt: Receipt
     unmatched_id: int | None = None
 
     @property
-    def words(self) -> tuple[str, str, str, int]:
-        """Return what tells it from other reports on the same message."""
+    def identity(self) -> tuple[str, str, str, int]:
+        """Return the values that distinguish it from other receipts of the same message."""
         receipt = self.receipt
         return (receipt.provider_message_id, receipt.raw_status, receipt.carrier_error, receipt.part)
 
 
-class Fate(Enum):
-    """What became of a report: applied, now or before; dropped with its message; or on no message that is known."""
+class ReceiptResult(Enum):
+    """The result of a receipt: applied, now or before; dropped with its message; unmatched with an unknown message."""
 
     applied = auto()
     dropped = auto()
@@ -113,21 +113,21 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The report was not applied, since another transaction has locked its message, or the balance of its account."""
+class Locked:
+    """The receipt was not applied: another transaction has locked its message, or the balance of its account."""
 
     account_id: int
 
 
 @dataclass(slots=True)
 class Application:
-    """Reports that are applied in one transaction; each gets a fate of its own.
+    """Receipts that are applied in one transaction; each has its own result.
 
-    All transactions lock in the order account, message, carrier id. Unless the batch `waits`, reports on what another
-    transaction has locked are left alone.
+    All transactions lock in the order account, message, carrier id. Unless the batch `waits`, it skips receipts whose
+    message or balance another transaction has locked.
     """
 
-    reports: Sequence[Said]
+    reports: Sequence[Report]
     now: datetime
     waits: bool = False
     has_matched: bool = False
@@ -136,60 +136,64 @@ class Application:
 
     @property
     def has_events(self) -> bool:
-        """Tell whether anything happened that is told."""
+        """Return whether events were recorded."""
         return any(message.events for message in self.messages.values())
 
-    async def run(self, connection: Connection) -> list[Fate | Held]:
-        """Apply every report that can be, in their order, on a connection with a transaction open."""
+    async def run(self, connection: Connection) -> list[ReceiptResult | Locked]:
+        """Apply the receipts in their order, on a connection with an open transaction."""
         found = await connection.fetch(
             FIND,
-            [said.carrier for said in self.reports],
-            [said.receipt.provider_message_id for said in self.reports],
-            [said.receipt.reference for said in self.reports],
+            [report.carrier for report in self.reports],
+            [report.receipt.provider_message_id for report in self.reports],
+            [report.receipt.reference for report in self.reports],
         )
-        known = [(row["message_id"], row["account_id"], said) for row, said in zip(found, self.reports, strict=True)]
+        known = [
+            (row["message_id"], row["account_id"], report) for row, report in zip(found, self.reports, strict=True)
+        ]
         locked = await self._lock_balances(connection, known)
-        takeable = [(id, said) for id, account_id, said in known if account_id and id not in locked]
-        if takeable:
-            await self._apply(connection, takeable)
+        unlocked = [(id, report) for id, account_id, report in known if account_id and id not in locked]
+        if unlocked:
+            await self._apply(connection, unlocked)
             await self._write(connection)
-        fates = [self._fate(id, account_id) for id, account_id, _ in known]
-        await self._forget_unmatched(connection, fates)
-        return fates
+        results = [self._result(id, account_id) for id, account_id, _ in known]
+        await self._delete_unmatched(connection, results)
+        return results
 
-    async def _lock_balances(self, connection: Connection, known: Sequence[tuple[int, int, Said]]) -> set[int]:
+    async def _lock_balances(self, connection: Connection, known: Sequence[tuple[int, int, Report]]) -> set[int]:
         """Lock the balances of failed messages; return the messages whose balance another transaction has locked."""
-        failed = {id: account for id, account, said in known if account and said.receipt.status is ReceiptStatus.failed}
+        failed = {
+            id: account for id, account, report in known if account and report.receipt.status is ReceiptStatus.failed
+        }
         if not failed:
             return set()
         lock = accounts.LOCK if self.waits else accounts.LOCK_FREE
-        rows = await connection.fetch(lock, list(set(failed.values())), PATIENCE)
+        rows = await connection.fetch(lock, list(set(failed.values())), LOCK_TIMEOUT)
         self.balances = {row["id"]: row["balance"] for row in rows}
         return {id for id, account_id in failed.items() if account_id not in self.balances}
 
-    async def _apply(self, connection: Connection, takeable: Sequence[tuple[int, Said]]) -> None:
-        """Lock the messages, journal the reports, and apply those that are new."""
+    async def _apply(self, connection: Connection, unlocked: Sequence[tuple[int, Report]]) -> None:
+        """Lock the messages, journal the receipts, and apply the new ones."""
         rows = await connection.fetch(
             WAIT if self.waits else SKIP,
-            list({id for id, _ in takeable}),
-            PATIENCE,
-            [id for id, _ in takeable],
-            [said.receipt.provider_message_id for _, said in takeable],
-            [said.receipt.status.value for _, said in takeable],
-            [said.receipt.raw_status for _, said in takeable],
-            [said.receipt.code for _, said in takeable],
-            [said.receipt.carrier_error for _, said in takeable],
-            [said.receipt.part for _, said in takeable],
+            list({id for id, _ in unlocked}),
+            LOCK_TIMEOUT,
+            [id for id, _ in unlocked],
+            [report.receipt.provider_message_id for _, report in unlocked],
+            [report.receipt.status.value for _, report in unlocked],
+            [report.receipt.raw_status for _, report in unlocked],
+            [report.receipt.code for _, report in unlocked],
+            [report.receipt.carrier_error for _, report in unlocked],
+            [report.receipt.part for _, report in unlocked],
         )
         self.messages = {row["id"]: ReportedMessage(row) for row in rows}
-        new = {(row["id"], row["said_id"], row["raw_status"], row["said_error"], row["part"]) for row in rows}
+        new = {(row["id"], row["reported_id"], row["raw_status"], row["reported_error"], row["part"]) for row in rows}
         contradictions: list[Any] = []
-        for id, said in takeable:
-            words = (id, *said.words)
-            if words in new:
-                new.remove(words)
-                if not self.messages[id].apply(said.receipt, self.now):
-                    contradictions.append(words)
+        for id, report in unlocked:
+            identity = (id, *report.identity)
+            if identity in new:
+                new.remove(identity)
+                if not self.messages[id].apply(report.receipt, self.now):
+                    contradictions.append(identity)
         if contradictions:
             await connection.execute(CONTRADICT, *zip(*contradictions, strict=True))
 
@@ -214,50 +218,52 @@ class Application:
         named = [message.given_id for message in changed if message.is_newly_named]
         self.has_matched = await carrier_ids.match(connection, named)
         await self._refund(connection, [message for message in changed if message.refund])
-        await self._tell(connection)
+        await self._record_events(connection)
 
     async def _refund(self, connection: Connection, failed: Sequence[ReportedMessage]) -> None:
-        """Give back what failed messages cost; each entry says what it left of its account's balance."""
+        """Refund failed messages; each ledger entry has the balance after it."""
         if not failed:
             return
-        left: list[int] = []
+        balances_after: list[int] = []
         for message in failed:
             self.balances[message.row["account_id"]] += message.refund
-            left.append(self.balances[message.row["account_id"]])
+            balances_after.append(self.balances[message.row["account_id"]])
         await connection.execute(
             REFUND,
             [message.row["account_id"] for message in failed],
             [message.row["id"] for message in failed],
             [message.refund for message in failed],
-            left,
+            balances_after,
             [message.error_code for message in failed],
             [f"carrier:{message.row['carrier']}" for message in failed],
             list(self.balances),
             list(self.balances.values()),
         )
 
-    async def _tell(self, connection: Connection) -> None:
-        told = [(message.row, event) for message in self.messages.values() for event in message.events]
-        if told:
+    async def _record_events(self, connection: Connection) -> None:
+        recorded = [(message.row, event) for message in self.messages.values() for event in message.events]
+        if recorded:
             await connection.execute(
                 events.INSERT,
-                [row["account_id"] for row, _ in told],
-                [event.name for _, event in told],
-                [row["contact_id"] for row, _ in told],
-                [event.payload() for _, event in told],
-                [None] * len(told),
+                [row["account_id"] for row, _ in recorded],
+                [event.name for _, event in recorded],
+                [row["contact_id"] for row, _ in recorded],
+                [event.payload() for _, event in recorded],
+                [None] * len(recorded),
             )
 
-    def _fate(self, message_id: int | None, account_id: int | None) -> Fate | Held:
+    def _result(self, message_id: int | None, account_id: int | None) -> ReceiptResult | Locked:
         if message_id is None:
-            return Fate.unmatched
+            return ReceiptResult.unmatched
         if message_id in self.messages:
-            return Fate.applied
-        return Fate.dropped if account_id is None or self.waits else Held(account_id)
+            return ReceiptResult.applied
+        return ReceiptResult.dropped if account_id is None or self.waits else Locked(account_id)
 
-    async def _forget_unmatched(self, connection: Connection, fates: Sequence[Fate | Held]) -> None:
-        """Delete what had come before its message was known, once it is applied or its message is gone."""
-        settled = zip(self.reports, fates, strict=True)
-        ids = [said.unmatched_id for said, fate in settled if said.unmatched_id and not isinstance(fate, Held)]
+    async def _delete_unmatched(self, connection: Connection, results: Sequence[ReceiptResult | Locked]) -> None:
+        """Delete unmatched receipts that are applied now, or whose message was deleted."""
+        settled = zip(self.reports, results, strict=True)
+        ids = [
+            report.unmatched_id for report, result in settled if report.unmatched_id and not isinstance(result, Locked)
+        ]
         if ids:
-            await connection.execute(FORGET_UNMATCHED, ids)
+            await connection.execute(DELETE_UNMATCHED, ids)

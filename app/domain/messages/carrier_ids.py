@@ -1,20 +1,21 @@
-"""The ids that carriers give messages, and the reports that come before an id is known.
+"""Ids that carriers assign to messages, and receipts that arrive before an id is recorded.
 
-Who learns the id of a message inserts it, then looks for unmatched reports in a later statement. Who keeps an unmatched
-report holds the id, which nobody has yet, until the report is committed. The unique index lets neither pass the other:
-the report is found by the one, or the message by the other. Both lock messages first, and insert ids in their order.
+A transaction that records the id of a message first inserts it, then matches unmatched receipts in a later statement. A
+transaction that stores an unmatched receipt inserts the id without a message, and deletes it again before its commit.
+The unique index makes each of them wait for the other, so that one finds the other's row. Both lock messages first, and
+insert ids in order.
 """
 
 from collections.abc import Sequence
 
 from app.db.engine import Connection
 
-HOLD = """
+RESERVE = """
 INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id)
 SELECT DISTINCT carrier, id, 'outbound', 0 FROM unnest($1::text[], $2::text[]) AS r(carrier, id) ORDER BY carrier, id
 ON CONFLICT DO NOTHING RETURNING carrier, provider_message_id
 """
-"""Hold the ids `$2` of the carriers `$1`, except those that messages have."""
+"""Inserts the ids `$2` of the carriers `$1` without a message, except those that messages have."""
 
 RELEASE = """
 DELETE FROM carrier_ids n USING unnest($1::text[], $2::text[]) AS r(carrier, id)
@@ -28,24 +29,24 @@ WHERE u.carrier = a.carrier AND u.provider_message_id = a.id AND u.message_id IS
 """
 
 
-def give(rows: str) -> str:
-    """Return what keeps ids of outbound messages, from rows of `carrier, provider_message_id, message_id`.
+def insert(rows: str) -> str:
+    """Return an INSERT of ids of outbound messages, from rows of `carrier, provider_message_id, message_id`.
 
-    It returns the rows that were kept; an id that another message has is not.
+    The statement returns the inserted rows; an id of another message is not inserted.
     """
     return f"""
   INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id)
-  SELECT carrier, provider_message_id, 'outbound', message_id FROM ({rows}) AS given
+  SELECT carrier, provider_message_id, 'outbound', message_id FROM ({rows}) AS answered
   ORDER BY carrier, provider_message_id
   ON CONFLICT DO NOTHING RETURNING carrier, provider_message_id, message_id"""
 
 
-async def match(connection: Connection, given: Sequence[tuple[str, str, int]]) -> bool:
-    """Match unmatched reports with messages whose carrier, id and message id are given; return True where any is.
+async def match(connection: Connection, answered: Sequence[tuple[str, str, int]]) -> bool:
+    """Match unmatched receipts with messages, by carrier, carrier's id and message id; return True if any matches.
 
     The ids must have been inserted by an earlier statement of the same transaction.
     """
-    if not given:
+    if not answered:
         return False
-    carriers, ids, message_ids = zip(*given, strict=True)
+    carriers, ids, message_ids = zip(*answered, strict=True)
     return await connection.execute(MATCH, carriers, ids, message_ids) != "UPDATE 0"

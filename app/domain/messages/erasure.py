@@ -1,4 +1,4 @@
-"""Erases the messages of a contact, and notes what carriers must delete and must not deliver again."""
+"""Erases the messages of a contact, and records the ids that carriers must delete and must not deliver again."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ REPEATED_FOR = timedelta(days=7)
 """The maximum time after which a carrier may repeat the callback of an inbound message."""
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
-"""What is deleted here is not read in the same unit."""
+"""The unit does not read the rows that these statements delete."""
 
 GIVEN = (
     Message.carrier == CarrierId.carrier,
@@ -33,7 +33,7 @@ NOTED = exists().where(
     ErasedText.carrier == CarrierId.carrier,
     ErasedText.provider_message_id == CarrierId.provider_message_id,
 )
-"""The id of an inbound message that is not to be taken in again: it stays as long as the note."""
+"""The condition for the id of an inbound message that must not be stored again: it is kept with its `ErasedText`."""
 
 
 async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
@@ -43,9 +43,9 @@ async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
 
 
 async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
-    """Delete every message of a contact, queued ones too, with their reports. Carriers do so after the commit."""
-    await _note_texts(unit, contact_id)
-    await _note_carried(unit, contact_id)
+    """Delete every message of a contact, and its receipts. Carriers delete their copies after the commit."""
+    await _record_inbound_ids(unit, contact_id)
+    await _queue_deletions(unit, contact_id)
     own = _is_of(unit, contact_id)
     ids = select(Message.id).where(own)
     for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing):
@@ -54,8 +54,8 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     await unit.execute(delete(Message).where(own).execution_options(**UNREAD))
 
 
-async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
-    """Note the carriers' ids of recent inbound messages, so that they are not taken in again."""
+async def _record_inbound_ids(unit: UnitOfWork, contact_id: int) -> None:
+    """Record the carriers' ids of recent inbound messages, so that these are not stored again."""
     now = unit.clock.now()
     texts = select(Message.carrier, Message.provider_message_id, literal(now)).where(
         _is_of(unit, contact_id), Message.direction == Direction.inbound, Message.created_at > now - REPEATED_FOR
@@ -64,10 +64,10 @@ async def _note_texts(unit: UnitOfWork, contact_id: int) -> None:
     await unit.execute(insert(ErasedText).from_select(names, texts))
 
 
-async def _note_carried(unit: UnitOfWork, contact_id: int) -> None:
-    """Note the messages that carriers must delete; one that is being handed over at this moment, after its claim.
+async def _queue_deletions(unit: UnitOfWork, contact_id: int) -> None:
+    """Record the messages that carriers must delete; a message in a hand-off is due after the claim ends.
 
-    The queued texts are locked, so that none is claimed from here on.
+    The rows of the queue are locked, so that no other worker claims them.
     """
     claim = select(Outgoing.claimed_until).where(Outgoing.message_id == Message.id).with_for_update()
     due_at = func.greatest(unit.clock.now(), claim.scalar_subquery())

@@ -1,4 +1,4 @@
-"""Inbound messages: storing them, and acting on opt-out, opt-in and help keywords."""
+"""Stores inbound messages, and acts on opt-out, opt-in and help keywords."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ HELP_EVERY = timedelta(hours=24)
 STOPPED = "you are unsubscribed and will get no more messages. Reply START to resubscribe."
 STARTED = "you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
-"""The end of every reply to HELP, by which earlier replies are found after the account's name has changed."""
+"""The end of every reply to HELP. It identifies earlier replies, also after a change of the account's name."""
 
 HELP_WITH_SUPPORT = "for help contact {support}. "
 HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
-NO_NAME = "My company"
+FORMER_DEFAULT_NAME = "My company"
 """The former default name of accounts."""
 
 KEEP_UNMATCHED = """
@@ -66,7 +66,7 @@ class Inbox:
             return
         actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
         async with open_unit(self.sessions, actor, self.clock, self.notify) as unit:
-            await _take_in(unit, self.carriers[carrier], inbound)
+            await _process(unit, self.carriers[carrier], inbound)
 
     async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
         """Store a signed callback that cannot be processed, so that it can be inspected."""
@@ -84,36 +84,36 @@ class Arrival:
     reopened: bool
 
 
-async def _take_in(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> None:
-    id = await _take_id(unit, carrier, inbound)
+async def _process(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> None:
+    id = await _reserve_id(unit, carrier, inbound)
     if id is None:
         return
     if recognition.classify(inbound.body).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
     intent = recognition.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
-    arrival = await _keep(unit, id, carrier, contact, inbound)
+    arrival = await _store(unit, id, carrier, contact, inbound)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
         contact.updated_at = unit.clock.now()
-    await _heed(unit, arrival, intent)
+    await _act_on(unit, arrival, intent)
     if arrival.reopened:
         outbox.record(unit, ConversationChanged.of(arrival.conversation), contact.id)
     await unit.save(contact, arrival.conversation)
 
 
-async def _take_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int | None:
-    """Return an id for the text; None where the text was kept before, even if it has been erased since.
+async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int | None:
+    """Return an id for the message; None if it was stored before, even if it was erased since.
 
-    The duplicates of a text that is being kept wait here until it is.
+    A repeated callback waits here for the transaction that stores the message.
     """
     names = {"carrier": carrier.name, "provider_message_id": inbound.provider_message_id, "direction": "inbound"}
     taken = insert(CarrierId).values(**names, message_id=func.nextval("messages_id_seq")).on_conflict_do_nothing()
     return (await unit.execute(taken.returning(CarrierId.message_id))).scalar_one_or_none()
 
 
-async def _keep(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
+async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
     conversation = await conversations.find_or_open(
         unit,
         contact,
@@ -146,7 +146,7 @@ async def _keep(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, i
     return Arrival(message, contact, conversation, carrier, reopened)
 
 
-async def _heed(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
+async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     """Act on the intent of a message, in the transaction that stores it."""
     match intent.kind:
         case IntentKind.opt_out:
@@ -222,9 +222,9 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
 
 
 async def _compliance_text(unit: UnitOfWork, template: str) -> str:
-    """Return a compliance text with the account's name and support contact, where it has them."""
+    """Return a compliance text with the account's name and support contact, if set."""
     account = await accounts.get_own(unit)
-    name = "" if account.company_name == NO_NAME else account.company_name
+    name = "" if account.company_name == FORMER_DEFAULT_NAME else account.company_name
     support = account.support_contact or name
     text = template.format(support=support) if support else template.removeprefix(HELP_WITH_SUPPORT)
     return f"{name}: {text}" if name else text[:1].upper() + text[1:]

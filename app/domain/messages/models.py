@@ -48,7 +48,7 @@ class Attestation(enum.StrEnum):
 class Message(Base):
     """One message. `segments` counts its SMS parts, `credits` is the debit, `cost` that times the rate; 0 once failed.
 
-    A `pending` one has a row in `outgoing`. `unconfirmed` is true once its carrier is no longer asked.
+    A `pending` one has a row in `outgoing`. `unconfirmed` is true when the carrier is no longer queried.
     """
 
     __tablename__ = "messages"
@@ -87,7 +87,7 @@ class Message(Base):
 
 
 class CarrierId(Base):
-    """The id that a carrier gave a message; no two messages of one direction share one."""
+    """The id that a carrier assigned to a message; unique for each carrier and direction."""
 
     __tablename__ = "carrier_ids"
 
@@ -98,12 +98,12 @@ class CarrierId(Base):
 
 
 class Outgoing(Base):
-    """A text that waits for its carrier, until the carrier's answer is recorded; `number` is the sending one.
+    """A message in the queue of hand-offs, until the carrier's answer is recorded; `number` is the sending number.
 
-    Without a claim it is to be handed over at `due_at`. When `claimed_until` has passed, a worker has died or the
-    carrier gave no answer, so the carrier is asked before anything else; `unanswered_since` is when it first gave none.
-    A row whose message is settled or erased is deleted by the next claim. It has no foreign key, which would cost more
-    than the row itself. `segments` is repeated here for the paces of numbers and carriers.
+    Without a claim it is due at `due_at`. An expired `claimed_until` means that a worker died or the carrier did not
+    answer: then the carrier is queried first. `unanswered_since` is the time of the first missing answer. The next
+    claim deletes a row whose message is settled or erased. There is no foreign key, which would cost more than the row.
+    `segments` is copied for the paces of numbers and carriers.
     """
 
     __tablename__ = "outgoing"
@@ -140,7 +140,7 @@ class BucketKind(enum.StrEnum):
 
 
 class TokenBucket(Base):
-    """The time from which a sending number, or a carrier, takes its next text. There is none where no pace was met."""
+    """The time from which a number, or a carrier, can send again. A row exists only after a pace was reached."""
 
     __tablename__ = "token_buckets"
 
@@ -150,7 +150,7 @@ class TokenBucket(Base):
 
 
 class ErasedText(Base):
-    """The id that a carrier gave a text to us that was erased with its contact: it is not kept again."""
+    """The carrier's id of an inbound message that was erased with its contact, so that it is not stored again."""
 
     __tablename__ = "erased_texts"
 
@@ -160,7 +160,7 @@ class ErasedText(Base):
 
 
 class CarrierErasure(Base):
-    """A message that was erased here, and that its carrier is yet to delete. `due_at` is when the carrier is asked."""
+    """An erased message that its carrier must also delete. `due_at` is the time of the next request to the carrier."""
 
     __tablename__ = "carrier_erasures"
     __table_args__ = (Index("ix_carrier_erasures_due_at", "due_at"),)
@@ -172,9 +172,9 @@ class CarrierErasure(Base):
 
 
 class ReceiptRow(Base):
-    """A carrier's report on a message, kept once however often it comes.
+    """A receipt of a message, stored once even if it is repeated.
 
-    `contradicts` is true for a final status that came after the other final status, and so changed nothing.
+    `contradicts` is true for a final status that came after the other final status and was not applied.
     """
 
     __tablename__ = "receipts"
@@ -191,9 +191,9 @@ class ReceiptRow(Base):
 
 
 class UnmatchedReceipt(Base):
-    """A carrier's report that came before the carrier's answer to the hand-off: its message is not known yet.
+    """A receipt that arrived before the hand-off recorded the carrier's id of its message.
 
-    `message_id` is set when the hand-off is recorded; the report is then applied, and the row deleted.
+    `message_id` is set when the id is recorded; then the receipt is applied, and the row deleted.
     """
 
     __tablename__ = "unmatched_receipts"

@@ -1,7 +1,7 @@
-"""Carriers' reports: journaled and applied in batches, in any order and any number of times.
+"""Receives carriers' receipts: journals and applies them in batches, in any order and any number of times.
 
-Reports that arrive while a batch is applied form the next batch. A batch does not wait for locks: the reports on rows
-that another transaction has locked wait in a queue of their account and do not delay other accounts.
+Receipts that arrive while a batch is applied form the next batch. A batch does not wait for locks: a receipt whose
+message or balance another transaction has locked waits in a queue of its account, and does not delay other accounts.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages import carrier_ids, outcome
-from app.domain.messages.application import FIND, Application, Fate, Held, Said
+from app.domain.messages.application import FIND, Application, Locked, ReceiptResult, Report
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 
 UNMATCHED_FOR = timedelta(hours=24)
@@ -24,12 +24,12 @@ UNMATCHED_FOR = timedelta(hours=24)
 
 MAX_BATCH = 128
 MATCHED = 100
-"""How many reports that were matched are applied at once."""
+"""The number of matched receipts that are applied at once."""
 
 WAITING = 4
-"""Default number of account queues that wait in the database concurrently; each uses a connection."""
+"""The default number of account queues that wait for locks at once; each uses a connection."""
 
-KEEP_UNMATCHED = """
+STORE_UNMATCHED = """
 INSERT INTO unmatched_receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part)
 VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
 """
@@ -40,93 +40,94 @@ FROM unmatched_receipts WHERE message_id IS NOT NULL ORDER BY id LIMIT {MATCHED}
 """
 IS_MATCHED = "SELECT EXISTS (SELECT FROM unmatched_receipts WHERE message_id IS NOT NULL)"
 
-Verdict = Fate | Held | Exception
+Verdict = ReceiptResult | Locked | Exception
 
 
 class Receipts:
-    """Applies the reports of all carriers in batches: one at a time in a process, and one in each account's queue.
+    """Receives and applies the receipts of all carriers.
 
-    The queues use at most `waiting` connections; the pool must have more.
+    A process applies one batch at a time, and one in each account's queue. The queues use at most `waiting`
+    connections; the pool must have more.
     """
 
     def __init__(self, database: Database, clock: Clock, notify: Notify, waiting: int = WAITING) -> None:
         self._database = database
         self._clock = clock
         self._notify = notify
-        self._line: MicroBatcher[Said, Verdict] = MicroBatcher(partial(self._serve, waits=False), MAX_BATCH)
-        self._queues: AccountQueues[Said, Verdict]
+        self._line: MicroBatcher[Report, Verdict] = MicroBatcher(partial(self._serve, waits=False), MAX_BATCH)
+        self._queues: AccountQueues[Report, Verdict]
         self._queues = AccountQueues(partial(self._serve, waits=True), MAX_BATCH, waiting)
 
     async def receive(self, carrier: str, receipt: Receipt) -> None:
-        """Journal a report and apply it; keep it apart while its message is not known. Again changes nothing.
+        """Journal a receipt and apply it, or store it as unmatched while its message is unknown. Idempotent.
 
-        Returns after the commit. A report on a message that is erased at this moment is dropped.
+        Returns after the commit. A receipt of a message that is being erased is dropped.
         """
-        said = Said(carrier, receipt)
-        while await self._apply(said) is Fate.unmatched and not await self._keep_unmatched(said):
+        report = Report(carrier, receipt)
+        while await self._apply(report) is ReceiptResult.unmatched and not await self._store_unmatched(report):
             pass
 
     async def match(self) -> bool:
-        """Apply reports that came before their messages were known, and were matched since; return True for any."""
+        """Apply unmatched receipts that were matched since; return True if there were any."""
         rows = await self._database.pool.fetch(FIND_MATCHED)
-        await asyncio.gather(*(self._apply(Said(row["carrier"], _receipt(row), row["id"])) for row in rows))
+        await asyncio.gather(*(self._apply(Report(row["carrier"], _receipt(row), row["id"])) for row in rows))
         return bool(rows)
 
     async def due(self) -> bool:
-        """Tell whether a report was matched that is not applied."""
+        """Return whether a matched receipt is not applied yet."""
         return await self._database.pool.fetchval(IS_MATCHED)
 
     async def close(self) -> None:
-        """Wait until every report that was taken is applied."""
+        """Wait until every received receipt is applied."""
         await self._line.close()
         await self._queues.close()
 
-    async def _apply(self, said: Said) -> Fate:
-        if said.receipt.code is FailureCode.opted_out:
-            await self._keep_opt_out(said)
-        verdict = await self._line(said)
-        if isinstance(verdict, Held):
-            verdict = await self._queues(verdict.account_id, said)
-        assert not isinstance(verdict, Held), "whoever waits gets what it waited for, or an error"
+    async def _apply(self, report: Report) -> ReceiptResult:
+        if report.receipt.code is FailureCode.opted_out:
+            await self._record_opt_out(report)
+        verdict = await self._line(report)
+        if isinstance(verdict, Locked):
+            verdict = await self._queues(verdict.account_id, report)
+        assert not isinstance(verdict, Locked), "a batch that waits for locks gets them, or raises"
         if isinstance(verdict, Exception):
             raise verdict
         return verdict
 
-    async def _serve(self, reports: Sequence[Said], *, waits: bool) -> Sequence[Verdict]:
-        """Apply reports; what breaks a batch is found by applying each alone."""
+    async def _serve(self, reports: Sequence[Report], *, waits: bool) -> Sequence[Verdict]:
+        """Apply receipts; if the batch fails, apply each alone, so that only the faulty ones fail."""
         application = Application(reports, self._clock.now(), waits)
         try:
             async with self._database.pool.acquire() as connection, connection.transaction():
-                fates = await application.run(connection)
+                results = await application.run(connection)
         except Exception as cause:
-            is_away = isinstance(cause, UNREACHABLE) and not isinstance(cause, CONTENDED)
-            if len(reports) == 1 or is_away:
+            is_unreachable = isinstance(cause, UNREACHABLE) and not isinstance(cause, CONTENDED)
+            if len(reports) == 1 or is_unreachable:
                 return [cause] * len(reports)
             return await serve_parts(partial(self._serve, waits=waits), reports, range(len(reports)))
         if application.has_events:
             self._notify("events")
         if application.has_matched:
             self._notify("receipts")
-        return fates
+        return results
 
-    async def _keep_unmatched(self, said: Said) -> bool:
-        """Keep a report until its message is known; return False where a message has got its id by now."""
-        ids = [said.carrier], [said.receipt.provider_message_id]
+    async def _store_unmatched(self, report: Report) -> bool:
+        """Store a receipt until its message is known; return False if a message has its id by now."""
+        ids = [report.carrier], [report.receipt.provider_message_id]
         async with self._database.pool.acquire() as connection, connection.transaction():
-            if not await connection.fetch(carrier_ids.HOLD, *ids):
+            if not await connection.fetch(carrier_ids.RESERVE, *ids):
                 return False
-            await connection.execute(KEEP_UNMATCHED, said.carrier, *_columns(said.receipt))
+            await connection.execute(STORE_UNMATCHED, report.carrier, *_columns(report.receipt))
             await connection.execute(carrier_ids.RELEASE, *ids)
         return True
 
-    async def _keep_opt_out(self, said: Said) -> None:
-        """Keep an opt-out that only the carrier knew of, before its report is applied: then none is ever lost."""
-        receipt = said.receipt
+    async def _record_opt_out(self, report: Report) -> None:
+        """Record an opt-out that the carrier reports, before the receipt is applied, so that none is lost."""
+        receipt = report.receipt
         [found] = await self._database.pool.fetch(
-            FIND, [said.carrier], [receipt.provider_message_id], [receipt.reference]
+            FIND, [report.carrier], [receipt.provider_message_id], [receipt.reference]
         )
         if found["account_id"]:
-            actor = Actor(found["account_id"], frozenset(), f"carrier:{said.carrier}")
+            actor = Actor(found["account_id"], frozenset(), f"carrier:{report.carrier}")
             async with open_unit(self._database.sessions, actor, self._clock, self._notify) as unit:
                 await outcome.opt_out(unit, found["message_id"])
 

@@ -1,4 +1,4 @@
-"""Records the answers of carriers; texts that were accepted at about the same time share a transaction."""
+"""Records the answers of carriers; messages accepted at about the same time share a transaction."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -26,10 +26,10 @@ MAX_BATCH = 200
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
 ASK_MOST = timedelta(minutes=10)
-"""The longest wait between two questions about one message."""
+"""The maximum time between two queries about one message."""
 
-NAMELESS = Accepted("", "")
-"""An answer of which only that the carrier has the message can be kept."""
+ACCEPTED_ONLY = Accepted("", "")
+"""An acceptance without its texts, recorded when they cannot be stored."""
 
 RECORD_SENT = f"""
 WITH answered AS (
@@ -38,7 +38,7 @@ WITH answered AS (
   SELECT m.id, m.status, m.carrier, m.provider_message_id FROM messages m
   WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
 ), named AS ({
-    carrier_ids.give(
+    carrier_ids.insert(
         "SELECT carrier, a.provider_message_id, id AS message_id FROM taken JOIN answered a USING (id)"
         " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
     )
@@ -57,23 +57,23 @@ RETURNING m.id, m.carrier, m.provider_message_id, named.message_id IS NOT NULL A
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """The carrier cannot be asked whether it has a message, and is not asked any more."""
+    """The carrier could not be queried about a message in time, and is not queried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A gate has refused the text since it was accepted."""
+    """A gate that the message passed at its acceptance refuses it now."""
 
     code: OwnCode
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The text is no longer pending: a report has settled it, or it was erased."""
+    """The message is no longer pending: a receipt has settled it, or it was erased."""
 
 
 class RecordedText(NamedTuple):
-    """An accepted text after its record; `is_named` where its carrier's id was new."""
+    """A recorded message; `is_named` if its carrier's id was inserted."""
 
     id: int
     carrier: str
@@ -84,12 +84,12 @@ class RecordedText(NamedTuple):
 
 OtherResult = Rejected | Ambiguous | Unconfirmed | Blocked | Gone | None
 Result = Accepted | OtherResult
-"""The end of a hand-off; None where the carrier certainly does not have the text."""
+"""The result of a hand-off; None if the carrier certainly does not have the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Records results, each for as long as its claim lasts; `lease` is seconds."""
+    """Records results, each within its claim; `lease` is in seconds."""
 
     database: Database
     clock: Clock
@@ -100,17 +100,17 @@ class Recorder:
     _accept: MicroBatcher[tuple[ClaimedText, Accepted], None] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Open the batches."""
-        object.__setattr__(self, "_accept", MicroBatcher(self._keep_accepted, MAX_BATCH))
+        """Create the batcher."""
+        object.__setattr__(self, "_accept", MicroBatcher(self._record_batch, MAX_BATCH))
 
     async def record(self, text: ClaimedText, result: Result) -> None:
-        """Record a result; it is repeated while the database is unreachable, until the claim lapses."""
+        """Record a result; retry until the claim expires while the database is unreachable."""
         if isinstance(result, Accepted):
             await self._accept((text, result))
         else:
             await self._persist(partial(self._record_other, text, result))
 
-    async def _keep_accepted(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> Sequence[None]:
+    async def _record_batch(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> Sequence[None]:
         await self._persist(lambda: self._record_accepted(accepted))
         return [None] * len(accepted)
 
@@ -118,12 +118,12 @@ class Recorder:
         await claims.persist(record, self.lease)
 
     async def _record_accepted(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> None:
-        """Record accepted texts; of an answer that cannot be stored, only that there was one."""
+        """Record accepted messages; of an answer with texts that cannot be stored, only the acceptance."""
         try:
             async with self.database.pool.acquire() as connection, connection.transaction():
                 has_matched = await _record_sent(connection, accepted, self.clock.now())
         except UNSTORABLE:
-            if accepted == (bare := [(text, NAMELESS) for text, _ in accepted]):
+            if accepted == (bare := [(text, ACCEPTED_ONLY) for text, _ in accepted]):
                 raise
             for each in accepted if len(accepted) > 1 else bare:
                 await self._record_accepted([each])
@@ -150,19 +150,19 @@ class Recorder:
                 await self._try_later(text, result)
 
     async def _try_later(self, text: ClaimedText, refusal: Rejected | None) -> None:
-        """Have a text handed over again after a wait; where its carrier limits a rate, other texts wait as well."""
+        """Schedule another hand-off. If the carrier limits a rate, other messages wait too."""
         wait = _backoff(text.attempts)
         if refusal and refusal.code is FailureCode.rate_limited:
             wait = refusal.retry_after or wait
             of_number = refusal.limited is Limited.number
             bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
             await pacing.hold(self.database.pool, bucket, self.clock.now() + wait)
-        answered = refusal is not None  # a refusal for now ends the silence that came before it
+        answered = refusal is not None  # a temporary refusal is an answer
         claim = text.message_id, text.claimed_until
         await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)
 
     async def _ask_later(self, text: ClaimedText) -> None:
-        """Have the carrier asked after a wait as long as it has been silent, within limits."""
+        """Schedule the next query of the carrier, after the time that it has not answered, within limits."""
         now, first = self.clock.now(), self.ambiguous_wait
         since = text.unanswered_since or now
         wait = min(max(first, now - since), ASK_MOST, max(first, since + self.unconfirmed_after - now))
@@ -173,9 +173,9 @@ class Recorder:
         await self._settle(text, lambda unit: outcome.fail(unit, text.message_id, code, carrier_error))
 
     async def _settle(self, text: ClaimedText, settle: Callable[[UnitOfWork], Awaitable[object]]) -> None:
-        """Settle a message and end its claim, unless the claim is another's by now.
+        """Settle a message and end its claim, unless another worker has the claim now.
 
-        The balance is locked first, as by all that change it and messages.
+        The balance is locked first, as in every transaction that changes it and messages.
         """
         async with self._unit(text) as unit:
             await billing.lock(unit)
@@ -188,12 +188,12 @@ class Recorder:
 
 
 def _backoff(attempts: int) -> timedelta:
-    """Return how long a message waits before it is handed over again: longer with every attempt."""
+    """Return the time before the next hand-off, which doubles with each attempt."""
     return min(RETRY_MOST, RETRY_FIRST * 2 ** min(attempts - 1, 10))
 
 
 async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedText, Accepted]], now: datetime) -> bool:
-    """Record accepted texts, with the ids that are not taken; return True where reports have waited for an id."""
+    """Record accepted messages, and the ids that no other message has; return True if unmatched receipts match."""
     ids = [text.message_id for text, _ in accepted]
     recorded = await rows.fetch(
         connection,

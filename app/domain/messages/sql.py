@@ -1,7 +1,7 @@
 """SQL fragments on messages for the statements of other areas."""
 
 IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = $2)"
-"""Tell whether the message `$1` is one that the carrier `$2` sends."""
+"""Tells whether the message `$1` is an outbound message of the carrier `$2`."""
 
 
 def newest_inbound_id(contact_id: str) -> str:

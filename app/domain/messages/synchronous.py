@@ -69,7 +69,7 @@ async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Sen
 
 
 async def _await_result(handoff: Handoff, actor: Actor, id: int, deadline: float) -> Outcome:
-    """Return a message that is not pending any more; another process may be at work on it."""
+    """Return a message once it is not pending; another process may be handing it over."""
     while True:
         row = await find(handoff.database.pool, Outcome, FIND_RESULT, actor.account_id, id)
         if row is None:

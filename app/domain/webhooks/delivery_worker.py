@@ -1,4 +1,4 @@
-"""Delivering to one subscription."""
+"""Delivers to one subscription."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -147,7 +147,7 @@ class DeliveryWorker:
                 task.result()
 
     async def _run_queue(self, waiting: deque[Due]) -> None:
-        """Deliver what stands in a queue, one after the other."""
+        """Post the deliveries of a queue one after the other."""
         while waiting and self._may_start():
             async with self._shared.places:
                 if self._may_start():
@@ -158,7 +158,7 @@ class DeliveryWorker:
         at = self._dependencies.clock.now()
         reply = await self._post(delivery, at)
         if reply is None:
-            return  # pragma: no cover - Python 3.11 does not trace a coroutine that goes on after it was cancelled
+            return  # pragma: no cover - Python 3.11 does not trace a coroutine after its cancellation
         if reply.status == GONE and await self._shared.leases.remove(self.subscription):
             self.stopping = True
         status, wait = self._judge(delivery, reply)
@@ -170,7 +170,7 @@ class DeliveryWorker:
         self._trusted += 1
 
     async def _post(self, delivery: Due, at: datetime) -> Reply | None:
-        """Return what came of a post, or None where it was abandoned."""
+        """Return the result of a POST, or None if it was abandoned."""
         headers, post = self._headers(delivery, at), asyncio.timeout(None)
         self._posts.add(post)
         self._dependencies.watch(1)
@@ -211,14 +211,14 @@ class DeliveryWorker:
 
 
 def _queue(delivery: Due) -> Hashable:
-    """Return what a delivery must keep its place in: its contact's first attempts; anything else is alone."""
+    """Return the queue of a delivery: its contact's for a first attempt, otherwise a queue of its own."""
     if delivery.attempts == 0 and delivery.contact_id is not None:
         return delivery.contact_id
     return ("alone", delivery.id)
 
 
 def _secrets(seal: Seal, subscription: Leased) -> Sequence[tuple[str, datetime | None]]:
-    """Return the secrets that sign, and until when: the newest, and the one before it while that still counts."""
+    """Return the secrets that sign, each with its end: the newest, and the previous one during its overlap."""
     newest = (seal.open(subscription.secret), None)
     if subscription.old_secret is None:
         return (newest,)

@@ -109,7 +109,7 @@ class DeliveryWorkers:
             raise
 
     async def _without_orphans(self, subscriptions: Sequence[Leased]) -> Sequence[Leased]:
-        """End the subscriptions whose maker has ended; return the others."""
+        """End the subscriptions whose creator has ended; return the others."""
         if not any(each.maker_id for each in subscriptions):
             return subscriptions
         dependencies = self.shared.dependencies

@@ -93,9 +93,9 @@ class Leases:
         return await self.pool.fetchval(IS_DUE, self.clock.now())
 
     async def take(self, limit: int, held: Sequence[int]) -> Sequence[Leased]:
-        """Lease subscriptions that have work due, and none of those that are held.
+        """Lease subscriptions with due work, except those in `held`.
 
-        `has_lapsed` tells that the process that held one before never gave it back: it has probably died.
+        `has_lapsed` is true if the previous holder did not release the lease, probably because it died.
         """
         now = self.clock.now()
         arguments = (now, now + self._time, limit, held)
@@ -104,7 +104,7 @@ class Leases:
         )
 
     async def give_back(self, subscriptions: Sequence[Leased]) -> None:
-        """Let subscriptions that nothing was delivered for be leased again at once, though connections are lost."""
+        """Release subscriptions without deliveries, so that they can be leased at once; retry lost connections."""
         await claims.persist(lambda: self._release_unused(subscriptions), self.schedule.lease)
 
     async def _release_unused(self, subscriptions: Sequence[Leased]) -> None:
@@ -114,13 +114,13 @@ class Leases:
     async def renew(
         self, subscriptions: Sequence[Leased], last_successes: Sequence[datetime | None]
     ) -> dict[int, datetime]:
-        """Renew leases, and note successes; return the ids of the subscriptions that are still ours, and until when."""
+        """Renew leases, and store last successes; return the end of each lease that this process still holds, by id."""
         ids, numbers = [each.id for each in subscriptions], [each.lease for each in subscriptions]
         until = self.clock.now() + self._time
         return {row["id"]: until for row in await self.pool.fetch(RENEW, ids, numbers, last_successes, until)}
 
     async def release(self, subscription: Leased, health: Health) -> None:
-        """Give a subscription back, with its health, and say when it must be looked at next.
+        """Release a subscription with its health and the time of its next work.
 
         The row is locked before the next due time is read: a concurrent dispatcher has either committed its
         deliveries, or sets `wake_at` after this transaction. The health is not stored when the subscription was
@@ -141,7 +141,7 @@ class Leases:
             self.notify("webhooks")
 
     async def remove(self, subscription: Leased) -> bool:
-        """End a subscription that answered 410 Gone; return False where it is no longer ours, or was changed since."""
+        """End a subscription that answered 410 Gone; return False if its lease has ended or it was changed since."""
         async with self.pool.acquire() as connection, connection.transaction():
             revision = await connection.fetchval(LOCK, subscription.id, subscription.lease)
             if revision != subscription.revision:
@@ -173,9 +173,9 @@ class Leases:
 
 
 async def end(connection: Connection, subscription: Owned, status: SubscriptionStatus, why: str) -> None:
-    """End a subscription, or disable it so that what waits and comes can be replayed, and tell the account, once.
+    """End a subscription, or disable it so that its deliveries can be replayed; notify the account once.
 
-    Nothing that waits is sent any more; `webhooks.leftovers` cancels or skips it.
+    No pending delivery is sent any more; `webhooks.leftovers` cancels or skips them.
     """
     if await connection.fetchval(END, subscription.id, status.value):
         await notify(connection, subscription, NoticeKind(status), why)

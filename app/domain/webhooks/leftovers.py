@@ -1,4 +1,4 @@
-"""Cancels the pending deliveries of removed subscriptions, and skips those of disabled ones, a number at a time."""
+"""Cancels the pending deliveries of removed subscriptions, and skips those of disabled ones, in chunks."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 
 TOPIC = "webhook_leftovers"
 CHUNK = 1000
-"""How many deliveries one transaction changes."""
+"""The number of deliveries that one transaction changes."""
 
 IS_DUE = "SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE has_leftovers)"
 
 FIND = "SELECT id, status, revision FROM webhook_subscriptions WHERE has_leftovers ORDER BY random() LIMIT 1"
 
-# A subscription that was revived meanwhile keeps what waits. What a worker records at this moment is left to the next
-# chunk.
+# A subscription that was activated meanwhile keeps its pending deliveries. Deliveries that a worker has locked are left
+# to the next chunk.
 CLEAR = """
 WITH chunk AS (
   SELECT id FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'pending'
@@ -34,7 +34,7 @@ UPDATE webhook_subscriptions s SET has_leftovers = false WHERE id = $1 AND revis
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """Ends what waits for subscriptions that ended, in transactions of their own that hold no subscription."""
+    """Ends the pending deliveries of ended subscriptions, in separate transactions that lock no subscription."""
 
     database: Database
 
@@ -53,5 +53,5 @@ class Leftovers:
         return finished.endswith(" 1") and await self.due()
 
     async def due(self) -> bool:
-        """Tell whether deliveries of a subscription are to be canceled or skipped."""
+        """Return whether a subscription has deliveries to cancel or skip."""
         return await self.database.pool.fetchval(IS_DUE)

@@ -28,8 +28,8 @@ class SubscriptionStatus(enum.StrEnum):
 class Subscription(Base):
     """A URL that receives events.
 
-    `wake_at` is when the engine must next look at it, null while nothing waits; one process at a time works for it,
-    until `leased_until`. `lease` counts those processes, `revision` the changes that they must not work on without.
+    `wake_at` is the time of its next work, null without pending deliveries. One process at a time leases it, until
+    `leased_until`. `lease` counts the leases; `revision` counts the changes that a lease holder must reload.
     It ends with the credential of `maker_id` (`app.domain.accounts.credentials`); one of the service itself has none.
     `open_until` is set while its circuit breaker is open, `has_leftovers` while it is disabled or removed and has
     pending deliveries (`webhooks.leftovers`).
@@ -139,7 +139,7 @@ class Attempt(Base):
 
 
 class NoticeKind(enum.StrEnum):
-    """The state of a subscription that its account is told of."""
+    """The state of a subscription that a notice reports."""
 
     failing = enum.auto()
     disabled = enum.auto()

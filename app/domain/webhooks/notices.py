@@ -28,7 +28,7 @@ ADD = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VAL
 
 
 async def notify(connection: Connection, subscription: Owned, kind: NoticeKind, what: str) -> None:
-    """Note what happened to a subscription, and have its account's owners mailed, in the caller's transaction."""
+    """Insert a notice about a subscription, and queue mails to its owners, in the caller's transaction."""
     id, account_id, url = subscription.id, subscription.account_id, subscription.target_url
     state, advice = STATES[kind]
     text = f"{url} {what}."

@@ -54,7 +54,7 @@ async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: d
 
 
 async def end_orphans(connection: Connection, subscriptions: Sequence[S], now: datetime) -> Sequence[S]:
-    """End the subscriptions whose maker's credential has ended, and tell the account; return the others."""
+    """End the subscriptions whose creator's credential has ended, and notify the account; return the others."""
     made = [each.id for each in subscriptions if each.maker_id]
     ended = await find_orphans(connection, made, now)
     for each in subscriptions:

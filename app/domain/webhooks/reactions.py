@@ -8,8 +8,8 @@ from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
 from app.domain.webhooks.rows import Subscribed
 
-# The rows are locked, so that no subscription is disabled or ended before its deliveries can be seen. One that another
-# transaction has locked is not waited for.
+# Locks the rows, so that no subscription is disabled or ended before its deliveries are visible. It does not wait for a
+# row that another transaction has locked.
 FIND_SUBSCRIPTIONS = """
 WITH free AS MATERIALIZED (
   SELECT id, account_id, kind, target_url, events, status, maker_id, created_at FROM webhook_subscriptions
@@ -41,7 +41,7 @@ WHERE id = ANY($1::bigint[]) AND (wake_at IS NULL OR wake_at > greatest($2, open
 async def fan_out(batch: Batch) -> None:
     """Add the deliveries of a batch of events, and notify the delivery workers.
 
-    Raises `AccountsBusy` for accounts that another transaction changes a subscription of.
+    Raises `AccountsBusy` for accounts with a subscription that another transaction has locked.
     """
     pairs = await _pair(batch)
     if not pairs:
@@ -81,8 +81,8 @@ async def _pair(batch: Batch) -> list[tuple[OutboxEvent, Subscribed]]:
 async def _lock_subscriptions(batch: Batch) -> list[Subscribed]:
     found = await fetch(batch.connection, Subscribed, FIND_SUBSCRIPTIONS, list(batch.find_accounts()))
     if locked := [each for each in found if each.is_locked]:
-        told = {(event.account_id, event.name) for event in batch.events}
-        busy = [each.account_id for each in locked for name in each.events if (each.account_id, name) in told]
+        dispatched = {(event.account_id, event.name) for event in batch.events}
+        busy = [each.account_id for each in locked for name in each.events if (each.account_id, name) in dispatched]
         if busy:
             raise AccountsBusy(busy)
     return [each for each in found if not each.is_locked]

@@ -29,7 +29,7 @@ class Owned(Protocol):
 
 
 class Subscribed(NamedTuple):
-    """A subscription that events are fanned out to. `is_locked` tells that another transaction changes it."""
+    """A subscription that receives events. `is_locked` is true if another transaction has locked its row."""
 
     id: int
     account_id: int

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from app.db.engine import Pool
-from app.domain.messages.application import Application, Said
+from app.domain.messages.application import Application, Report
 from app.domain.messages.carrier import (
     Accepted,
     Answer,
@@ -280,9 +280,9 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
     calling = asyncio.create_task(hand_over(through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
-    said = Said("sandbox", Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id))
+    report = Report("sandbox", Receipt(f"sbx_{id}", ReceiptStatus.delivered, "delivered", reference=id))
     async with pool.acquire() as connection, connection.transaction():
-        await Application([said], handoff.clock.now()).run(connection)
+        await Application([report], handoff.clock.now()).run(connection)
         carrier.answer.set_result(Accepted(f"sbx_{id}"))
         await until_blocked(pool)
     await calling

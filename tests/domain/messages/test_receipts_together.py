@@ -14,7 +14,7 @@ from app.db.engine import Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import application
-from app.domain.messages.application import Application, Fate, Said
+from app.domain.messages.application import Application, ReceiptResult, Report
 from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
@@ -40,20 +40,20 @@ LEFT_ALONE = ("id", "provider_message_id", "created_at", "due_at", "sent_at", "d
 Case = Sequence[tuple[int, str, str]]
 
 
-def said(id: int, status: str, error: str = "", *, named: bool = True) -> Said:
-    """Return a report on a message, with our reference unless it is to be known by the carrier's id alone."""
+def report(id: int, status: str, error: str = "", *, named: bool = True) -> Report:
+    """Return a receipt of a message; unless `named`, it has only the carrier's id, without our reference."""
     code = FailureCode.unreachable if status == "failed" else None
     reference = id if named else None
     receipt = Receipt(f"sbx_{id}", ReceiptStatus(status), f"{status}{error}", code, error, reference=reference)
-    return Said("sandbox", receipt)
+    return Report("sandbox", receipt)
 
 
 async def receive(receipts: Receipts, id: int, status: str, *, named: bool = True) -> None:
     """Receive a report as a callback brings it."""
-    await receipts.receive("sandbox", said(id, status, named=named).receipt)
+    await receipts.receive("sandbox", report(id, status, named=named).receipt)
 
 
-async def apply(pool: Pool, reports: Sequence[Said]) -> list[Any]:
+async def apply(pool: Pool, reports: Sequence[Report]) -> list[Any]:
     """Apply a batch of reports in one transaction."""
     async with pool.acquire() as connection, connection.transaction():
         return await Application(reports, Clock().now(), waits=True).run(connection)
@@ -86,9 +86,9 @@ async def test_reports_in_batches_end_as_they_do_one_by_one(
     together, alone = ids[:MESSAGES_OF_A_CASE], ids[MESSAGES_OF_A_CASE:]
 
     for begin, end in pairwise([0, *sorted(cuts), len(case)]):
-        await apply(pool, [said(together[place], *words) for place, *words in case[begin:end]])
+        await apply(pool, [report(together[place], *words) for place, *words in case[begin:end]])
     for place, *words in case:
-        await apply(pool, [said(alone[place], *words)])
+        await apply(pool, [report(alone[place], *words)])
 
     assert await end_of(pool, together) == await end_of(pool, alone)
     await audit(pool)
@@ -100,9 +100,9 @@ async def test_contradicting_reports_of_one_batch_are_applied_in_their_order(
     first, second = (await send()).message_id, (await send()).message_id
     reports = [(first, "failed"), (second, "sent"), (first, "delivered"), (second, "delivered"), (second, "failed")]
 
-    fates = await apply(pool, [said(*each) for each in reports])
+    results = await apply(pool, [report(*each) for each in reports])
 
-    assert fates == [Fate.applied] * 5
+    assert results == [ReceiptResult.applied] * 5
     assert await states(pool) == [("failed", "unreachable"), ("delivered", None)]
     assert await RECEIPTS.where(contradicts=True).read(pool, "message_id", "status") == [
         (first, "delivered"),
@@ -136,7 +136,7 @@ async def test_a_report_that_cannot_be_stored_fails_no_other_of_its_batch(
 ) -> None:
     ids = [(await send()).message_id for _ in range(4)]
     bad = Receipt(f"sbx_{ids[0]}", ReceiptStatus.sent, "\x00", reference=ids[0])
-    good = [said(id, "delivered").receipt for id in ids]
+    good = [report(id, "delivered").receipt for id in ids]
 
     reports = [services.receipts.receive("sandbox", each) for each in (*good[:2], bad, *good[2:])]
     answers = await asyncio.gather(*reports, return_exceptions=True)
@@ -168,7 +168,7 @@ async def test_a_report_on_what_another_transaction_has_locked_waits_and_those_o
 async def test_a_report_whose_message_stays_locked_is_refused_so_that_the_carrier_brings_it_again(
     services: Services, send: Callable[..., Any], pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "PATIENCE", "50ms")
+    monkeypatch.setattr(application, "LOCK_TIMEOUT", "50ms")
     id = (await send()).message_id
 
     async with locked(pool, MESSAGES, "FOR NO KEY UPDATE"):

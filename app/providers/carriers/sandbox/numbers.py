@@ -161,8 +161,8 @@ also retried after a crash of the sending process: a callback may arrive twice, 
 
 ## Tables of the network
 
-`sandbox_messages` has a row for each message that was handed over; `calls` counts its hand-offs. `sandbox_callbacks` has a
-row for each callback that is not delivered yet. The deletion of a contact deletes its rows in both.
+`sandbox_messages` has a row for each message that was handed over; `calls` counts its hand-offs. `sandbox_callbacks`
+has a row for each callback that is not delivered yet. The deletion of a contact deletes its rows in both.
 """
 
 
