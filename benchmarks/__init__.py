@@ -1,1 +1,1 @@
-"""Figures of the service, each against a floor that is measured in the same run on the same databases."""
+"""Benchmarks of the service, each compared with a baseline measured in the same run on the same databases."""

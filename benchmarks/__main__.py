@@ -1,4 +1,4 @@
-"""`python -m benchmarks [PROGRAM ...] [--rounds N] [--strict]`: measure, and print one table."""
+"""`python -m benchmarks [PROGRAM ...] [--rounds N] [--strict]`: run benchmarks, and print one table."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ ROUNDS = 5
 
 
 def main() -> int:
-    """Measure on servers whose folder is thrown away; return 1 where a bar is missed and that was asked for."""
+    """Run benchmarks on temporary servers; return 1 with `--strict` if a ratio misses its limit."""
     asked = _arguments()
     with tempfile.TemporaryDirectory(prefix="benchmarks-of-messaging-") as folder:
         servers = Servers.start(Path(folder))
@@ -47,7 +47,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Measure the service against floors.")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(PROGRAMS)}; all if none is named")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"how often each is run; {ROUNDS} if not given")
-    parser.add_argument("--strict", action="store_true", help="end with exit code 1 when a bar is missed")
+    parser.add_argument("--strict", action="store_true", help="end with exit code 1 when a ratio misses its limit")
     asked = parser.parse_args()
     for name in asked.programs:
         if name not in PROGRAMS:

@@ -1,4 +1,4 @@
-"""Accounts for the programs."""
+"""Accounts for the benchmarks."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ CREDITS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An account, and a key that may do anything."""
+    """An account, and a key with all scopes."""
 
     id: int
     key: str
 
 
 async def open_accounts(settings: Settings, count: int) -> list[Opened]:
-    """Open accounts that can send for ever. They have no owner: to hash a password takes long."""
+    """Open accounts with practically unlimited credits. They have no owner, because hashing a password is slow."""
     async with open_services(settings) as services:
         return [await _open(services) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""Requests of floods: the most expensive ones known, anonymous and with the key of another account."""
+"""The requests of floods: the most expensive known ones, anonymous and with the key of another account."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ WORST = (
     "".join(f"query q{n}{{...f}}" for n in range(140)) + "fragment f on Query{account{id}}",
     "{" + " ".join(f"a{n}: contacts(first: 1) {{ total_count }}" for n in range(9)) + "}",
 )
-"""Documents that take long to read. The first four are refused after they were read; the last one runs."""
+"""Documents that are slow to parse and validate. The first four are refused after that; the last one runs."""
 
 CONTACT = "id phone first_name last_name email tags pipeline_stage source status dnd_sms score created_at updated_at"
 MESSAGE = "id contact_id conversation_id direction from_number to_number body status segments encoding credits cost"
@@ -30,7 +30,7 @@ DEAR = (
     f"contacts(first: 100) {{ nodes {{ {CONTACT} label }} }} }}",
     f"{{ contacts(first: 200) {{ nodes {{ {CONTACT} {' '.join(f'a{n}: label' for n in range(30))} }} }} }}",
 )
-"""Documents that take long to run, at nearly the most that one may cost."""
+"""Documents that are slow to run, with nearly the maximum cost."""
 
 LISTS = ("/contacts?limit=100", "/sms/logs?limit=100")
 LARGE = 256 * 1024
@@ -40,7 +40,7 @@ TOKEN = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImEifQ.eyJzdWIiOiIxIn0.
 def of(key: str, cookie: str, form_token: str) -> dict[str, Sequence[Request]]:
     """Return the requests of each flood.
 
-    `key` is that of the account which sends some of them, the others what the page for signing in gave a browser.
+    `key` is the key of the sending account; `cookie` and `form_token` are those of a sign-in form.
     """
     own = {"X-API-Key": key}
     guess = f"email=ada{NUMBER}@example.com&password=long-enough-{NUMBER}&form_token={form_token}"

@@ -1,7 +1,7 @@
-"""A page of contacts over HTTP: of an account with 1,000,000 against one with 10,000, in one database.
+"""A page of contacts over HTTP: an account with 1,000,000 compared with one with 10,000, in one database.
 
-What is read by its index takes as long in both; what is counted does not. One client asks both in turns, and the
-quickest of a few answers counts: whatever else the machine does only adds to it.
+Reads by an index take the same time in both accounts; counts do not. One client queries both in turns. The fastest of a
+few responses counts, because other work of the machine only adds time.
 """
 
 import http.client
@@ -30,7 +30,7 @@ LISTS: Mapping[str, tuple[Mapping[str, str], Bar | None]] = {
     "search for a phone": ({"search": "+12120004321"}, None),
     "search for a name": ({"search": "ivy"}, None),
 }
-"""The query of each list, and what it is held to."""
+"""The parameters of each list, and the limit of its ratio."""
 
 ADD_CONTACTS = """
 INSERT INTO contacts (account_id, phone, first_name, last_name, email, pipeline_stage, replies, source, created_at)
@@ -49,7 +49,7 @@ FROM pg_index WHERE indrelid = 'contacts'::regclass AND NOT indisunique
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Ask both accounts for the first page of each list."""
+    """Query the first page of each list in both accounts."""
     async with on.database("contacts") as settings:
         many, few = await accounts.open_accounts(settings, 2)
         await _fill(settings, {many.id: MANY, few.id: FEW})
@@ -70,7 +70,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
 
 
 async def _fill(settings: Settings, wanted: Mapping[int, int]) -> None:
-    """Add contacts while the indexes are gone: to make them afterwards takes a fraction of the time."""
+    """Add contacts without the indexes: creating these afterwards takes a fraction of the time."""
     connection = await asyncpg.connect(settings.database_url)
     await connection.execute("SET maintenance_work_mem = '256MB'")
     indexes = await connection.fetch(PLAIN_INDEXES)
@@ -85,7 +85,7 @@ async def _fill(settings: Settings, wanted: Mapping[int, int]) -> None:
 
 
 def _times(product: Process, query: Mapping[str, str], many: Opened, few: Opened) -> tuple[float, float]:
-    """Return how long a list takes in both accounts, in ms."""
+    """Return the response time of a list in both accounts, in ms."""
     client = http.client.HTTPConnection("127.0.0.1", product.port)
     pairs = [(_ask(client, many.key, query), _ask(client, few.key, query)) for _ in range(REPEATS)]
     client.close()

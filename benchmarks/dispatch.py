@@ -1,6 +1,6 @@
-"""Dispatching events, in process: beside an account that cancels 300,000 deliveries, and the CPU that an event takes.
+"""Dispatch of events, in process: its rate during the cancellation of 300,000 deliveries, and the CPU time of an event.
 
-Each event is shown live and becomes one delivery, which nobody posts.
+Each event becomes a live update and one delivery, which is not posted.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from benchmarks.harness import Stage
 ACCOUNTS = 20
 EVENTS = 10_000
 DELIVERIES, OWN_EVENTS = 300_000, 100
-"""What waits for the webhook that ends, and how many events of its account wait to be dispatched meanwhile."""
+"""The pending deliveries of the webhook that ends, and the waiting events of its account."""
 
 BUDGET_US = 60.0
 
@@ -43,13 +43,13 @@ COUNT = "SELECT count(*) FROM webhook_deliveries WHERE account_id = ANY($1::bigi
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Accounts with a subscriber each, and the process that dispatches their events."""
+    """Accounts with one subscriber each, and the services that dispatch their events."""
 
     services: Services
     account_ids: Sequence[int]
 
     async def dispatch(self) -> tuple[float, float]:
-        """Return the seconds that a number of events take, and the seconds of CPU here and in PostgreSQL."""
+        """Return the seconds that `EVENTS` events take, and the CPU seconds of this process and PostgreSQL."""
         pool = self.services.database.pool
         dispatcher = open_dispatcher(self.services)
         await pool.execute(ADD_EVENTS, self.account_ids, MessageDelivered.name, MessageDelivered.example, EVENTS)
@@ -96,7 +96,7 @@ class Course:
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Dispatch the same number of events in turns alone and beside another account's cancellation."""
+    """Dispatch the same number of events alone and during another account's cancellation, in turns."""
     async with on.database("dispatch") as settings, open_services(settings) as services:
         opened = await accounts.open_accounts(settings, ACCOUNTS + 1)
         *account_ids, other = (account.id for account in opened)

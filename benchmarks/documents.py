@@ -1,6 +1,6 @@
-"""Other callers beside floods: `GET /billing/balance` of one account alone, and beside 8 senders of each flood.
+"""Response times during floods: `GET /billing/balance` of one account alone, and with 8 senders of each flood.
 
-The limit of requests is out of reach, as it is for an account with many keys that has not spent its minute yet.
+The limit of requests is disabled, as for an account with many keys at the beginning of its minute.
 """
 
 import http.client
@@ -34,14 +34,14 @@ _form_token = re.compile(r'name="form_token" value="([^"]+)"').search
 
 
 class Times(NamedTuple):
-    """The median and the 95th percentile of how long an answer took, in ms."""
+    """The median and the 95th percentile of response times, in ms."""
 
     p50: float
     p95: float
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Ask for the balance, alone and beside each flood."""
+    """Query the balance, alone and during each flood."""
     async with on.database("documents") as settings:
         asking, sending = await accounts.open_accounts(settings, 2)
         await _fill(settings, sending)
@@ -75,7 +75,7 @@ async def _fill(settings: Settings, account: Opened) -> None:
 
 
 def _open_form(product: Process) -> tuple[str, str]:
-    """Return the cookie and the token of a form to sign in with."""
+    """Return the cookie and the token of a sign-in form."""
     client = http.client.HTTPConnection("127.0.0.1", product.port)
     client.request("GET", "/login")
     answer = client.getresponse()

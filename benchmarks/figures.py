@@ -1,4 +1,4 @@
-"""Figures, the ratios between them, and the bars they are held to."""
+"""Results, their ratios, and the limits of the ratios."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The results of one program, one for each round."""
+    """The results of one program by round."""
 
     name: str
     values: Sequence[float]
@@ -25,17 +25,17 @@ class Bar:
     is_most: bool = False
 
     def is_met(self, ratio: float) -> bool:
-        """Return whether a ratio is on the right side."""
+        """Return whether a ratio is within the limit."""
         return ratio <= self.limit if self.is_most else ratio >= self.limit
 
     def __str__(self) -> str:
-        """Return the bar as it is read."""
+        """Return the limit as shown in the table."""
         return f"{'<=' if self.is_most else '>='} {self.limit:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A series over another of the same rounds; one without a bar is for information."""
+    """A series compared with another of the same rounds; without a `bar` it is for information only."""
 
     title: str
     unit: str
@@ -45,12 +45,12 @@ class Comparison:
 
     @property
     def ratios(self) -> list[float]:
-        """Return the ratio of each round, for what slowed a round down slowed both."""
+        """Return the ratio of each round, because a disturbance slows both programs of a round."""
         return [one / other for one, other in zip(self.measured.values, self.against.values, strict=True)]
 
     @property
     def is_met(self) -> bool:
-        """Return whether the median of the ratios meets the bar."""
+        """Return whether the median of the ratios is within the limit."""
         return self.bar is None or self.bar.is_met(median(self.ratios))
 
     def cells(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ HEADS = ("program", "unit", "measured", "against", "ratio (of the rounds)", "bar
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
-    """Return the table of all that was measured; figures are medians of the rounds."""
+    """Return the table of all comparisons; results are medians of the rounds."""
     rows = [HEADS, *(comparison.cells() for comparison in comparisons)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -1,7 +1,7 @@
-"""A sender of a flood: connections that each send the next request as soon as one is answered, whatever the answer.
+"""A sender of a flood: each connection sends the next request as soon as the last one is answered.
 
-It is a process of its own, takes what to send from its input, and ends when its input does. Where a request has
-`NUMBER`, each has another, so that nothing is sent twice.
+It runs as a separate process, reads the requests from its input, and ends when its input ends. `NUMBER` in a request is
+replaced by a new number each time, so that no request is repeated.
 """
 
 import asyncio

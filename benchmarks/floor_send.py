@@ -1,6 +1,6 @@
-"""The floor of a send, `python -m benchmarks.floor_send POOL`: raw ASGI and one statement.
+"""The baseline of a send, `python -m benchmarks.floor_send POOL`: raw ASGI and one statement.
 
-It writes what the product writes, and asks nothing but whether the balance suffices: no key, no gate, no check.
+It writes the same rows as the product, and checks only the balance: no key and no gate.
 """
 
 import gc
@@ -54,7 +54,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Floor:
-    """An ASGI application. The account stands in a header of its own."""
+    """An ASGI application. A header contains the account."""
 
     def __init__(self, url: str, size: int) -> None:
         self._url = url
@@ -75,7 +75,7 @@ class Floor:
         await send({"type": "http.response.body", "body": body})
 
     async def _start(self, receive: Receive, send: Send) -> None:
-        """Connect, then settle memory as the product does. The process is ended without a farewell."""
+        """Connect, then configure the garbage collector as the product does. The process is ended with a signal."""
         await receive()
         self._pool = await asyncpg.create_pool(self._url, min_size=1, max_size=self._size, reset=_keep)
         gc.collect()
@@ -87,7 +87,7 @@ class Floor:
 
 
 async def _keep(_connection: Any) -> None:
-    """Give a connection back as it is, as the product does."""
+    """Release a connection without a reset, as the product does."""
 
 
 if __name__ == "__main__":

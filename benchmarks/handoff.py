@@ -1,6 +1,6 @@
-"""Handing messages to the sandbox, in process: the product against three statements a batch that write the same rows.
+"""Hand-off to the sandbox, in process: the product compared with three statements per batch that write the same rows.
 
-Each does it alone, batch after batch, until none is due. The floor looks at no gate again, and knows every answer.
+Each runs alone, batch after batch, until no message is due. The baseline checks no gates and makes no calls.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
 
 
 async def _rate(pool: Pool, run: Callable[[], Awaitable[None]]) -> float:
-    """Return the messages per second that a program hands over; all of them have to leave."""
+    """Return the messages per second that a program hands over; fail unless all are handed over."""
     before = await pool.fetchval(COUNT_SENT)
     await pool.execute(ADD_PENDING)
     begun = time.perf_counter()

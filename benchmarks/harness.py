@@ -27,12 +27,12 @@ PATIENCE = 60.0
 
 
 class NotReady(Exception):
-    """A process that is to be measured did not start."""
+    """A measured process did not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The servers, with one database that is migrated and otherwise empty: the template of the others."""
+    """The servers, with a migrated empty database as the template of the others."""
 
     folder: Path
     servers: Servers
@@ -45,7 +45,7 @@ class Stage:
 
     @asynccontextmanager
     async def database(self, name: str) -> AsyncGenerator[Settings]:
-        """Make a database, drop it at the end, and give the settings for it, all else as it is shipped."""
+        """Create a database and yield its settings, with the defaults for all others; drop it at the end."""
         data = self.folder / name
         data.mkdir()
         await self._administer(f"CREATE DATABASE {name} TEMPLATE messaging")
@@ -65,7 +65,7 @@ class Stage:
             await self._administer(f"DROP DATABASE {name} WITH (FORCE)")
 
     def database_cpu_seconds(self) -> float:
-        """Return the processor time that PostgreSQL has used so far, in all its processes."""
+        """Return the CPU time of all PostgreSQL processes."""
         server = psutil.Process(int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0]))
         own = server.cpu_times()
         ended = own.children_user + own.children_system
@@ -82,13 +82,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A server that is measured."""
+    """A measured server."""
 
     port: int
     pid: int
 
     def cpu_seconds(self) -> float:
-        """Return the processor time it has used so far."""
+        """Return its CPU time."""
         return _cpu_seconds(psutil.Process(self.pid))
 
 
@@ -102,7 +102,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
 
 @contextmanager
 def product(settings: Settings, **others: str) -> Generator[Process]:
-    """Run the product's web process as `messaging serve` does, with `others` in its environment. No worker is there."""
+    """Run the product's web process as `messaging serve` does, with `others` in its environment, without a worker."""
     assert settings.secret_key
     figures = settings.data / "metrics"
     figures.mkdir()
@@ -111,7 +111,7 @@ def product(settings: Settings, **others: str) -> Generator[Process]:
         "MESSAGING_DATA": str(settings.data),
         "MESSAGING_ENVIRONMENT": settings.environment,
         "MESSAGING_SECRET_KEY": settings.secret_key.get_secret_value(),
-        "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted, and none is refused
+        "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted and never refused
         "MESSAGING_SEND_RATE_LIMIT": "1000000",
         "PROMETHEUS_MULTIPROC_DIR": str(figures),
         **others,
@@ -122,7 +122,7 @@ def product(settings: Settings, **others: str) -> Generator[Process]:
 
 @contextmanager
 def floor(module: str, settings: Settings) -> Generator[Process]:
-    """Run `python -m MODULE POOL` on a port of its own, with the product's database and as many connections."""
+    """Run `python -m MODULE POOL` on its own port, with the product's database and the same number of connections."""
     with _running([module, str(settings.database_pool)], settings, {"PORT": str(_free_port())}) as process:
         yield process
 
@@ -151,7 +151,7 @@ def _running(arguments: Sequence[str], settings: Settings, env: Mapping[str, str
 
 
 def _foreign_environment() -> dict[str, str]:
-    """Return the environment without settings of the service: it is measured as it is shipped."""
+    """Return the environment without settings of the service, so that the defaults are measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith("MESSAGING_")}
 
 

@@ -1,4 +1,4 @@
-"""A load generator: keep-alive connections that each send the next request as soon as theirs is answered."""
+"""A load generator: each keep-alive connection sends the next request as soon as the last one is answered."""
 
 import asyncio
 import itertools
@@ -22,7 +22,7 @@ _content_length = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE).searc
 
 
 class Refused(Exception):
-    """Not every request was answered with 200 or 204, so that what was measured does not count."""
+    """A response was neither 200 nor 204, so the run is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,19 @@ class Result:
 
 
 def post(path: str, headers: dict[str, str], body: bytes) -> bytes:
-    """Return a POST of JSON as it goes over the wire."""
+    """Return the bytes of a POST of JSON."""
     return request("POST", path, {"Content-Type": "application/json", **headers}, body)
 
 
 def request(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
-    """Return a request as it goes over the wire."""
+    """Return the bytes of a request."""
     own = {"Host": "127.0.0.1", "Content-Length": str(len(body))}
     head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **headers}.items())
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
 def run(port: int, requests: Sequence[bytes], seconds: float) -> Result:
-    """Send requests to a port, over and over, from a process of its own; raise `Refused`."""
+    """Send requests to a port repeatedly, from a separate process; raise `Refused`."""
     order = orjson.dumps({"port": port, "seconds": seconds, "requests": [request.decode() for request in requests]})
     done = subprocess.run(
         [sys.executable, "-m", __name__], input=order, stdout=subprocess.PIPE, check=True, timeout=seconds + PATIENCE
@@ -72,12 +72,12 @@ class Run:
 
     @classmethod
     def of(cls, requests: Sequence[bytes], seconds: float) -> Self:
-        """Begin after the warm-up."""
+        """Return the state of a run that begins after the warm-up."""
         begin = time.perf_counter() + WARM_UP_SECONDS
         return cls(itertools.cycle(requests), begin, begin + seconds)
 
     def note(self, answer: bytes, sent: float, now: float) -> None:
-        """Count an answer."""
+        """Count a response."""
         status = answer[9:12]
         self.statuses[status.decode()] += 1
         if status not in (b"200", b"204"):
@@ -86,7 +86,7 @@ class Run:
             self.times.append(now - sent)
 
     def seen(self) -> bytes:
-        """Return what was seen, as JSON."""
+        """Return the counts as JSON."""
         times = sorted(self.times)
         return orjson.dumps(
             {
@@ -101,7 +101,7 @@ class Run:
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection; `ended` is done once its last request is answered."""
+    """One keep-alive connection; `ended` is set when its last request is answered."""
 
     def __init__(self, run: Run) -> None:
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -114,7 +114,7 @@ class Connection(asyncio.Protocol):
         self._send()
 
     def data_received(self, data: bytes) -> None:
-        """Send the next request once the answer is whole."""
+        """Send the next request after a complete response."""
         self._received += data
         if not _is_whole(self._received):
             return
@@ -127,7 +127,7 @@ class Connection(asyncio.Protocol):
             self.ended.set_result(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the run when the server broke the connection off."""
+        """Fail the run when the server closed the connection."""
         if not self.ended.done():
             self.ended.set_exception(exc or ConnectionError("The server closed a connection."))
 

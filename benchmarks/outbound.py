@@ -1,7 +1,7 @@
-"""CPU time of one webhook post over TLS: the client of the service against aiohttp, round by round in one process.
+"""CPU time of one webhook post over TLS: the service's client compared with aiohttp, in turns in one process.
 
-Run by itself: `.venv/bin/python -m benchmarks.outbound`. The subscriber is a process of its own on loopback; only the
-CPU time of this process counts. `kept` reuses connections, `new` makes one for every post.
+Run by itself: `.venv/bin/python -m benchmarks.outbound`. The subscriber is a separate process on loopback; only the
+CPU time of this process counts. `kept` reuses connections, `new` opens one for each post.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ Post = Callable[[], Awaitable[object]]
 
 
 class Subscriber(asyncio.Protocol):
-    """Answers each request; closes the connection after it where asked for `/new`."""
+    """Answers each request; closes the connection after a request for `/new`."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport."""
+        """Store the transport."""
         self._transport = cast(asyncio.Transport, transport)
         self._read = b""
 
     def data_received(self, data: bytes) -> None:
-        """Answer once the request is read."""
+        """Answer a complete request."""
         self._read += data
         if self._read.endswith(BODY):
             closes = b"connection: close\r\n" if self._read.startswith(b"POST /new") else b""
@@ -83,7 +83,7 @@ def serve(file: Path, told: Connection) -> None:
 
 
 async def measure(post: Post, posts: int) -> float:
-    """Return the CPU time of a post, in microseconds, with `POSTING` of them under way."""
+    """Return the CPU time of a post in microseconds, with `POSTING` posts in flight."""
     left = iter(range(posts))
 
     async def go() -> None:

@@ -1,7 +1,7 @@
-"""Receipts over HTTP on 32 connections, by turns with sends: the reports that are applied against the sends accepted.
+"""Receipts over HTTP on 32 connections, compared with sends in turns: applied receipts per accepted send.
 
-Each text is reported as sent, then as delivered or failed; no report comes twice. No worker runs. The processor time of
-a report is that of the web process and of all processes of PostgreSQL.
+Each message is reported as sent, then as delivered or failed; no receipt is repeated. No worker runs. The CPU time of a
+receipt is that of the web process and of all processes of PostgreSQL.
 """
 
 import time
@@ -24,7 +24,7 @@ from benchmarks.harness import Process, Stage
 SECONDS = 2.0
 TEXTS = 12_000
 AT_ONCE = 64
-"""How many texts are reported as sent before the first of them is reported as delivered."""
+"""The number of messages that are reported as sent before the first is reported as delivered."""
 
 ADD_SENT = """
 INSERT INTO messages (account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
@@ -46,7 +46,7 @@ COUNT_APPLIED = "SELECT count(*) FROM receipts"
 
 @dataclass(slots=True)
 class Figures:
-    """The results of the rounds: requests per second, and microseconds of processor time for one."""
+    """The results of the rounds: requests per second, and the CPU time of a request in microseconds."""
 
     rates: list[float] = field(default_factory=list[float])
     cpu: list[float] = field(default_factory=list[float])
@@ -54,7 +54,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The product's web process, and the reports and sends that it is given."""
+    """The product's web process, and the receipts and sends for it."""
 
     stage: Stage
     settings: Settings
@@ -62,7 +62,7 @@ class Course:
     connection: asyncpg.Connection
 
     async def report(self, final: ReceiptStatus, into: Figures) -> None:
-        """Report on texts for some seconds; every report that was answered has to be applied."""
+        """Post receipts for some seconds; fail unless every answered receipt was applied."""
         before: int = await self.connection.fetchval(COUNT_APPLIED) or 0
         requests = await self._reports(final)
         answered = self._measure(requests, into)
@@ -70,7 +70,7 @@ class Course:
         assert await self.connection.fetchval(COUNT_APPLIED) == before + answered
 
     def send(self, requests: Sequence[bytes], into: Figures) -> None:
-        """Send texts for as long."""
+        """Send messages for the same time."""
         self._measure(requests, into)
 
     def _measure(self, requests: Sequence[bytes], into: Figures) -> int:
@@ -94,7 +94,7 @@ class Course:
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Report texts of many accounts as delivered, then texts of one as failed, which its balance is refunded for."""
+    """Report messages of many accounts as delivered, then messages of one account as failed and refunded."""
     kinds = [(100, ReceiptStatus.delivered, Bar(0.5)), (1, ReceiptStatus.failed, None)]
     return [row for count, final, bar in kinds for row in await _compare(on, rounds, count, final, bar)]
 

@@ -1,7 +1,7 @@
-"""Sends over HTTP on 32 connections: the product's web process against one statement behind raw ASGI.
+"""Sends over HTTP on 32 connections: the product's web process compared with one statement behind raw ASGI.
 
-The recipients are contacts with a conversation, which is the ordinary case. No worker runs: what is measured is the
-taking of a send. The load generator, both programs and PostgreSQL share the machine.
+The recipients are contacts with a conversation, which is the usual case. No worker runs: only the acceptance of sends
+is measured. The load generator, both programs and PostgreSQL share the machine.
 """
 
 import random
@@ -22,7 +22,7 @@ SECONDS = 2.0
 TEXT = "Your appointment is confirmed for Tuesday at 9:30. Reply C to change it."
 PHONES = [f"+1212556{number:04}" for number in range(2000)]
 BARS = {100: Bar(0.5), 1: Bar(1.3)}
-"""The least ratio, by the number of accounts that the sends are spread over."""
+"""The minimum ratio, by the number of sending accounts."""
 
 ADD_PEOPLE = """
 WITH added AS (
@@ -53,14 +53,14 @@ class Rounds:
         return Series(self.name, [result.rate for result in self.results])
 
     def tail(self, title: str, bar: Bar | None = None) -> Comparison:
-        """Compare the slowest of a hundred with the one in the middle."""
+        """Compare the 99th percentile of the latency with the median."""
         slow = Series("p99", [result.p99 for result in self.results])
         usual = Series("p50", [result.p50 for result in self.results])
         return Comparison(f"{title}: tail of {self.name}", "ms", slow, usual, bar)
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Measure with many accounts, and with one whose balance every send wants."""
+    """Measure with many accounts, and with one account whose balance every send debits."""
     async with on.database("send") as settings:
         crowds = {count: await open_crowd(settings, count) for count in BARS}
         taken = {count: (Rounds("product"), Rounds("floor")) for count in BARS}
@@ -83,7 +83,7 @@ def _compare(count: int, product: Rounds, floor: Rounds) -> list[Comparison]:
 
 
 async def open_crowd(settings: Settings, count: int) -> list[bytes]:
-    """Open accounts and return a send to every phone; which account knows a phone is settled here."""
+    """Open accounts; return a send for each phone, with the account that has the phone as a contact."""
     opened = await accounts.open_accounts(settings, count)
     connection = await asyncpg.connect(settings.database_url)
     requests: list[bytes] = []
@@ -98,6 +98,6 @@ async def open_crowd(settings: Settings, count: int) -> list[bytes]:
 
 
 def _request(account: Opened, phone: str) -> bytes:
-    """Return a send for both programs: the floor reads no key, the product passes over the account."""
+    """Return a send for both programs: the baseline ignores the key, the product ignores the account."""
     body = orjson.dumps({"to": phone, "message": TEXT, "consent_attested": True})
     return load.post("/sms/send", {"X-API-Key": account.key, "X-Account-Id": str(account.id)}, body)

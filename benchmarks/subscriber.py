@@ -1,8 +1,8 @@
-"""A subscriber that costs as little as one can: it notes when a body came, and answers 200.
+"""A minimal subscriber: it records the time of each body, and answers 200.
 
-What is posted to `/dead` is never answered; `GET /relieve` ends its connections. `GET /` tells what has come since it
-was last asked: the time of each body, by its `new_stage`, which is how the programs number their events.
-`PORT=... python -m benchmarks.subscriber`.
+Posts to `/dead` are never answered; `GET /relieve` closes their connections. `GET /` returns the bodies since the last
+such request: the time of each, by its `new_stage`, which numbers the events. `PORT=... python -m
+benchmarks.subscriber`.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Connection(asyncio.Protocol):
         self.received = b""
 
     def data_received(self, data: bytes) -> None:
-        """Answer, once the request is whole."""
+        """Answer a complete request."""
         self.received += data
         end = self.received.find(b"\r\n\r\n")
         length = _length(self.received, 0, end + 2) if end > 0 else None

@@ -1,7 +1,7 @@
-"""Delivering webhooks: one worker's whole way from the table of events to a subscriber in a process of its own.
+"""Delivery of webhooks: one worker, from the table of events to a subscriber in a separate process.
 
-The rate stands against an aiohttp client that posts bodies signed beforehand and writes nothing down; the delay of
-single events against the goal, and beside an endpoint that never answers while 10,000 events wait for it.
+The rate is compared with an aiohttp client that posts bodies signed beforehand and records nothing; the delay of single
+events with its goal, and with the delay while 10,000 events wait for an endpoint that never answers.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ JOIN webhook_subscriptions s ON s.id = subscription_id ORDER BY d.id DESC LIMIT 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One request of the floor."""
+    """One request of the baseline."""
 
     url: str
     headers: Mapping[str, str]
@@ -63,7 +63,7 @@ class Post:
 
 @dataclass(slots=True)
 class Course:
-    """A worker, a subscriber, and the accounts whose events go from one to the other."""
+    """A worker, a subscriber, and the accounts whose events the worker delivers."""
 
     services: Services
     subscriber: str
@@ -72,7 +72,7 @@ class Course:
     numbers: Callable[[], int] = field(default_factory=lambda: count().__next__)
 
     async def deliver(self) -> float:
-        """Return the deliveries per second from a table full of events to the subscriber."""
+        """Return the deliveries per second from a full table of events to the subscriber."""
         await self._settle()
         await self._ask()
         await self.services.database.pool.execute(ADD_EVENTS, self.account_ids, EVENT, EVENTS)
@@ -87,7 +87,7 @@ class Course:
         return EVENTS / taken
 
     async def post(self) -> float:
-        """Return the posts per second of the floor: the same bodies, signed beforehand."""
+        """Return the posts per second of the baseline: the same bodies, signed beforehand."""
         rows = await self.services.database.pool.fetch(FIND_BODIES, EVENTS)
         left = iter([self._sign(row) for row in rows])
 
@@ -101,7 +101,7 @@ class Course:
         return EVENTS / (time.perf_counter() - begun)
 
     async def delays(self) -> list[float]:
-        """Return how long after their commits events arrive, in ms, under light load."""
+        """Return the times from commit to arrival of events, in ms, under light load."""
         await self._settle()
         await self._ask()
         committed: dict[str, float] = {}
@@ -116,14 +116,14 @@ class Course:
         return [1000 * (came[number] - at) for number, at in committed.items()]
 
     async def burden(self, account_id: int) -> None:
-        """Have an endpoint that never answers, and 10,000 events wait for it."""
+        """Subscribe an endpoint that never answers, and add 10,000 events for it."""
         await self._subscribe(account_id, "/dead")
         await self.services.database.pool.execute(ADD_EVENTS, [account_id], EVENT, EVENTS)
         self.services.notify("events")
         await self._settle()
 
     async def relieve(self, account_id: int) -> None:
-        """Remove that endpoint, what waits for it, and what hangs there."""
+        """Remove that endpoint, its pending deliveries and its open connections."""
         pool = self.services.database.pool
         await pool.execute("UPDATE webhook_subscriptions SET status = 'removed' WHERE account_id = $1", account_id)
         await pool.execute("DELETE FROM webhook_deliveries WHERE account_id = $1", account_id)
@@ -150,7 +150,7 @@ class Course:
         return open_unit(self.services.database.sessions, actor, self.services.clock, self.services.notify)
 
     async def _settle(self) -> None:
-        while await self.services.database.pool.fetchval(COUNT_OPEN):  # noqa: ASYNC110 - others do what is awaited
+        while await self.services.database.pool.fetchval(COUNT_OPEN):  # noqa: ASYNC110 - other processes do the work
             await asyncio.sleep(0.02)
 
     async def _ask(self) -> dict[str, float]:
@@ -172,7 +172,7 @@ class Course:
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Measure the rate and the delay in turns with what they are held against."""
+    """Measure the rate and the delay, in turns with their baselines."""
     async with on.database("webhooks") as settings:
         with harness.floor("benchmarks.subscriber", settings) as subscriber:
             async with _course(settings, subscriber) as course:
@@ -197,7 +197,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
 
 
 async def _side_by_side(course: Course, dead: int) -> tuple[float, float]:
-    """Return the 95th percentiles without a dead endpoint, measured before and after, and beside one."""
+    """Return the 95th percentiles of delays without a dead endpoint, before and after, and with one."""
     before = await course.delays()
     await course.burden(dead)
     burdened = await course.delays() + await course.delays()

@@ -1,4 +1,4 @@
-"""Bounds on asynchronous tests and fixtures, so that a run ends whatever waits for ever."""
+"""Timeouts of asynchronous tests and fixtures, so that a run always ends."""
 
 import asyncio
 import signal
@@ -20,13 +20,13 @@ LIMIT = pytest.StashKey[float]()
 
 
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
-    """Note the limit of a test; pytest-timeout sets its timer itself."""
+    """Store the timeout of a test; pytest-timeout sets its own timer."""
     item.stash[LIMIT] = settings.timeout - EARLIER_SECONDS
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """Bound a coroutine test, and the coroutine inside a property."""
+    """Set the timeout of a coroutine test, and of the coroutine of a property."""
     limit, plain = pyfuncitem.stash.get(LIMIT, None), pyfuncitem.obj
     property = getattr(plain, "hypothesis", None)
     if property and iscoroutinefunction(property.inner_test):
@@ -38,7 +38,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
-    """Bound the set-up and the teardown of an asynchronous fixture."""
+    """Set the timeout of the set-up and the teardown of an asynchronous fixture."""
     limit, plain = request.node.stash.get(LIMIT, 60 - EARLIER_SECONDS), fixturedef.func
     if isasyncgenfunction(plain):
         fixturedef.func = _bounded_generator(plain, limit)
@@ -76,7 +76,7 @@ def _bounded_generator(function: Callable[..., Any], limit: float | None) -> Cal
 
 
 def _bounded_test(function: Callable[..., Any], limit: float | None) -> Callable[..., Any]:
-    """Bound a test; put back what it changed on the event loop, and end the tasks that it left."""
+    """Set the timeout of a test; restore the event loop's settings, and end the tasks that the test left."""
     bounded = _bounded(function, limit)
 
     @wraps(function)
@@ -106,7 +106,7 @@ def _explained(function: Callable[..., Any], limit: float | None) -> Iterator[No
     try:
         yield
     except TimeoutError as error:
-        if signal.getitimer(signal.ITIMER_REAL)[0]:  # pytest-timeout must not interrupt the report of this
+        if signal.getitimer(signal.ITIMER_REAL)[0]:  # pytest-timeout must not interrupt this report
             signal.setitimer(signal.ITIMER_REAL, REPORT_SECONDS)
         error.add_note(f"{function.__name__} has a limit of {limit} s; the traceback shows where it waited.")
         raise

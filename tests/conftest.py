@@ -1,4 +1,4 @@
-"""One PostgreSQL and one Valkey for the whole run; a database of its own for each test process, empty for each test."""
+"""One PostgreSQL and one Valkey for the whole run; one database for each test process, emptied for each test."""
 
 import asyncio
 import logging
@@ -56,17 +56,17 @@ PROCESSES = (
     "jobs/test_worker",
     "oauth/test_oauth_reference_clients",
 )
-"""Tests that start programs, which takes long on a busy machine, as properties do."""
+"""Tests that start programs. Like properties they are slow on a busy machine."""
 
 MACHINES = ("domain/accounts/test_credentials_machine", "domain/billing/test_money_machine")
-"""Properties of many steps, which hypothesis does not mark as such."""
+"""Property tests of many steps, which hypothesis does not mark."""
 
 LONG_SECONDS = 180
 WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
-"""Tests that wait more than they work."""
+"""Tests that mostly wait."""
 
-# No test depends on speed; and what runs unattended tries the same examples every time.
-for name, examples in (("house", 40), ("deep", 1_000)):
+# No test depends on speed, and runs in CI use the same examples every time.
+for name, examples in (("default", 40), ("deep", 1_000)):
     hypothesis.settings.register_profile(
         name,
         max_examples=examples,
@@ -75,12 +75,12 @@ for name, examples in (("house", 40), ("deep", 1_000)):
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
         print_blob=True,
     )
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that wait for others, so that they wait while other test processes work."""
+    """Run the tests that mostly wait first, so that they wait while other test processes work."""
     for item in items:
         if _place(item).startswith((*PROCESSES, *MACHINES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
@@ -92,12 +92,12 @@ def _place(item: pytest.Item) -> str:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of cycles pass over what loading has made."""
+    """Exclude the objects made during loading from garbage collection."""
     gc.settle()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Log as the service does; where several processes test, start their servers in the one that has them do it."""
+    """Log as the service does; start the servers in the controlling process of several test processes."""
     gc.pause()
     logs.configure("json", "warning")
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
@@ -120,12 +120,12 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def logging_restored() -> Iterator[None]:
-    """Put logging back as it was, whatever a test has configured."""
+    """Restore the configuration of logging after a test."""
     root, configuration = logging.getLogger(), structlog.get_config()
     handlers, level = root.handlers[:], root.level
     yield
     root.handlers[:] = handlers
-    if root.level != level:  # to set it costs as much as a small test
+    if root.level != level:  # setting it costs as much as a small test
         root.setLevel(level)
     structlog.configure(**configuration)
     structlog.contextvars.clear_contextvars()
@@ -133,13 +133,13 @@ def logging_restored() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> None:
-    """Hash passwords cheaply: tests open many accounts."""
+    """Use a cheap password hash, because tests open many accounts."""
     passwords.PASSWORDS = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def certificates_read_once() -> Iterator[None]:
-    """Share one TLS context among the clients of the tests: to read all root certificates takes 70 ms."""
+    """Share one TLS context among the clients of the tests, because reading the root certificates takes 70 ms."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
         yield
@@ -147,7 +147,7 @@ def certificates_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def signing_keys_made_once() -> Iterator[None]:
-    """Hand out the same few RSA keys again and again: to make one takes 80 ms, to read one 55 ms."""
+    """Reuse a few RSA keys, because generating one takes 80 ms and loading one 55 ms."""
     made = cycle([cache(partial(generate_private_key, 65537, signing.BITS)) for _ in range(8)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signing, "generate_private_key", lambda *_: next(made)())
@@ -157,12 +157,12 @@ def signing_keys_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def statements_compiled_once() -> Iterator[None]:
-    """Share what SQLAlchemy has compiled: each test opens an engine of its own, and would compile it all again."""
+    """Share SQLAlchemy's compiled statements, because the engine of each test would compile them again."""
     shared: list[tuple[Any, Any]] = []
 
     def create(*args: Any, **options: Any) -> AsyncEngine:
         created = create_async_engine(*args, **options)
-        if "json_serializer" in options:  # it is made by `connect`, always with the same options
+        if "json_serializer" in options:  # `connect` creates it, always with the same options
             plain: Any = created.sync_engine
             shared.append((plain.dialect, plain._compiled_cache))
             plain.dialect, plain._compiled_cache = shared[0]
@@ -176,27 +176,27 @@ def statements_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def worker_number(request: pytest.FixtureRequest) -> int:
-    """Tell the test processes apart: 0 for the only one, else from 1."""
+    """Return the number of the test process: 0 for the only one, otherwise from 1."""
     name = getattr(request.config, "workerinput", {}).get("workerid", "gw-1")
     return int(name.removeprefix("gw")) + 1
 
 
 @pytest.fixture(scope="session")
 def servers(pytestconfig: pytest.Config) -> None:
-    """Start the servers, unless they run for several test processes."""
+    """Start the servers, unless the controlling process has started them."""
     if "TEST_DATABASE_URL" not in os.environ:
         _start_servers(pytestconfig)
 
 
 @pytest.fixture(scope="session")
 def database_url(servers: None, worker_number: int) -> str:
-    """Return the address of a database with every table."""
+    """Return the URL of a database with every table."""
     return asyncio.run(_copy_database(f"test_{worker_number}_{os.getpid()}"))
 
 
 @pytest.fixture(scope="session")
 def kept_database_url(servers: None, worker_number: int) -> str:
-    """Return the address of another one, which keeps its rows for the tests of a module."""
+    """Return the URL of another database, whose rows are shared by the tests of a module."""
     return asyncio.run(_copy_database(f"kept_{worker_number}_{os.getpid()}"))
 
 
@@ -214,13 +214,13 @@ async def _copy_database(name: str) -> str:
 
 @pytest.fixture(scope="session")
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder that services keep files in."""
+    """Return the folder for files of the services."""
     return tmp_path_factory.mktemp("data")
 
 
 @pytest.fixture
 def settings(database_url: str, worker_number: int, data_folder: Path) -> Settings:
-    """Return settings under which everything is quick."""
+    """Return settings with short times."""
     return _quick_settings(database_url, worker_number, data_folder).model_copy()
 
 
@@ -245,14 +245,14 @@ def _quick_settings(database_url: str, worker_number: int, data_folder: Path) ->
 
 @pytest.fixture(scope="session")
 async def shared(anyio_backend: str) -> AsyncGenerator[Shared]:
-    """Give the services and applications that are kept until the last test."""
+    """Provide the services and applications that all tests of the process share."""
     async with AsyncExitStack() as stack:
         yield Shared(stack)
 
 
 @pytest.fixture
 async def services(shared: Shared, settings: Settings) -> AsyncGenerator[Services]:
-    """Give the services on an empty database. Tests share them: one that closes or breaks a part opens its own."""
+    """Provide the services on an empty database. Tests share them: one that closes or breaks a part opens its own."""
     services = await shared.services(settings)
     yield services
     await shared.clear(services)
@@ -262,7 +262,7 @@ async def services(shared: Shared, settings: Settings) -> AsyncGenerator[Service
 async def kept(
     shared: Shared, kept_database_url: str, worker_number: int, data_folder: Path
 ) -> AsyncGenerator[Services]:
-    """Give services on a database that is emptied after the module: for tests that read and change nothing."""
+    """Provide services on a database that is emptied after the module, for tests that only read."""
     services = await shared.services(_quick_settings(kept_database_url, worker_number, data_folder))
     yield services
     await shared.clear(services)
@@ -270,7 +270,7 @@ async def kept(
 
 @pytest.fixture
 def new_account(services: Services) -> Callable[..., Any]:
-    """Give a function that opens accounts."""
+    """Provide a function that opens accounts."""
     return opener(services)
 
 
@@ -288,25 +288,25 @@ def opener(services: Services) -> Callable[..., Any]:
 
 @pytest.fixture
 async def account(new_account: Callable[..., Any]) -> Opened:
-    """Give an account with 1,000 credits and a sandbox number."""
+    """Provide an account with 1,000 credits and a sandbox number."""
     return await new_account()
 
 
 @pytest.fixture
 async def unit(services: Services, account: Opened) -> AsyncGenerator[UnitOfWork]:
-    """Give a unit of the account's, committed at the end."""
+    """Provide a unit of work of the account, committed at the end."""
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
         yield unit
 
 
 def unit_of(services: Services, actor: Actor) -> Any:
-    """Open a unit of an actor's."""
+    """Open a unit of work of an actor."""
     return open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 @pytest.fixture
 async def http(shared: Shared, services: Services) -> AsyncGenerator[httpx2.AsyncClient]:
-    """Give a client of the whole application that sends no key."""
+    """Provide a client of the whole application that sends no key."""
     transport = httpx2.ASGITransport(app=await shared.app(services), raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url=services.settings.public_url) as client:
         yield client
@@ -314,7 +314,7 @@ async def http(shared: Shared, services: Services) -> AsyncGenerator[httpx2.Asyn
 
 @pytest.fixture
 def api(http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
-    """Give a client that sends the account's key."""
+    """Provide a client that sends the account's key."""
     http.headers["Authorization"] = f"Bearer {account.svc_key}"
     return http
 
@@ -331,7 +331,7 @@ class InProcess(Poster):
 
 @pytest.fixture
 def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
-    """Give a function that does what workers do until nothing is due: hand over, reconcile, report, match."""
+    """Provide a function that runs jobs of messages until nothing is due: hand-off, queries, callbacks, matching."""
     handoff, drip = services.handoff, open_drip(services)
     secret = derive(services.settings, "sandbox")
     playback = Playback(services.database.pool, InProcess(http), services.settings.public_url, secret)

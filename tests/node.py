@@ -1,4 +1,4 @@
-"""Node, as it comes with the development packages, and what is installed for it."""
+"""Node from the development packages, and npm packages for it."""
 
 import fcntl
 import shutil
@@ -17,12 +17,12 @@ ONCE = "the first run on a machine needs the registry of npm. Connect, and run t
 
 
 def install(sources: Path) -> Path:
-    """Install the packages of a folder where they are not installed as its lock has them; return where they are."""
+    """Install the packages of a folder unless they match its lock; return their folder."""
     folder = BUILD / sources.name
     stamp, lock = folder / "installed.json", (sources / "package-lock.json").read_text()
     BUILD.mkdir(exist_ok=True)
     with folder.with_suffix(".lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)  # test processes run side by side
+        fcntl.flock(turn, fcntl.LOCK_EX)  # several test processes may install
         if not stamp.exists() or stamp.read_text() != lock:
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(sources, folder)
@@ -32,7 +32,7 @@ def install(sources: Path) -> Path:
 
 
 def _download(folder: Path) -> None:
-    """Install what the lock of a folder names: from npm's own cache of this machine, or else from the registry."""
+    """Install the packages of a folder's lock, from npm's local cache or else from the registry."""
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--prefer-offline"]
     try:
         done = subprocess.run(

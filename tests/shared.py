@@ -1,4 +1,4 @@
-"""Services and applications that the tests of a process share, and what is emptied between two tests."""
+"""Services and applications that the tests of a process share, and the clearing between tests."""
 
 import asyncio
 import shutil
@@ -20,7 +20,7 @@ from tests.waiting import within
 
 
 class Shared:
-    """Opens services and their application once for each settings that tests ask for; `stack` closes them."""
+    """Opens services and their application once for each settings object; `stack` closes them."""
 
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
@@ -30,7 +30,7 @@ class Shared:
         self._apps: dict[int, Any] = {}
 
     async def services(self, settings: Settings) -> Services:
-        """Return the services on some settings."""
+        """Return the services for settings."""
         for services in self._services:
             if services.settings == settings:
                 return services
@@ -38,7 +38,7 @@ class Shared:
         return self._services[-1]
 
     async def app(self, services: Services) -> Any:
-        """Return the application on services of this class, which is running."""
+        """Return the running application of services of this class."""
         if id(services) not in self._apps:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(main, "open_services", lambda _: nullcontext(services))
@@ -47,7 +47,7 @@ class Shared:
         return self._apps[id(services)]
 
     async def clear(self, services: Services) -> None:
-        """Empty everything that a test may have written to: tables, Valkey, mail, and what processes remember."""
+        """Empty everything that a test may have written: tables, Valkey, mail and in-process caches."""
         await services.acceptor.close()
         await services.authentication.close()
         await empty(await self._emptier(services.settings.database_url or ""))
@@ -58,7 +58,7 @@ class Shared:
             each.limits.rates._held.clear()
 
     async def _emptier(self, database_url: str) -> asyncpg.Connection:
-        """Return a connection that checks no foreign keys: whatever is referred to goes as well."""
+        """Return a connection without foreign key checks, because all tables are emptied."""
         known = self._emptying.get(database_url)
         if known is None or known.is_closed():
             options = {"session_replication_role": "replica", "lock_timeout": "10s"}
@@ -89,7 +89,7 @@ async def running(app: Any) -> AsyncGenerator[Any]:
 
 
 async def empty(connection: asyncpg.Connection) -> None:
-    """Empty every table; fail where a test left a transaction open, and say which."""
+    """Empty every table; fail if a test left a transaction open, with its query."""
     try:
         await connection.execute(EMPTY)
     except asyncpg.LockNotAvailableError:
@@ -110,7 +110,8 @@ CREATE OR REPLACE FUNCTION empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BE
   {" ".join(f"DELETE FROM {table};" for table in reversed(TABLES))}
 END $$
 """
-"""Makes what empties every table, children first: its plans are kept, so it takes a third of the time of a `DO` block,
-and TRUNCATE fifty times as long where there is little in the tables."""
+"""Creates a function that empties every table, children first. Its plans are cached, so it takes a third of the time of
+a `DO` block; TRUNCATE takes fifty times as long for tables with few rows.
+"""
 
 EMPTY = "SELECT empty_tables()"

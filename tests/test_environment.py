@@ -1,4 +1,4 @@
-"""Development is said and never inferred; neither environment starts with settings that would leave it open."""
+"""The environment is set explicitly, and neither environment starts with insecure settings."""
 
 import os
 from pathlib import Path

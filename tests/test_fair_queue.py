@@ -1,4 +1,4 @@
-"""Places are lent in turns: no account holds all of them, and what waits in vain takes none."""
+"""Slots are lent in turns: no account holds all of them, and a timed-out wait holds none."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def settle() -> None:
-    """Let every task that can go on do so."""
+    """Run every task that is ready."""
     for _ in range(10):
         await asyncio.sleep(0)
 

@@ -167,7 +167,7 @@ def test_the_page_on_operating_names_every_figure() -> None:
 
 
 def _written(default: Any) -> str:
-    """Return a default as it is written in the environment."""
+    """Return a default in the form of the environment."""
     if isinstance(default, tuple):
         return ",".join(map(_written, default)) or "none"
     if default is None:

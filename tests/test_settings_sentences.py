@@ -1,4 +1,4 @@
-"""Every setting refuses bad values in a sentence of ours: its name, the value unless secret, and what is allowed."""
+"""Every setting refuses a bad value with a sentence: its name, the value unless secret, and the allowed values."""
 
 import os
 import re
@@ -30,7 +30,7 @@ GOOD = {
 
 
 def wrong_part(field: str, value: str) -> str:
-    """Return what a sentence repeats: of a list, the first of its parts that is wrong."""
+    """Return the part of a value that the sentence repeats: in a list, the first wrong item."""
     return value.partition(",")[0].strip() if field in LISTS else value
 
 
@@ -48,7 +48,7 @@ def test_a_bad_value_is_refused_in_a_sentence_of_ours(
 
 
 def complaint(monkeypatch: pytest.MonkeyPatch, field: str, value: str) -> str:
-    """Return what is said of a value; "" where it is taken."""
+    """Return the error of a value; "" for a valid one."""
     monkeypatch.setattr(os, "environ", {settings.names()[field]: value})
     try:
         settings.load()
@@ -58,7 +58,7 @@ def complaint(monkeypatch: pytest.MonkeyPatch, field: str, value: str) -> str:
 
 
 def sentence(field: str, value: str) -> str:
-    """Return what must be said of a bad value."""
+    """Return the expected error of a bad value."""
     shown = "what it is" if field in SECRET else repr(wrong_part(field, value))
     return f"{settings.names()[field]} cannot be {shown}: it must be {allowed(Settings.model_fields[field])}."
 

@@ -1,4 +1,4 @@
-"""Bounded waits, which say what they waited for when it does not come."""
+"""Waits with a timeout, whose errors name the condition."""
 
 import asyncio
 import inspect
@@ -15,7 +15,7 @@ EVERY_SECONDS = 0.01
 
 
 async def within(what: str, awaitable: Awaitable[T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Wait for something, and return its result; fail where it does not come."""
+    """Await a result and return it; fail after the timeout, with the name `what`."""
     scope = asyncio.timeout(seconds)
     try:
         async with scope:
@@ -27,7 +27,7 @@ async def within(what: str, awaitable: Awaitable[T], seconds: float = PATIENCE_S
 
 
 async def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS, every: float = EVERY_SECONDS) -> Any:
-    """Ask until the answer, which may have to be awaited, is true; return it."""
+    """Evaluate a condition, sync or async, until it is true; return its value."""
     deadline = time.monotonic() + seconds
     while not (answer := await _value(condition())):
         assert time.monotonic() < deadline, _late(_source(condition), seconds)
@@ -36,7 +36,7 @@ async def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS,
 
 
 def block_until(condition: Callable[[], T], seconds: float = PATIENCE_SECONDS, every: float = EVERY_SECONDS) -> T:
-    """Ask until the answer is true, and return it; the thread waits meanwhile."""
+    """Evaluate a condition until it is true, blocking the thread; return its value."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()):
         assert time.monotonic() < deadline, _late(_source(condition), seconds)
@@ -45,7 +45,7 @@ def block_until(condition: Callable[[], T], seconds: float = PATIENCE_SECONDS, e
 
 
 async def never() -> None:
-    """Wait to be cancelled, as a peer does that does not answer."""
+    """Wait for cancellation, like a peer that does not answer."""
     await asyncio.sleep(3600)
 
 
@@ -54,7 +54,7 @@ async def _value(answer: Any) -> Any:
 
 
 def _source(condition: Callable[[], Any]) -> str:
-    """Return the lines that a condition stands in."""
+    """Return the source lines of a condition."""
     try:
         return " ".join(inspect.getsource(condition).split())
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-"""Texts go out while workers are killed, connections lost and Valkey forgets; afterwards every text is counted."""
+"""Sends messages while workers are killed, connections lost and Valkey flushed; then checks every message."""
 
 import asyncio
 import random
@@ -31,7 +31,7 @@ AT_ONCE = 16
 SECRET = "a secret for storms, of 32 bytes"
 
 SCRIPTED = ["+15005550001", "+15005550103", "+15005550202", "+15005550203", "+15005550204", "+15005550301"]
-"""Numbers that refuse, fail, report in the wrong order or too often, or never answer; none is handed over twice."""
+"""Numbers that refuse, fail, report in the wrong order or repeatedly, or do not answer; none is handed over twice."""
 
 PACE = {
     "MESSAGING_HANDOFF_LEASE_SECONDS": 3,
@@ -48,12 +48,12 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> '{OWN}'
 """
 REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL"
-"""Spares the minute for which reports stay with the worker that died with them."""
+"""Avoids the minute for which a dead worker's claim of callbacks lasts."""
 
 
 @dataclass
 class Storm:
-    """A service with two workers, and an account on it that sends."""
+    """A service with two workers, and a sending account."""
 
     pool: Pool
     redis: Redis
@@ -67,7 +67,7 @@ class Storm:
     unavailable: int = 0
 
     async def send(self, count: int) -> None:
-        """Send texts, several at a time; one in twenty goes to a number that makes trouble."""
+        """Send messages concurrently; one in twenty goes to a number of the sandbox that fails."""
         left = iter(range(count))
 
         async def post() -> None:
@@ -80,12 +80,12 @@ class Storm:
         await asyncio.gather(*(post() for _ in range(AT_ONCE)))
 
     async def _post(self, body: dict[str, object]) -> int:
-        """Send a text as clients do: again, with the same key, while the service is not available."""
+        """Send a message as clients do: repeated with the same key while the service is unavailable."""
         key = {"Idempotency-Key": uuid4().hex}
 
         async def is_taken() -> int:
             answer = await self.api.post("/sms/send", json=body, headers=key)
-            if answer.status_code in (409, 503):  # an earlier attempt may be under way
+            if answer.status_code in (409, 503):  # an earlier attempt may be in progress
                 self.unavailable += 1
                 return 0
             return int(answer.json()["data"]["message_id"])
@@ -93,14 +93,14 @@ class Storm:
         return await until(is_taken, 60, every=0.05)
 
     async def cut(self, times: int, pause: float) -> float:
-        """End every connection of the service to the database, `pause` seconds apart in the mean; return when last."""
+        """End all database connections at random times, `pause` seconds apart on average; return the last time."""
         for _ in range(times):
             await asyncio.sleep(self.chance.uniform(0, 2 * pause))
             self.cuts += len(await self.pool.fetch(CUT))
         return time.monotonic()
 
     async def kill(self, times: int, pause: float) -> None:
-        """Kill a worker at random moments, `pause` seconds apart in the mean, and start another at once."""
+        """Kill a worker at random times, `pause` seconds apart on average, and start another at once."""
         for _ in range(times):
             await asyncio.sleep(self.chance.uniform(0, 2 * pause))
             victim = self.workers.pop(self.chance.randrange(len(self.workers)))
@@ -109,7 +109,7 @@ class Storm:
             self.killed += 1
 
     async def forget(self, count: int) -> float:
-        """Send texts and flush Valkey meanwhile; return the seconds until the last one was handed over."""
+        """Send messages and flush Valkey meanwhile; return the seconds until the last hand-off."""
         await self.settle(PENDING)
         await self.send(count)
         await self.redis.flushall()
@@ -118,7 +118,7 @@ class Storm:
         return time.monotonic() - begun
 
     async def settle(self, unsettled: str = UNSETTLED, seconds: float = 180) -> None:
-        """Wait until nothing is unsettled any more."""
+        """Wait until every message is settled."""
 
         async def is_settled() -> bool:
             return not await self.pool.fetchval(unsettled)
@@ -126,7 +126,7 @@ class Storm:
         await until(is_settled, seconds, every=0.05)
 
     async def check(self) -> None:
-        """Fail unless each text was handed over once, has come to an end, and was paid or refunded once."""
+        """Fail unless each message was handed over once, is final, and was debited or refunded once."""
         handed = await self.pool.fetch("SELECT reference, calls FROM sandbox_messages")
         statuses = await self.pool.fetch("SELECT id, status FROM messages WHERE direction = 'outbound'")
         assert len(self.ids) == len(set(self.ids))
@@ -138,7 +138,7 @@ class Storm:
 
 @asynccontextmanager
 async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
-    """Start databases, a web process and two workers of their own, and open an account."""
+    """Start separate databases, a web process and two workers, and open an account."""
     servers = Servers.start(folder / "databases", durable=False)
     with ExitStack() as stack:
         stack.callback(servers.stop)

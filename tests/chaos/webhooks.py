@@ -1,4 +1,4 @@
-"""Events are delivered to a subscriber that is not well while workers are killed; afterwards each one is counted."""
+"""Delivers events to an unreliable subscriber while workers are killed; then checks each event."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ PACE = {
     "MESSAGING_WEBHOOK_BREAKER_SECONDS": "0.3",
 }
 HURRY = {"MESSAGING_WEBHOOK_TIMEOUT_SECONDS": 2, "MESSAGING_WEBHOOK_LEASE_SECONDS": 2}
-"""So that what is not answered is soon tried again, and what a dead worker held is soon taken up."""
+"""Short times for retries and leases."""
 UNSETTLED = """
 SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending')
   + (SELECT count(*) FROM outbox)
@@ -57,7 +57,7 @@ class Subscriber:
     seen: set[str] = field(default_factory=set[str])
 
     async def __call__(self, post: Post) -> web.Response:
-        """Verify a post; then answer, or not."""
+        """Verify a post; then answer, fail or leave it unanswered."""
         body = Webhook(self.secrets[post.path]).verify(post.raw, post.headers)
         if post.id not in self.seen:
             self.seen.add(post.id)
@@ -87,7 +87,7 @@ class Weather:
     told: int = 0
 
     async def tell(self, count: int, rate: float) -> None:
-        """Tell events of contacts of all accounts, `rate` of them a second."""
+        """Record events of contacts of all accounts, `rate` of them a second."""
         begun, first = time.monotonic(), self.told
         for number in range(first, first + count):
             contact_id = number // ACCOUNTS % CONTACTS
@@ -99,9 +99,9 @@ class Weather:
             await asyncio.sleep(begun + (number - first) / rate - time.monotonic())
 
     async def kill(self, times: int, pause: float) -> None:
-        """Kill a worker at random moments, `pause` seconds apart in the mean, and start another at once.
+        """Kill a worker at random times, `pause` seconds apart on average, and start another at once.
 
-        All are at work when one is killed: to kill what has not begun proves nothing.
+        A worker is killed only while all are working, because killing an idle one proves nothing.
         """
         for _ in range(times):
             await asyncio.sleep(self.chance.uniform(0.5 * pause, 1.5 * pause))
@@ -112,7 +112,7 @@ class Weather:
             self.killed += 1
 
     async def settle(self, seconds: float = 120) -> float:
-        """Wait until nothing is on its way any more; return how long it took."""
+        """Wait until every delivery is final; return the duration."""
         begun = time.monotonic()
 
         async def is_settled() -> bool:
@@ -136,7 +136,7 @@ class Weather:
 
 @asynccontextmanager
 async def weather(folder: Path, seed: int, *, calm: bool = False) -> AsyncGenerator[Weather]:
-    """Start databases and workers of their own, and open accounts whose subscribers are not well, unless it is calm."""
+    """Start separate databases and workers, and open accounts with unreliable subscribers, unless `calm`."""
     chance = random.Random(seed)
     servers = Servers.start(folder / "databases", durable=False)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The command line, run within the test's process, on the test's databases."""
+"""The command line, run in the test process, on the test's databases."""
 
 import asyncio
 import sys
@@ -32,10 +32,10 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Give a function that runs `messaging …` in an empty folder and environment."""
+    """Provide a function that runs `messaging …` in an empty folder and environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(gc, "pause", lambda: None)  # this process goes on afterwards
+    monkeypatch.setattr(gc, "pause", lambda: None)  # this process continues
     for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
         monkeypatch.delenv(name, raising=False)
 
@@ -48,7 +48,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
                 main()
         code = ended.value.code
         written = capsys.readouterr()
-        if isinstance(code, str):  # the interpreter writes it to standard error, and ends with 1
+        if isinstance(code, str):  # the interpreter prints it to standard error, and exits with 1
             return Done(1, written.out, f"{written.err}{code}\n")
         return Done(code or 0, written.out, written.err)
 
@@ -57,7 +57,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture
 def ask(settings: Settings) -> Iterator[Ask]:
-    """Give a function that asks the tables, which are emptied at the end."""
+    """Provide a function that queries the tables, which are emptied at the end."""
 
     async def fetch(sql: str) -> list[tuple[Any, ...]]:
         connection = await asyncpg.connect(settings.database_url)
@@ -72,7 +72,7 @@ def ask(settings: Settings) -> Iterator[Ask]:
 
 @pytest.fixture
 def messaging(run: Run, settings: Settings) -> Run:
-    """Give a function that runs a command on the tables of the test."""
+    """Provide a function that runs a command on the tables of the test."""
     addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url, "MESSAGING_SECRET_KEY": SECRET}
 
     def messaging(*arguments: object, **more: object) -> Done:

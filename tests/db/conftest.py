@@ -1,4 +1,4 @@
-"""A database without a table."""
+"""A database without tables."""
 
 from collections.abc import AsyncGenerator
 
@@ -9,7 +9,7 @@ from tests.db.databases import execute, named
 
 @pytest.fixture
 async def empty_url(database_url: str, worker_number: int) -> AsyncGenerator[str]:
-    """Give the address of a database without a table."""
+    """Return the URL of a database without tables."""
     name = f"migrated_{worker_number}"
     await execute(named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE template0")
     yield named(database_url, name)

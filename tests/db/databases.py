@@ -1,4 +1,4 @@
-"""Databases of a test's own."""
+"""Separate databases for a test."""
 
 import re
 
@@ -6,7 +6,7 @@ import asyncpg
 
 
 def named(url: str, name: str) -> str:
-    """Return the address of another database of the same server."""
+    """Return the URL of another database of the same server."""
     return re.sub(r"/\w+(?=\?)", f"/{name}", url, count=1)
 
 

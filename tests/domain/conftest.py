@@ -1,4 +1,4 @@
-"""Units of several accounts side by side, what was told in them, and a clock that is set by hand."""
+"""Units of work of several accounts, their recorded events, and a clock that tests set."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -16,7 +16,7 @@ from tests.conftest import unit_of
 from tests.factories.events import EVENTS
 
 UnitFor = Callable[[Opened], AbstractAsyncContextManager[UnitOfWork]]
-"""Opens a unit of an account's, committed at the end of its block."""
+"""Opens a unit of work of an account, committed at the end of its block."""
 
 Told = Callable[[], Awaitable[list[tuple[str, dict[str, Any]]]]]
 """Returns the names and payloads of all events that were committed, in order."""
@@ -26,7 +26,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class SetClock(Clock):
-    """A clock that stands where it was set."""
+    """A clock that returns the time to which it was set."""
 
     at: datetime = NOON
 
@@ -36,13 +36,13 @@ class SetClock(Clock):
 
 @pytest.fixture
 def unit_for(services: Services) -> UnitFor:
-    """Give a function that opens units."""
+    """Provide a function that opens units of work."""
     return lambda account: unit_of(services, Actor(account.account_id, frozenset(), "test"))
 
 
 @pytest.fixture
 def told(services: Services) -> Told:
-    """Give a function that reads the events."""
+    """Provide a function that reads the recorded events."""
 
     async def read() -> list[tuple[str, dict[str, Any]]]:
         rows = await EVENTS.read(services, "name", "payload")

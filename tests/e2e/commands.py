@@ -1,4 +1,4 @@
-"""Run `messaging …` as a process of its own, forked from one that has loaded the service already."""
+"""Run `messaging …` as a process, forked from one that has already loaded the service."""
 
 import multiprocessing
 import os

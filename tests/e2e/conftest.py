@@ -1,4 +1,4 @@
-"""One `messaging serve` for the tests of a process: on a data folder of its own, started as on the first day."""
+"""One `messaging serve` for the tests of a process, with a new data folder."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Start = Callable[..., Process]
 
 @dataclass
 class Served:
-    """A service on one machine, which can be stopped and started again on the same data."""
+    """A service on one machine, which can be restarted on the same data."""
 
     folder: Path
     port: int
@@ -42,7 +42,7 @@ class Served:
         await_ready(self.url, self.process)
 
     def ask(self, method: str, path: str, key: str, body: Any = None) -> Any:
-        """Return what an endpoint answers."""
+        """Return the response of an endpoint."""
         answer = httpx2.request(method, f"{self.url}{path}", headers={"X-API-Key": key}, json=body, timeout=30)
         return answer.json()
 

@@ -1,4 +1,4 @@
-"""Load the service; processes that are forked from this one then start at once."""
+"""Loads the service, so that processes forked from this one start quickly."""
 
 from importlib import import_module
 

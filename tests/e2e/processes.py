@@ -1,4 +1,4 @@
-"""The service as people run it: real processes, their output, their end."""
+"""The service as users run it: real processes, their output and their end."""
 
 import itertools
 import os
@@ -26,11 +26,11 @@ PATIENCE_SECONDS = 120
 
 
 _PORTS = itertools.count(10_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20_000)
-"""Below the ports that systems give to clients (32768, RFC 6335's 49152), and other ones in each test process."""
+"""Below the ephemeral ports of systems (32768, RFC 6335's 49152), and different in each test process."""
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on, and that no client or other test process takes before it is used."""
+    """Return a free port that no client or other test process uses before the caller."""
     return next(port for port in _PORTS if _is_free(port))
 
 
@@ -43,18 +43,18 @@ def _is_free(port: int) -> bool:
 
 
 def until(get: Callable[[], T], every: float = 0.05) -> T:
-    """Ask until the answer is true, and return it."""
+    """Evaluate a condition until it is true; return its value."""
     return block_until(get, PATIENCE_SECONDS, every)
 
 
 def environment(folder: Path, **settings: object) -> dict[str, str]:
-    """Return an environment with nothing of this process's but what finds programs."""
+    """Return an environment with only the variables that find programs."""
     plain = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
     return plain | {name: str(value) for name, value in settings.items()}
 
 
 class Process:
-    """A running `messaging …`; `output` is all it has written so far."""
+    """A running `messaging …`; `output` is its output so far."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
         self._log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
@@ -71,28 +71,28 @@ class Process:
         return self._process.is_alive()
 
     def family(self) -> list[psutil.Process]:
-        """Return the process and all it started."""
+        """Return the process and its descendants."""
         parent = psutil.Process(self.pid)
         return [parent, *parent.children(recursive=True)]
 
     def kill(self) -> None:
-        """End the process as the machine does when it runs out of memory."""
+        """Kill the process, as the system does when memory runs out."""
         self._process.kill()
         self._process.join()
 
     def stop(self) -> int:
-        """Ask the process to stop, and return its exit code."""
+        """Send SIGTERM to the process; return its exit code."""
         self._process.terminate()
         return self.wait()
 
     def wait(self) -> int:
-        """Wait for the process to end by itself, and return its exit code."""
+        """Wait for the process to end; return its exit code."""
         self._process.join(PATIENCE_SECONDS)
         assert self._process.exitcode is not None
         return self._process.exitcode
 
     def end(self) -> None:
-        """Clean up, however the test ended; what the process started ends with it."""
+        """Kill the process and its descendants."""
         self._process.terminate()
         self._process.join(15)
         if self.is_running():
@@ -101,7 +101,7 @@ class Process:
 
 @contextmanager
 def starting(folder: Path) -> Iterator[Callable[..., Process]]:
-    """Give a function that starts `messaging` in a folder; what still runs at the end is stopped."""
+    """Yield a function that starts `messaging` in a folder; at the end stop what still runs."""
     with ExitStack() as stack:
 
         def start(*arguments: str, **settings: object) -> Process:
@@ -113,7 +113,7 @@ def starting(folder: Path) -> Iterator[Callable[..., Process]]:
 
 
 def is_ready(url: str) -> bool:
-    """Return whether a service answers, and reaches its databases."""
+    """Return whether a service answers and reaches its databases."""
     try:
         return httpx2.get(f"{url}/readyz", timeout=5).status_code == 200
     except httpx2.TransportError:
@@ -121,7 +121,7 @@ def is_ready(url: str) -> bool:
 
 
 def await_ready(url: str, *processes: Process) -> None:
-    """Wait until a service is ready; fail at once, with what it wrote, when it ends instead."""
+    """Wait until a service is ready; fail with its output when it ends instead."""
 
     def ready() -> bool:
         answers = is_ready(url)
@@ -133,13 +133,13 @@ def await_ready(url: str, *processes: Process) -> None:
 
 
 def exports(output: str) -> dict[str, str]:
-    """Return what the lines `export NAME=value` say."""
+    """Return the variables of the lines `export NAME=value`."""
     return dict(re.findall(r"^ *export (\w+)=(\S+)$", output, re.M))
 
 
 @dataclass(frozen=True)
 class Example:
-    """A block of shell commands of a page, word for word, and the word behind `sh` in its first line."""
+    """A block of shell commands of a page, unchanged, and the word after `sh` in its first line."""
 
     mark: str
     commands: str
@@ -152,5 +152,5 @@ def examples(page: str) -> list[Example]:
 
 
 def sections(readme: str, heading: str) -> list[str]:
-    """Return the code blocks under a heading, word for word."""
+    """Return the code blocks under a heading, unchanged."""
     return [each.commands for each in examples(readme.split(f"## {heading}\n")[1].split("\n## ")[0])]

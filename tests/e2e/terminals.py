@@ -1,4 +1,4 @@
-"""Folders in which shells find `.venv/bin/messaging`: a program that has a loaded process fork the command."""
+"""Folders with a `.venv/bin/messaging` that forks the command from a process with the service loaded."""
 
 import marshal
 import os
@@ -24,7 +24,7 @@ with socket.socket(socket.AF_UNIX) as asked:
 
 @contextmanager
 def terminal(folder: Path) -> Iterator[None]:
-    """Make `.venv` in a folder, with a `messaging` that works until the end."""
+    """Create `.venv` in a folder, with a `messaging` that works until the end of the block."""
     programs, address = folder / ".venv" / "bin", str(folder / "commands")
     programs.mkdir(parents=True)
     for name in ("lib", "pyvenv.cfg"):
@@ -43,7 +43,7 @@ def terminal(folder: Path) -> Iterator[None]:
 
 
 def _answer(listening: socket.socket) -> None:
-    """Fork a process for each command that is asked for."""
+    """Fork a process for each requested command."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         asking, _ = listening.accept()
@@ -54,7 +54,7 @@ def _answer(listening: socket.socket) -> None:
 
 
 def _run(asking: socket.socket) -> None:
-    """Run a command with the files of the program that asks, and tell it the exit code."""
+    """Run a command with the file descriptors of the requesting program, and send it the exit code."""
     _, files, _, _ = socket.recv_fds(asking, 1, 3)
     arguments, folder, env = marshal.load(asking.makefile("rb"))
     for number, file in enumerate(files):

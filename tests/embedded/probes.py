@@ -1,4 +1,4 @@
-"""Questions to the embedded servers, and waiting for what they do."""
+"""Queries to the embedded servers, and waits for their processes."""
 
 import asyncio
 from pathlib import Path
@@ -11,7 +11,7 @@ PATIENCE_SECONDS = 20
 
 
 def ask(url: str, sql: str) -> Any:
-    """Return the one value that PostgreSQL answers with."""
+    """Return the single value of a query."""
 
     async def fetch() -> Any:
         connection = await asyncpg.connect(url)

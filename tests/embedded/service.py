@@ -11,7 +11,7 @@ from app.embedded.servers import Servers
 
 
 def say_ready() -> None:
-    """Say that all are started."""
+    """Report that all are started."""
     os.write(1, b"ready\n")
 
 

@@ -1,4 +1,4 @@
-"""Accounts, their users, keys and sessions, as tests find and set them up."""
+"""Reads and adds accounts, users, keys and sessions."""
 
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ WAITING_MAILS = Rows("waiting_mails")
 
 
 async def id_of_user(source: Source, **which: Any) -> int:
-    """Return the id of the only user there is, or of the only one like that."""
+    """Return the id of the only user, or of the only one with the given values."""
     return await USERS.where(**which).only(source, "id")
 
 
@@ -27,7 +27,7 @@ async def add_user(source: Source, account_id: int, email: str, role: str = "mem
 
 
 async def multiply_users(source: Source, total: int) -> None:
-    """Copy the only user until there are so many."""
+    """Copy the only user until there are `count`."""
     copied = (
         "INSERT INTO users (account_id, email, role)"
         " SELECT account_id, n || email, 'member' FROM users, generate_series(2, $1::int) n"
@@ -36,7 +36,7 @@ async def multiply_users(source: Source, total: int) -> None:
 
 
 async def multiply_keys(source: Source, total: int) -> None:
-    """Copy the oldest key until there are so many."""
+    """Copy the oldest key until there are `count`."""
     copied = (
         "INSERT INTO api_keys (account_id, name, prefix, last_four, hash, scopes, created_by)"
         " SELECT account_id, name, prefix, last_four, hash || n::text::bytea, scopes, created_by"
@@ -47,7 +47,7 @@ async def multiply_keys(source: Source, total: int) -> None:
 
 
 async def add_session(source: Source, account_id: int, user_id: int, hash: bytes, until: datetime) -> int:
-    """Open a session that ends at an instant, and return its id."""
+    """Open a session that ends at an instant; return its id."""
     return await SESSIONS.insert(
         source,
         account_id=account_id,
@@ -61,7 +61,7 @@ async def add_session(source: Source, account_id: int, user_id: int, hash: bytes
 
 
 async def add_sessions(source: Source, account_id: int, user_id: int, count: int, last_used_at: datetime) -> None:
-    """Open sessions; each was used a second before the one before it, and ends a day after `last_used_at`."""
+    """Open sessions, each last used a second before the previous one and ending a day after `last_used_at`."""
     added = (
         "INSERT INTO sessions (account_id, user_id, hash, address, user_agent, last_used_at, expires_at)"
         " SELECT $1, $2, n::text::bytea, '', n::text, $4::timestamptz - n * interval '1 second', $4 + interval '1 day'"

@@ -1,4 +1,4 @@
-"""Watched keywords, as tests make them."""
+"""Adds watched keywords."""
 
 from tests.factories.tables import Rows, Source
 

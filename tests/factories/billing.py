@@ -1,4 +1,4 @@
-"""The ledger and the balances, as tests read them."""
+"""Reads and checks the ledger and the balances."""
 
 from collections import Counter
 from datetime import datetime
@@ -17,12 +17,12 @@ async def balance_of(source: Source, account_id: int | None = None) -> int:
 
 
 async def entries(source: Source) -> list[tuple[str, int, int]]:
-    """Return what was debited and refunded for messages: the type, the amount and the balance it left."""
+    """Return the debits and refunds of messages: type, amount and balance after it."""
     return await LEDGER_ENTRIES.where_not(message_id=None).read(source, "type", "amount", "balance_after")
 
 
 async def debit_at(source: Source, account_id: int, credits: int, at: datetime, message_id: int | None) -> None:
-    """Enter a debit of the past."""
+    """Insert a past debit."""
     await LEDGER_ENTRIES.insert(
         source,
         account_id=account_id,
@@ -37,7 +37,7 @@ async def debit_at(source: Source, account_id: int, credits: int, at: datetime, 
 
 
 async def refund_debits(source: Source, credits: int) -> None:
-    """Refund each debit of so many credits, at the instant of the debit."""
+    """Refund each debit of the given credits, at the time of the debit."""
     refunded = (
         "INSERT INTO ledger_entries"
         " (account_id, type, amount, balance_after, description, actor, created_at, message_id)"
@@ -48,7 +48,7 @@ async def refund_debits(source: Source, credits: int) -> None:
 
 
 async def audit(source: Source) -> None:
-    """Fail unless every credit is accounted for: the chain, the balances, one debit a text, one refund a failure."""
+    """Fail unless the ledger is consistent: balances, one debit for each message, one refund for each failure."""
     chain = await LEDGER_ENTRIES.read(source, "account_id", "type", "amount", "balance_after", "message_id")
     balances = Counter[int]()
     for entry in chain:

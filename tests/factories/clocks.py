@@ -26,7 +26,7 @@ class Moving(Clock):
         return super().now() + self._ahead
 
     def move(self, **ahead: float) -> None:
-        """Set the clock forward, by hours and the like."""
+        """Move the clock forward by a duration."""
         self._ahead += timedelta(**ahead)
 
 

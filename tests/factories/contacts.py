@@ -1,4 +1,4 @@
-"""Contacts and what they consented to, as tests find and set them up."""
+"""Reads and adds contacts and their consent."""
 
 from tests.factories.tables import Rows, Source, open_pool
 
@@ -20,6 +20,6 @@ async def suppress(source: Source, account_id: int, phone: str) -> int:
 
 
 async def add_contacts(source: Source, account_id: int, phones: list[str]) -> None:
-    """Add contacts of which nothing but the phone is known."""
+    """Add contacts with only a phone."""
     added = "INSERT INTO contacts (account_id, phone) SELECT $1, unnest($2::text[])"
     await open_pool(source).execute(added, account_id, phones)

@@ -1,4 +1,4 @@
-"""Conversations, as tests read and change them."""
+"""Reads and changes conversations."""
 
 from tests.factories.tables import Rows
 

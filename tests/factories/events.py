@@ -1,4 +1,4 @@
-"""Recorded events, those that wait to be dispatched and those that are shown live; the keys of answered requests."""
+"""Reads and adds recorded events, the outbox, live updates and idempotency keys."""
 
 from datetime import datetime
 from typing import Any
@@ -13,13 +13,13 @@ IDEMPOTENCY_KEYS = Rows("idempotency_keys")
 
 
 async def told(source: Source, *names: str) -> list[str]:
-    """Return the names of the events of those names, in their order."""
+    """Return the names of the events with the given names, in order."""
     recorded = "SELECT name FROM events WHERE name = ANY($1) ORDER BY id"
     return [row["name"] for row in await open_pool(source).fetch(recorded, names)]
 
 
 async def payloads(source: Source, name: str) -> list[dict[str, Any]]:
-    """Return the payloads of the events of a name, in their order."""
+    """Return the payloads of the events of a name, in order."""
     return await EVENTS.where(name=name).read(source, "payload")
 
 
@@ -40,5 +40,5 @@ async def record_many(source: Source, account_id: int, count: int) -> None:
 
 
 async def keep_answer(source: Source, account_id: int, key: str, at: datetime) -> None:
-    """Keep an answer to the request with an idempotency key since an instant."""
+    """Store the answer of a request with an idempotency key, as of an instant."""
     await IDEMPOTENCY_KEYS.insert(source, account_id=account_id, key=key, fingerprint="", answer={}, created_at=at)

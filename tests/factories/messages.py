@@ -1,4 +1,4 @@
-"""Messages, their receipts and what the sandbox carrier was given, as tests read and change them."""
+"""Reads and changes messages, receipts and the rows of the sandbox carrier."""
 
 from datetime import datetime
 from typing import Any
@@ -27,29 +27,29 @@ async def id_of_message(source: Source) -> int:
 
 
 async def bodies(source: Source, **which: Any) -> list[str]:
-    """Return the text of each message, in the order in which they were accepted."""
+    """Return the body of each message, in the order of acceptance."""
     return await MESSAGES.where(**which).read(source, "body")
 
 
 async def states(source: Source) -> list[tuple[str, str | None]]:
-    """Return the status and the error code of every outbound message, in the order in which they were accepted."""
+    """Return the status and error code of every outbound message, in the order of acceptance."""
     return await OUTBOUND.read(source, "status", "error_code")
 
 
 async def calls(source: Source) -> list[tuple[str, int]]:
-    """Return what reached the carrier: each text, and how often it was handed over."""
+    """Return the bodies that reached the carrier, with the number of hand-offs of each."""
     handed_over = await SANDBOX_MESSAGES.read(source, "reference", "body", "calls")
     return [(body, times) for _, body, times in sorted(handed_over)]
 
 
 async def add_unmatched_receipt(source: Source, provider_message_id: str, **values: Any) -> int:
-    """Enter a report that a text was sent, of which no message is known; return its id."""
+    """Insert an unmatched receipt with status `sent`; return its id."""
     defaults = {"carrier": "sandbox", "status": "sent", "raw_status": "sent", "carrier_error": "", "part": 1}
     return await UNMATCHED_RECEIPTS.insert(source, provider_message_id=provider_message_id, **(defaults | values))
 
 
 async def add_handed_over(source: Source, reference: int, at: datetime | None) -> None:
-    """Note in the sandbox that a text was accepted at an instant; None: not yet, so that its report is due."""
+    """Insert a message that the sandbox accepted at an instant; with None its receipt is still due."""
     texts = {"provider_message_id": "", "from_number": "", "to_number": "", "body": "", "outcome": "accepted"}
     await SANDBOX_MESSAGES.insert(source, reference=reference, accepted_at=at, received_at=at or ago(), **texts)
     if at is None:

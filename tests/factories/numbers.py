@@ -1,4 +1,4 @@
-"""Phone numbers of accounts, as tests make them."""
+"""Adds sending numbers."""
 
 from tests.factories.tables import Rows, Source
 
@@ -6,7 +6,7 @@ PHONE_NUMBERS = Rows("phone_numbers")
 
 
 async def add_number(source: Source, account_id: int, phone_number: str, label: str = "") -> int:
-    """Give an account another sandbox number that is active and not its primary one; return its id."""
+    """Add an active sandbox number to an account, not its primary one; return its id."""
     return await PHONE_NUMBERS.insert(
         source, account_id=account_id, phone_number=phone_number, label=label, carrier="sandbox"
     )

@@ -1,4 +1,4 @@
-"""Applications, grants and tokens, as tests read and age them."""
+"""Reads and changes OAuth clients, grants and tokens."""
 
 from datetime import timedelta
 
@@ -13,13 +13,13 @@ OAUTH_SIGNING_KEYS = Rows("oauth_signing_keys")
 
 
 async def lifetime(source: Source, rows: Rows) -> timedelta:
-    """Return how long the newest of the rows is valid, from its creation on."""
+    """Return the lifetime of the newest row, from its creation."""
     begins, ends = max(await rows.read(source, "created_at", "expires_at"))
     return ends - begins
 
 
 async def add_clients(source: Source, account_id: int | None, count: int, kind: str = "managed") -> None:
-    """Add clients that are named 1, 2, 3 and so on."""
+    """Add clients with the names 1, 2, 3 and so on."""
     added = (
         "INSERT INTO oauth_clients (account_id, client_id, kind, name, redirect_uris, scopes, auth_method, created_by)"
         " SELECT $1, n::text, $3, 'x', '{}', '{}', 'none', 'test' FROM generate_series(1, $2::int) n"

@@ -6,7 +6,7 @@ from app.db.engine import Pool
 
 
 async def plan(pool: Pool, statement: str, *arguments: Any) -> str:
-    """Return the plan of a statement for which a table is read as a whole only where no index serves."""
+    """Return the plan of a statement; it scans a table sequentially only if no index is usable."""
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL enable_seqscan = off")
         rows = await connection.fetch(f"EXPLAIN {statement}", *arguments)

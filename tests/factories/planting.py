@@ -1,4 +1,4 @@
-"""A row in every table that an account can have rows in, each text of which holds a word to look for."""
+"""Inserts a row into every table with rows of an account; each text contains a word to search for."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ POINTERS = {
     "reference": "messages",
     "subscription_id": "webhook_subscriptions",
 }
-"""Columns that name a row of another table without a foreign key."""
+"""Columns that refer to a row of another table without a foreign key."""
 
 PLAIN: Mapping[str, dict[str, Any]] = {
     "api_keys": {"revoked_at": None},
@@ -48,7 +48,7 @@ MAKERS = (
     {"maker_grant_id": None, "maker_key_id": "api_keys"},
     {"maker_grant_id": None, "maker_user_id": "users"},
 )
-"""The makers of records and of keys: a grant, a key, a user."""
+"""The creators of records and of keys: a grant, a key, a user."""
 
 VALUES: tuple[tuple[type, Callable[[str], Any]], ...] = (
     (ARRAY, lambda text: [text]),
@@ -78,13 +78,13 @@ async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
 
 
 def _given(table: Table, ids: Mapping[str, Any], word: str) -> dict[str, Any]:
-    """Return the carrier's id of the message, which two tables hold."""
+    """Return the carrier's id of the message, which is in two tables."""
     given = {"provider_message_id": f"{word} {ids.get('contacts')}"}
     return given if table.name in ("carrier_ids", "messages") else {}
 
 
 def _named(table: Table) -> set[str]:
-    """Return the tables whose rows a row of a table names."""
+    """Return the tables that a table refers to."""
     parents = {key.column.table.name for key in table.foreign_keys} - {table.name}
     return parents | {POINTERS[column] for column in table.c.keys() & POINTERS.keys()}
 

@@ -1,4 +1,4 @@
-"""Rows that were made once in a test process and are inserted again for each test that asks for them."""
+"""Rows that the service creates once in a test process, inserted again for each test that requests them."""
 
 import time
 from collections.abc import Awaitable, Callable, Hashable
@@ -21,7 +21,7 @@ LASTING_SECONDS = 240.0
 
 @dataclass(frozen=True)
 class _Saved:
-    """The created objects, the statement that inserts their rows, and the second until which they are used."""
+    """The created objects, the statement that inserts their rows, and the end of their use."""
 
     made: Any
     insert: str
@@ -29,14 +29,14 @@ class _Saved:
 
 
 class SavedRows:
-    """Makes rows by the service the first time; to insert them again takes a tenth of the time."""
+    """Creates rows with the service the first time, then inserts copies, which takes a tenth of the time."""
 
     def __init__(self) -> None:
         self._saved: dict[Hashable, _Saved] = {}
         self._number = 0
 
     async def account(self, services: Services, opening: Opening) -> Opened:
-        """Open an account, with the ids, keys and password that it had in an earlier test."""
+        """Open an account with the same ids, keys and password in every test."""
 
         async def make() -> Opened:
             async with open_unit(
@@ -51,7 +51,7 @@ class SavedRows:
         return await self._make_or_insert(services, opening, make, is_its_row)
 
     async def world(self, services: Services, name: str, make: Callable[[], Awaitable[T]]) -> T:
-        """Make everything in an empty database, or insert all rows of the first time; what was made is shared."""
+        """Create objects in an empty database, or insert the rows of the first time; the objects are shared."""
         return await self._make_or_insert(services, name, make, lambda *_: "true")
 
     async def _make_or_insert(
@@ -74,11 +74,11 @@ class SavedRows:
 
 
 async def _save(pool: Pool, schema: str, condition: Callable[[Table], str]) -> str:
-    """Copy rows into tables of their own; return the statement that inserts them, as old as they are now."""
+    """Copy rows into separate tables; return the statement that inserts them with their present ages."""
     await pool.execute(f"CREATE SCHEMA {schema}")
     inserts: list[str] = []
     for table in METADATA.sorted_tables:
-        if table.name == "outbox":  # a trigger fills it with the inserted events
+        if table.name == "outbox":  # a trigger fills it for the inserted events
             continue
         found = f"FROM {table.name} WHERE {condition(table)}"
         if await pool.fetchval(f"SELECT EXISTS (SELECT {found})"):

@@ -1,4 +1,4 @@
-"""Looking for words in everything that the service stores: every column of every table, and all of Redis."""
+"""Searches words in all stored data: every column of every table, and all of Redis."""
 
 from collections.abc import Collection
 
@@ -8,11 +8,11 @@ from app.bootstrap import METADATA
 from app.db.engine import Pool
 
 Place = tuple[str, str]
-"""A table and a column of it."""
+"""A table and one of its columns."""
 
 
 async def find_places(pool: Pool, words: Collection[str]) -> dict[Place, set[str]]:
-    """Return the columns in which any of some words stand, in any case, and which; bytes are read as Latin-1."""
+    """Return the columns that contain any of the words, with these words; ignores case and reads bytes as Latin-1."""
     found: dict[Place, set[str]] = {}
     for table in METADATA.sorted_tables:
         for row in await pool.fetch(f"SELECT * FROM {table.name}"):
@@ -24,7 +24,7 @@ async def find_places(pool: Pool, words: Collection[str]) -> dict[Place, set[str
 
 
 async def find_in_redis(url: str, words: Collection[str]) -> list[str]:
-    """Return the keys of Redis that hold any of some words, in their name or their value."""
+    """Return the keys of Redis that contain any of the words in their name or value."""
     async with Redis.from_url(url) as redis:
         keys = [key async for key in redis.scan_iter()]
         dumps = [key + (await redis.dump(key) or b"") for key in keys]

@@ -1,4 +1,4 @@
-"""Sequences, their steps and enrollments, as tests read and change them."""
+"""Reads and changes sequences, steps and enrollments."""
 
 from tests.factories.tables import Rows
 

@@ -1,4 +1,4 @@
-"""Every row of the database, or of one account: what must be as it was when others have reached for it."""
+"""Snapshots of all rows, or of one account's, to compare before and after an attack."""
 
 from sqlalchemy import Table
 
@@ -7,7 +7,7 @@ from app.db.engine import Pool
 
 
 async def rows(pool: Pool, account_id: int | None = None) -> dict[str, list[str]]:
-    """Return every row of each table; of one account's, and of what belongs to no account, if one is named."""
+    """Return every row of each table; with an account, only its rows and those of no account."""
     found: dict[str, list[str]] = {table.name: [] for table in METADATA.sorted_tables}
     for row in await (pool.fetch(OWNED, account_id) if account_id else pool.fetch(ALL)):
         found[row["name"]].append(row["row"])
@@ -19,7 +19,7 @@ def _select(table: Table, condition: str) -> str:
 
 
 def _owned_by(table: Table) -> str:
-    """Return the condition on a table's rows that are an account's, by their own column or their parent's."""
+    """Return the condition for the rows of an account, by their own column or their parent's."""
     if table.name == "accounts":
         return "id = $1"
     if "account_id" in table.columns:

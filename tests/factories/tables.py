@@ -1,4 +1,4 @@
-"""Rows of one table as tests make, read, count and change them: the only place that spells such statements."""
+"""Creates, reads, counts and changes rows of a table: the only module with such statements."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
@@ -13,29 +13,29 @@ Source = Services | Database | Pool | Connection
 """The source of rows: the service's database, or a connection with an open transaction."""
 
 Change = Callable[[Services], Awaitable[None]]
-"""Changes rows: a case of a test that is parametrized."""
+"""A change of rows, as a case of a parametrized test."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table, or those of them that satisfy conditions; in the order of the primary key."""
+    """The rows of a table, or those that satisfy conditions, in the order of the primary key."""
 
     table: str
     equal: tuple[tuple[str, Any], ...] = ()
     unequal: tuple[tuple[str, Any], ...] = ()
 
     def where(self, **values: Any) -> "Rows":
-        """Narrow to the rows with these values; `None` stands for a value that is absent."""
+        """Select the rows with these values; `None` means null."""
         return replace(self, equal=(*self.equal, *values.items()))
 
     def where_not(self, **values: Any) -> "Rows":
-        """Narrow to the rows without these values; `None` leaves those that have one."""
+        """Select the rows without these values; `None` selects rows that are not null."""
         return replace(self, unequal=(*self.unequal, *values.items()))
 
     async def read(self, source: Source, *columns: str) -> list[Any]:
-        """Return each row, all of it unless columns are named; a row equals the tuple of its values.
+        """Return each row, or only the named columns; a row equals the tuple of its values.
 
-        Of one column the bare values are returned.
+        For one column, return its values.
         """
         condition, parameters = self._condition(0)
         found = f"SELECT {self._listed(columns)} FROM {self.table}{condition} ORDER BY {', '.join(self._key())}"
@@ -53,7 +53,7 @@ class Rows:
         return (await self.read(source, *columns))[-1]
 
     async def count(self, source: Source) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         condition, parameters = self._condition(0)
         return await open_pool(source).fetchval(f"SELECT count(*) FROM {self.table}{condition}", *parameters)
 
@@ -77,13 +77,13 @@ class Rows:
         await open_pool(source).execute(f"SELECT FROM {self.table}{condition} {mode}", *parameters)
 
     async def age(self, source: Source, column: str, **duration: float) -> None:
-        """Move an instant of each row so far back."""
+        """Move a time of each row back by a duration."""
         condition, parameters = self._condition(1)
         aged = f"UPDATE {self.table} SET {self._known(column)} = {column} - $1::interval{condition}"
         await open_pool(source).execute(aged, timedelta(**duration), *parameters)
 
     async def texts(self, source: Source) -> list[str]:
-        """Return each row as PostgreSQL writes it, to search in it for what must not be stored."""
+        """Return each row as text, to search for data that must not be stored."""
         condition, parameters = self._condition(0)
         rows = await open_pool(source).fetch(f"SELECT t::text FROM {self.table} t{condition}", *parameters)
         return [row["t"] for row in rows]
@@ -94,7 +94,7 @@ class Rows:
         await open_pool(source).execute(f"DELETE FROM {self.table}{condition}", *parameters)
 
     def _condition(self, number: int) -> tuple[str, list[Any]]:
-        """Return the condition with its parameters, of which `number` stand before them."""
+        """Return the condition and its parameters, numbered after the first `number`."""
         parts: list[str] = []
         parameters: list[Any] = []
         for operator, pairs in (("IS NOT DISTINCT FROM", self.equal), ("IS DISTINCT FROM", self.unequal)):
@@ -115,7 +115,7 @@ class Rows:
 
 
 def open_pool(source: Source) -> Pool | Connection:
-    """Return what runs statements."""
+    """Return the pool of a source, or the connection itself."""
     match source:
         case Services():
             return source.database.pool
@@ -126,10 +126,10 @@ def open_pool(source: Source) -> Pool | Connection:
 
 
 def ago(**duration: float) -> datetime:
-    """Return the instant that lies so far back: `ago(days=8)`; the present without a duration."""
+    """Return a past time: `ago(days=8)`; the present without a duration."""
     return datetime.now(UTC) - timedelta(**duration)
 
 
 def ahead(**duration: float) -> datetime:
-    """Return the instant that is so far ahead."""
+    """Return a future time."""
     return datetime.now(UTC) + timedelta(**duration)

@@ -22,7 +22,7 @@ SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%' AND datname = 
 
 @asynccontextmanager
 async def locked(pool: Pool, rows: Rows, mode: str = "FOR UPDATE") -> AsyncGenerator[Connection]:
-    """Lock rows within a block; give the connection whose transaction has them."""
+    """Lock rows within a block; yield the connection that holds the lock."""
     async with pool.acquire() as connection, connection.transaction():
         await rows.lock(connection, mode)
         yield connection
@@ -30,7 +30,7 @@ async def locked(pool: Pool, rows: Rows, mode: str = "FOR UPDATE") -> AsyncGener
 
 @asynccontextmanager
 async def table_locked(pool: Pool, table: str, mode: str = "ACCESS EXCLUSIVE") -> AsyncGenerator[Connection]:
-    """Lock a whole table within a block; give the connection whose transaction has it."""
+    """Lock a whole table within a block; yield the connection that holds the lock."""
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(f"LOCK TABLE {table} IN {mode} MODE")
         yield connection
@@ -38,7 +38,7 @@ async def table_locked(pool: Pool, table: str, mode: str = "ACCESS EXCLUSIVE") -
 
 @asynccontextmanager
 async def column_gone(pool: Pool, table: str, column: str) -> AsyncGenerator[None]:
-    """Rename a column within a block, so that no statement of the service finds it."""
+    """Rename a column within a block, so that statements on it fail."""
     await pool.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO secret_detail")
     try:
         yield
@@ -48,7 +48,7 @@ async def column_gone(pool: Pool, table: str, column: str) -> AsyncGenerator[Non
 
 @asynccontextmanager
 async def writes_refused(pool: Pool, table: str, unless: str) -> AsyncGenerator[None]:
-    """Have the database refuse, within a block, to write rows of which a condition does not hold."""
+    """Make the database refuse, within a block, rows that do not satisfy a condition."""
     await pool.execute(f"ALTER TABLE {table} ADD CONSTRAINT trap CHECK ({unless})")
     try:
         yield
@@ -57,7 +57,7 @@ async def writes_refused(pool: Pool, table: str, unless: str) -> AsyncGenerator[
 
 
 async def until_blocked(pool: Pool, statements: int = 1) -> None:
-    """Return once so many statements wait for locks of others."""
+    """Wait until the given number of statements wait for locks."""
 
     async def are_blocked() -> bool:
         return await pool.fetchval(BLOCKED) >= statements
@@ -66,18 +66,18 @@ async def until_blocked(pool: Pool, statements: int = 1) -> None:
 
 
 async def open_transactions(pool: Pool) -> int:
-    """Count the transactions that are open while nothing is asked of the database."""
+    """Count the idle open transactions."""
     return await pool.fetchval(OPEN_TRANSACTIONS)
 
 
 async def lose_connections(pool: Pool) -> int:
-    """End every other connection of the database, as a restart of it does; return how many there were."""
+    """End every other connection of the database, as a restart does; return their number."""
     return len(await pool.fetch(LOSE_CONNECTIONS))
 
 
 @asynccontextmanager
 async def lost_at_commit(pool: Pool, table: str) -> AsyncGenerator[None]:
-    """Have the database end, within a block, each connection that commits a change of a table."""
+    """Make the database end, within a block, each connection that commits a change of a table."""
     await pool.execute(LOSE_AT_COMMIT.format(table=table))
     try:
         yield
@@ -86,7 +86,7 @@ async def lost_at_commit(pool: Pool, table: str) -> AsyncGenerator[None]:
 
 
 class LosingPool:
-    """A pool of which a connection is lost, once, when the database has committed and before it says so."""
+    """A pool that loses one connection after a commit in the database and before its confirmation."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool, self.lost = pool, 0
@@ -104,7 +104,7 @@ class LosingPool:
 
 
 class LosingSessions:
-    """Sessions of which a connection is lost in the same way."""
+    """Sessions that lose a connection in the same way."""
 
     def __init__(self, sessions: async_sessionmaker[AsyncSession]) -> None:
         self._sessions, self.lost = sessions, 0

@@ -1,4 +1,4 @@
-"""Calling the endpoint."""
+"""Calls of the GraphQL endpoint."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def codes(response: httpx2.Response) -> list[str]:
 
 
 def serving(services: Services, actor: Actor | None = None, *, explorer: bool = False) -> httpx2.AsyncClient:
-    """Return a client of an application that has nothing but the endpoint, and takes everybody for an actor."""
+    """Return a client of an application with only the endpoint, on which every request has an actor."""
 
     async def identify(_: Request) -> Actor | None:
         return actor

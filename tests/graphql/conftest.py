@@ -1,4 +1,4 @@
-"""A server, and accounts that things happen in."""
+"""A server, and accounts with events."""
 
 from collections.abc import AsyncGenerator
 
@@ -19,7 +19,7 @@ async def served(services: Services) -> AsyncGenerator[Served]:
 
 @pytest.fixture
 async def announcer(services: Services) -> AsyncGenerator[Announcer]:
-    """Give what workers announce with."""
+    """Provide the announcer of a worker."""
     assert services.settings.redis_url
     announcer = Announcer(services.settings.redis_url)
     yield announcer
@@ -28,11 +28,11 @@ async def announcer(services: Services) -> AsyncGenerator[Announcer]:
 
 @pytest.fixture
 def scene_of(services: Services, announcer: Announcer) -> Scenes:
-    """Give a function that makes scenes of accounts."""
+    """Provide a function that creates scenes."""
     return lambda account: Scene(services, account, announcer)
 
 
 @pytest.fixture
 def scene(scene_of: Scenes, account: Opened) -> Scene:
-    """Give an account in which things happen."""
+    """Provide a scene of the account."""
     return scene_of(account)

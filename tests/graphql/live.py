@@ -1,4 +1,4 @@
-"""Looking on: a real server on loopback, the events of an account, and clients of both transports."""
+"""Live updates: a real server on loopback, the events of an account, and clients of both transports."""
 
 import asyncio
 import socket
@@ -57,17 +57,17 @@ class Served:
 
     @property
     def base_url(self) -> str:
-        """Return the address of the service."""
+        """Return the base URL of the service."""
         return f"http://{self.address.partition('/')[0]}"
 
     @property
     def watched(self) -> int:
-        """Return how many accounts are looked at."""
+        """Return the number of watched accounts."""
         listener: Listener = self.server.lifespan.state[STOP_STREAMS].__self__
         return len(listener._watches)
 
     def cut(self) -> None:
-        """Cut every connection, as a network that fails does."""
+        """Close every connection, as a network failure does."""
         for connection in list(self.server.server_state.connections):
             connection.transport.abort()
 
@@ -79,7 +79,7 @@ class Served:
 
 @asynccontextmanager
 async def serving(settings: Settings) -> AsyncGenerator[Served]:
-    """Serve the whole application on a free port, which is in its address too."""
+    """Serve the whole application on a free port, with that port in its base URL."""
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     config = configure(settings.model_copy(update={"port": port, "base_url": f"http://127.0.0.1:{port}"}))
@@ -94,7 +94,7 @@ async def serving(settings: Settings) -> AsyncGenerator[Served]:
 
 @dataclass
 class Scene:
-    """An account in which things happen, and the worker that dispatches what is told of them."""
+    """An account with events, and the dispatcher of these."""
 
     services: Services
     account: Opened
@@ -109,18 +109,18 @@ class Scene:
         return await self.services.feed.start(self.account.account_id, None)
 
     async def dispatch(self) -> None:
-        """Do what the worker does when the topic of the events rings."""
+        """Dispatch events, as a worker does when it is notified."""
         await open_dispatcher(self.services, self.announcer.announce).run()
 
     async def receive(self, body: str) -> None:
-        """Have a contact text in."""
+        """Receive a message from a contact."""
         self.texts += 1
         inbound = InboundMessage(f"in-{self.account.account_id}-{self.texts}", PHONE, self.account.phone_number, body)
         await self.services.inbox.receive("sandbox", inbound)
         await self.dispatch()
 
     async def send(self, body: str) -> int:
-        """Send a text, and have the carrier take it."""
+        """Send a message, and hand it over to the carrier."""
         actor = Actor(self.account.account_id, frozenset(), "test")
         sent = await self.services.acceptor.accept(actor, Send(PHONE, body, consent_attested=True))
         await hand_over(self.services.handoff)
@@ -128,7 +128,7 @@ class Scene:
         return sent.message_id
 
     async def deliver(self, message_id: int) -> None:
-        """Have the carrier report that a text arrived."""
+        """Receive a receipt `delivered` of the carrier."""
         reference = await MESSAGES.where(id=message_id).only(self.services, "provider_message_id")
         receipt = Receipt(reference, ReceiptStatus.delivered, "delivered")
         await self.services.receipts.receive("sandbox", receipt)
@@ -142,7 +142,7 @@ class Scene:
         await self.dispatch()
 
     async def key(self, *scopes: Scope) -> tuple[int, str]:
-        """Make a key with some scopes; return its id and its text."""
+        """Create a key with scopes; return its id and its text."""
         async with self.unit(*scopes) as unit:
             key, text = await api_keys.create_key(unit, self.services.secret, NewKey("Some", scopes=list(scopes)))
         return key.id, text.text
@@ -173,12 +173,12 @@ class Talk:
         assert await self.hear() == {"type": "connection_ack"}
 
     async def subscribe(self, query: str = ALL, id: str = "1", **variables: Any) -> None:
-        """Run an operation; a subscription shows all that ever happened, unless `after` says otherwise."""
+        """Run an operation; a subscription replays all updates, unless `after` is set."""
         variables = {"after": 0} | variables if "$after" in query else variables
         await self.say(id=id, type="subscribe", payload={"query": query, "variables": variables})
 
     async def next(self) -> Any:
-        """Return the next update, of whatever operation."""
+        """Return the next update of any operation."""
         message = await self.hear()
         assert message["type"] == "next", message
         return message["payload"]["data"]["updates"]
@@ -204,7 +204,7 @@ async def talking(
 
 @dataclass
 class Events:
-    """An answer of server-sent events, read as they come."""
+    """A response of server-sent events, read as they arrive."""
 
     response: httpx2.Response
     _blocks: AsyncGenerator[list[str], None] | None = None
@@ -239,7 +239,7 @@ class Events:
 async def looking(
     address: str, key: str | None, query: str = ALL, method: str = "POST", **extra: Any
 ) -> AsyncGenerator[Events]:
-    """Ask for server-sent events; `extra` are variables, but for `headers`."""
+    """Request server-sent events; `extra` are variables, except `headers`."""
     headers = {"Accept": "text/event-stream", **extra.pop("headers", {})}
     extra = {"after": 0} | extra if "$after" in query else extra
     if key:
@@ -255,4 +255,4 @@ async def looking(
 
 
 Scenes = Callable[[Opened], Scene]
-"""Makes a scene of an account."""
+"""Creates a scene of an account."""

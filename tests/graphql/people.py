@@ -1,4 +1,4 @@
-"""The account's people, as tests ask for them."""
+"""Queries of the account's users."""
 
 from app.domain.accounts.sessions import Visitor
 from app.services import Services

@@ -1,4 +1,4 @@
-"""The TypeScript sample of a front end, running in Node: what is done on its screen, and what it shows."""
+"""The TypeScript sample of a front end in Node: its actions and its displayed state."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ LONGEST_LINE = 2**22
 
 
 def build(root: Path) -> Path:
-    """Copy the sample to where it lies in a repository, beside its packages and types made from the contract."""
+    """Copy the sample with its packages and the types generated from the contract."""
     sample = root / SOURCES.relative_to(ROOT)
     packages = install(SOURCES) / "node_modules"
     shutil.copytree(SOURCES, sample, ignore=shutil.ignore_patterns("node_modules", "graphql-env.ts"))
@@ -33,7 +33,7 @@ def build(root: Path) -> Path:
 
 
 def run(sample: Path, program: str, *arguments: str) -> str:
-    """Run a program of the sample's packages; return what it says."""
+    """Run a program of the sample's packages; return its output."""
     command = [NODE, sample / "node_modules" / program, *arguments]
     done = subprocess.run(command, cwd=sample, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -42,13 +42,13 @@ def run(sample: Path, program: str, *arguments: str) -> str:
 
 @dataclass
 class Screen:
-    """A screen of the sample. `shown` is all it ever showed, in order, each by the name of its part."""
+    """A screen of the sample. `shown` has all displayed states in order, each with the name of its part."""
 
     node: Process
     shown: list[tuple[str, Any]] = field(default_factory=list)
 
     async def do(self, command: str) -> Any:
-        """Do something; return what came of it."""
+        """Run an action; return its result."""
         assert self.node.stdin
         self.node.stdin.write(f"{command}\n".encode())
         while await self._read() != "done":
@@ -56,21 +56,21 @@ class Screen:
         return self.last("done")
 
     async def until(self, part: str, holds: Callable[[Any], Any]) -> Any:
-        """Wait until something holds of what a part of the screen shows; return that."""
+        """Wait until a condition holds for the state of a part; return the state."""
         while not self.states(part) or not holds(self.last(part)):
             await self._read()
         return self.last(part)
 
     def states(self, part: str) -> list[Any]:
-        """Return what a part has shown, in order."""
+        """Return the displayed states of a part, in order."""
         return [state for name, state in self.shown if name == part]
 
     def last(self, part: str) -> Any:
-        """Return what a part shows."""
+        """Return the present state of a part."""
         return self.states(part)[-1]
 
     async def _read(self) -> str:
-        """Read what is shown next; return the part."""
+        """Read the next displayed state; return its part."""
         assert self.node.stdout
         line = await within("what the screen shows", self.node.stdout.readline())
         assert line, "The screen has ended."

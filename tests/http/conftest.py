@@ -32,13 +32,13 @@ class Running:
     is_released: bool = False
 
     async def connect(self, address: str = "127.0.0.1") -> "Raw":
-        """Connect from an address of this machine."""
+        """Connect from a loopback address."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**20, local_addr=(address, 0))
         self.raws.append(Raw(reader, writer))
         return self.raws[-1]
 
     async def ask(self, data: bytes) -> bytes:
-        """Send bytes on a connection of their own and return all that comes until the server closes it."""
+        """Send bytes on a new connection; return the response until the server closes it."""
         raw = await self.connect()
         return await raw.ask(data)
 
@@ -61,12 +61,12 @@ class Raw:
         return await self.rest()
 
     async def head(self) -> bytes:
-        """Return the head of one answer."""
+        """Return the head of one response."""
         async with asyncio.timeout(PATIENCE):
             return await self.reader.readuntil(b"\r\n\r\n")
 
     async def rest(self) -> bytes:
-        """Return what comes until the server closes."""
+        """Return the bytes until the server closes the connection."""
         async with asyncio.timeout(PATIENCE):
             try:
                 return await self.reader.read()
@@ -78,7 +78,7 @@ class Raw:
 
 @asynccontextmanager
 async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
-    """Serve an application that reads a body and answers it; `/first` answers unread, `/slow` once released."""
+    """Serve an application that echoes the body; `/first` answers without reading it, `/slow` after its release."""
     requests: list[tuple[Any, bytes]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -124,7 +124,7 @@ async def running(limits: Limits, **options: Any) -> AsyncGenerator[Running]:
 
 
 async def converse(receive: Any, send: Any) -> None:
-    """Echo each text of a WebSocket, and read nothing before a minute when told to `sleep`."""
+    """Echo each text of a WebSocket; after `sleep`, read nothing for a minute."""
     await receive()
     await send({"type": "websocket.accept"})
     while (message := await receive())["type"] == "websocket.receive":
@@ -139,13 +139,13 @@ def render(error: DomainError) -> bytes:
 
 @pytest.fixture
 async def quick() -> AsyncGenerator[Running]:
-    """Give a server whose limits of time are short."""
+    """Provide a server with short timeouts."""
     async with running(QUICK) as found:
         yield found
 
 
 @pytest.fixture
 async def server() -> AsyncGenerator[Running]:
-    """Give a server with the limits that are shipped."""
+    """Provide a server with the default limits."""
     async with running(Limits()) as found:
         yield found

@@ -1,4 +1,4 @@
-"""A Valkey of its own for each test that asks, and a ledger of work."""
+"""A separate Valkey for a test, and a ledger of work."""
 
 import importlib.util
 import shutil
@@ -30,7 +30,7 @@ class Valkey:
         self.client = Redis.from_url(self.url)
 
     def start(self) -> None:
-        """Start the server, and wait until it answers: its socket is there before it listens."""
+        """Start the server, and wait until it answers: its socket exists before it listens."""
         options = ["--port", "0", "--save", "", "--unixsocket", str(self._socket)]
         self._process = subprocess.Popen(
             [self._binary, *options], cwd=self._socket.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -51,19 +51,19 @@ class Valkey:
         self._socket.unlink(missing_ok=True)
 
     def hang(self) -> None:
-        """Let the server neither answer nor end."""
+        """Suspend the server, so that it neither answers nor ends."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
     def close(self) -> None:
-        """Kill the server, if it runs, and disconnect."""
+        """Kill the server if it runs, and disconnect."""
         self.client.close()
         self.kill()
 
 
 @pytest.fixture
 def valkey() -> Iterator[Valkey]:
-    """Start a Valkey; its folder has a short name, since a socket's address has at most 107 bytes."""
+    """Start a Valkey; its folder has a short name, because a socket's path has at most 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="valkey-"))
     server = Valkey(folder)
     server.start()

@@ -1,4 +1,4 @@
-"""Sample work, and a worker of it that runs as a process: `-m tests.jobs.samples REDIS_URL LEDGER BATCH_SECONDS`."""
+"""Sample work, and its worker as a process: `-m tests.jobs.samples REDIS_URL LEDGER BATCH_SECONDS`."""
 
 import asyncio
 import sqlite3
@@ -17,7 +17,7 @@ LEASE_SECONDS = 1.0
 
 
 class Ledger:
-    """Rows of work in a file, claimed for `LEASE_SECONDS` and then done, as the service's own rows are."""
+    """Rows of work in a file, claimed for `LEASE_SECONDS` and then marked as done."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,11 +28,11 @@ class Ledger:
         )
 
     def add(self, count: int) -> None:
-        """Add rows that are due."""
+        """Add due rows."""
         self._file.executemany("insert into work (until) values (?)", [(0,)] * count)
 
     def claim(self) -> list[int]:
-        """Claim a batch of the rows that are due."""
+        """Claim a batch of due rows."""
         now = time.time()
         rows = self._file.execute(
             "update work set claims = claims + 1, until = ? where id in"
@@ -54,7 +54,7 @@ class Ledger:
         self._file.close()
 
     def job(self, *, every: float, batch_seconds: float = 0.0) -> Job:
-        """Make the job that does this work, on the topic `work`."""
+        """Return the job that does this work, on the topic `work`."""
 
         async def run() -> bool:
             ids = self.claim()
@@ -69,7 +69,7 @@ class Ledger:
 
 
 def building(*jobs: Job) -> Build:
-    """Make a build of jobs that need no connections."""
+    """Return a function that builds the job without connections."""
 
     @asynccontextmanager
     async def build() -> AsyncGenerator[Sequence[Job]]:
@@ -80,7 +80,7 @@ def building(*jobs: Job) -> Build:
 
 @asynccontextmanager
 async def never_connected() -> AsyncGenerator[Sequence[Job]]:
-    """Build nothing, for ever."""
+    """Never finish building."""
     _tell("connecting")
     try:
         await never()

@@ -1,4 +1,4 @@
-"""An application that connects to an account, and everything it sends."""
+"""An application that connects to an account, and its requests."""
 
 import base64
 import hashlib
@@ -45,7 +45,7 @@ class Pkce:
 
 @dataclass
 class Application:
-    """A client, and who sends its requests and signs in on its page."""
+    """A client, with its HTTP client and the browser of its user."""
 
     http: httpx2.AsyncClient
     browsing: Browsing
@@ -69,11 +69,11 @@ class Application:
         return f"{AUTHORIZE}?{urlencode(self.parameters(**given))}"
 
     async def ask(self, **given: str | None) -> httpx2.Response:
-        """Load the page of consent."""
+        """Load the consent page."""
         return await self.browsing.get(self.path(**given))
 
     async def form(self, **given: str | None) -> Form:
-        """Load the page of consent, and return its form."""
+        """Load the consent page; return its form."""
         return await self.browsing.form(self.path(**given))
 
     async def consent(self, decision: str = "allow", **given: str | None) -> httpx2.Response:
@@ -84,18 +84,18 @@ class Application:
         )
 
     async def code(self, **given: str | None) -> str:
-        """Have a user consent; return the code."""
+        """Let a user consent; return the code."""
         answer = await self.consent(**given)
         assert answer.status_code == 302, answer.text
         return query_of(answer)["code"]
 
     async def exchange(self, code: str, headers: dict[str, str] | None = None, **given: str | None) -> httpx2.Response:
-        """Ask for tokens with a code."""
+        """Exchange a code for tokens."""
         fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
         return await self.post(TOKEN, headers, **(fields | given))
 
     async def refresh(self, refresh_token: str, **given: str | None) -> httpx2.Response:
-        """Ask for new tokens."""
+        """Request new tokens with a refresh token."""
         return await self.post(TOKEN, **({"grant_type": "refresh_token", "refresh_token": refresh_token} | given))
 
     async def post(self, path: str, headers: dict[str, str] | None = None, **given: str | None) -> httpx2.Response:
@@ -105,14 +105,14 @@ class Application:
         return await self.http.post(path, data=sent, headers=headers)
 
     async def connect(self, **given: str | None) -> dict[str, Any]:
-        """Go all the way; return the tokens."""
+        """Run the whole flow; return the tokens."""
         code = await self.code(**given)
         answer = await self.exchange(code)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     async def connect_tools(self, scope: str | None = None) -> dict[str, Any]:
-        """Go all the way for the tool server."""
+        """Run the whole flow for the tool server."""
         pkce = Pkce()
         code = await self.code(resource=TOOLS, scope=scope, **pkce.asked)
         answer = await self.exchange(code, code_verifier=pkce.verifier, resource=TOOLS)
@@ -123,7 +123,7 @@ class Application:
 async def add_application(
     services: Services, browsing: Browsing, account: Opened, *, confidential: bool = True, uri: str = REDIRECT
 ) -> Application:
-    """Make a client of an account's."""
+    """Create a client of an account."""
     new = NewClient("Pipelines", [uri], confidential=confidential)
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
         client, secret = await clients.create(unit, services.oauth.tokens, new)
@@ -131,7 +131,7 @@ async def add_application(
 
 
 def query_of(answer: httpx2.Response) -> dict[str, str]:
-    """Return the parameters that a redirect carries."""
+    """Return the parameters of a redirect."""
     parts = urlsplit(answer.headers["location"])
     return {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
 

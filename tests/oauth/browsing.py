@@ -1,4 +1,4 @@
-"""A browser without a window: it keeps cookies, reads forms off pages, and sends them as browsers do."""
+"""A test browser: keeps cookies, reads the forms of pages, and submits them."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -13,14 +13,14 @@ OURS = {"Origin": "null", "Sec-Fetch-Site": "same-origin"}
 
 @dataclass
 class Form:
-    """A form on a page, with the fields that it has values for."""
+    """A form of a page, with its prefilled fields."""
 
     action: str
     fields: dict[str, str] = field(default_factory=dict)
 
 
 class Forms(HTMLParser):
-    """Reads the forms off a page."""
+    """Reads the forms of a page."""
 
     def __init__(self, text: str, url: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Forms(HTMLParser):
 
 @dataclass
 class Browsing:
-    """One browser."""
+    """A browser with its cookies."""
 
     client: httpx2.AsyncClient
 
@@ -49,7 +49,7 @@ class Browsing:
         return await self.client.get(path)
 
     async def form(self, path: str, action: str = "") -> Form:
-        """Load a page and return its form, or the one that is sent to an address."""
+        """Load a page; return its form, or the one with the given action."""
         page = await self.get(path)
         forms = Forms(page.text, path).found
         assert forms, page.text

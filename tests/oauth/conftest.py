@@ -1,4 +1,4 @@
-"""Browsers, and clients of either kind."""
+"""Browsers, and clients with and without a secret."""
 
 import httpx2
 import pytest
@@ -11,17 +11,17 @@ from tests.oauth.browsing import Browsing
 
 @pytest.fixture
 def browsing(http: httpx2.AsyncClient) -> Browsing:
-    """Give a browser."""
+    """Provide a browser."""
     return Browsing(http)
 
 
 @pytest.fixture
 async def application(services: Services, browsing: Browsing, account: Opened) -> Application:
-    """Give a client with a secret, as an automation platform is one."""
+    """Provide a client with a secret, like an automation platform."""
     return await add_application(services, browsing, account)
 
 
 @pytest.fixture
 async def public(services: Services, browsing: Browsing, account: Opened) -> Application:
-    """Give a client without a secret, as an assistant on somebody's machine is one."""
+    """Provide a client without a secret, like an assistant on a user's machine."""
     return await add_application(services, browsing, account, confidential=False, uri="http://127.0.0.1/callback")

@@ -1,4 +1,4 @@
-"""Mail as its readers get it, out of the folder that it is written to while no server is set."""
+"""Mails as their readers get them, from the folder that is used without a mail server."""
 
 import email
 import re
@@ -14,7 +14,7 @@ LINK = re.compile(r"^http://127\.0\.0\.1:8000(/password/\S+)$", re.M)
 
 
 async def deliver(services: Services) -> list[EmailMessage]:
-    """Send what is due, and return every mail in the folder, oldest first."""
+    """Send the due mails; return every mail of the folder, oldest first."""
     mail_sender = open_mail_sender(services)
     while await mail_sender.due():
         await mail_sender.run()
@@ -33,7 +33,7 @@ def text(mail: EmailMessage, kind: str = "plain") -> str:
 
 
 def link(mail: EmailMessage) -> str:
-    """Return the path that a mail leads to; both of its parts must lead there."""
+    """Return the path of the link in a mail; both parts of the mail must have it."""
     [path] = LINK.findall(text(mail))
     assert f'href="http://127.0.0.1:8000{path}"' in text(mail, "html")
     return path

@@ -15,7 +15,7 @@ class Person:
     account: Opened
 
     async def allow(self, url: str) -> str:
-        """Return the address that the browser is sent back to."""
+        """Return the redirect address."""
         async with httpx2.AsyncClient(base_url=url.split("/automation", 1)[0]) as client:
             page = await client.get(url)
             assert page.status_code == 200, page.text

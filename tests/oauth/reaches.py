@@ -1,6 +1,6 @@
 """Attempts of one account to access records of another: one or more for each handwritten route.
 
-Each attempt has the second account reach for what is the first one's, and returns in short what it is told.
+In each attempt the second account requests a record of the first one; it returns a summary of the response.
 """
 
 import re
@@ -70,7 +70,7 @@ async def read_and_look_on_over_a_socket(of: Tenant, who: Tenant) -> str:
 
 @asynccontextmanager
 async def happening(of: Tenant) -> AsyncGenerator[tuple[Scene, Served]]:
-    """Serve the application, and have what was told of every account dispatched when the scene is."""
+    """Serve the application; dispatch the events of every account together with those of the scene."""
     assert of.services.settings.redis_url
     announcing = aclosing(Announcer(of.services.settings.redis_url))
     async with announcing as announcer, serving(of.services.settings) as served:
@@ -86,7 +86,7 @@ async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
 
 
 async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
-    await deliver(of.services)  # no link is made while one waits to be mailed
+    await deliver(of.services)  # no link is created while one waits to be mailed
     browsing = who.anonymous_browser()
     answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
     mailed = await PASSWORD_LINKS.last(of.services, "user_id")
@@ -130,7 +130,7 @@ def open_page(path: str) -> Attempt:
 
 
 def send_form(path: str, **fields: str) -> Attempt:
-    """Send a form of one's own pages; the path may name what the first account has: `{key_id}`."""
+    """Send a form of the second account's own pages; the path may name a record of the first one: `{key_id}`."""
 
     async def send_own_form(of: Tenant, who: Tenant) -> str:
         return told(await who.browsing.send(await who.form(path.format_map(vars(of)), **fields)))
@@ -144,7 +144,7 @@ async def make_export_link(of: Tenant, who: Tenant) -> str:
 
 
 async def download_export(of: Tenant, who: Tenant) -> str:
-    """Open one's own link, with the key of the first account beside it."""
+    """Open a link of the second account with the key of the first one."""
     made = await who.browsing.send(await who.form("/account/export"))
     archive = await who.anonymous_browser().client.get(made.headers["location"], headers=bearer(of.account.svc_key))
     with ZipFile(BytesIO(archive.content)) as opened:
@@ -161,7 +161,7 @@ async def answer_what_was_asked_of(of: Tenant, who: Tenant) -> str:
 
 
 async def allow_an_application_of_all(of: Tenant, who: Tenant) -> str:
-    """Answer, in one's own name, what an application that anybody may connect asked of somebody else."""
+    """Answer, as the second account, the authorization request of a shared application for the first one."""
     async with unit_of(of.services, Actor(0, frozenset(), "nobody")) as unit:
         client, secret = await clients.create_shared(unit, of.services.oauth.tokens, NewClient("Pipes", [REDIRECT]))
     asked = await Application(of.browsing.client, of.browsing, of.account, client.id, client.client_id, secret).form()
@@ -211,7 +211,7 @@ def use_tools(method: str, path: str) -> Attempt:
 
 
 async def text_own_number(of: Tenant, who: Tenant) -> str:
-    """Have the person whom both know opt out of one's own texts."""
+    """Let the contact of both accounts opt out of the second account's messages."""
     return await _text(who, who.carrier)
 
 

@@ -12,7 +12,7 @@ WRONG = "The e-mail address or the password is wrong."
 
 
 def faults(answer: httpx2.Response) -> dict[str, str]:
-    """Return what a redirect tells the application; it must go to the application's own address."""
+    """Return the parameters of a redirect; fail unless it goes to the application's address."""
     assert answer.status_code == 302, answer.text
     assert answer.headers["location"].startswith(f"{REDIRECT}?")
     return query_of(answer)

@@ -9,7 +9,7 @@ from tests.factories.oauth import (
 
 
 def refusal(answer: httpx2.Response) -> tuple[int, str]:
-    """Return status and code of a refusal, which has the form of RFC 6749, 5.2, and no other."""
+    """Return the status and code of a refusal; fail unless it has the form of RFC 6749, 5.2."""
     body = answer.json()
     assert set(body) == {"error", "error_description"}
     assert len(body["error_description"]) > 10

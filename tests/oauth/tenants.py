@@ -1,4 +1,4 @@
-"""Two accounts side by side, each with one of everything that a browser, an application or a carrier could ask for."""
+"""Two accounts, each with one record of every kind that a browser, an application or a carrier can request."""
 
 import re
 from dataclasses import dataclass, replace
@@ -27,15 +27,15 @@ from tests.oauth.applications import Application, add_application
 from tests.oauth.browsing import Browsing, Form
 
 MARK, OTHERS = "tell-tale", "Others"
-"""The names of the two companies, which stand in every text of theirs."""
+"""The names of the two companies, which all their texts contain."""
 
 PHONE = "+12025550143"
-"""Whoever texts with both."""
+"""The phone of a contact of both accounts."""
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """An account, the browser that its owner is signed in with, and what it has."""
+    """An account, the browser of its signed-in owner, and the ids of its records."""
 
     services: Services
     account: Opened
@@ -54,7 +54,7 @@ class Tenant:
 
     @property
     def carrier(self) -> bytes:
-        """Return what the carrier signs its callbacks with."""
+        """Return the carrier's signing secret."""
         return derive(self.services.settings, "sandbox")
 
     @property
@@ -63,11 +63,11 @@ class Tenant:
         return jwt.decode(self.tokens["access_token"], options={"verify_signature": False})["grant_id"]
 
     def anonymous_browser(self) -> Browsing:
-        """Return another browser, in which nobody is signed in."""
+        """Return another browser, without a session."""
         return Browsing(_client_beside(self.browsing.client))
 
     def in_new_browser(self, http: httpx2.AsyncClient) -> "Tenant":
-        """Return the same with another browser, in which the owner is signed in as well."""
+        """Return the same tenant with another browser, in which the owner is also signed in."""
         client = _client_beside(http)
         client.cookies.update(self.browsing.client.cookies)
         browsing = Browsing(client)
@@ -75,13 +75,13 @@ class Tenant:
         return replace(self, browsing=browsing, application=application)
 
     async def form(self, action: str, **fields: str) -> Form:
-        """Return a form as the owner's pages would send it, but for the fields."""
+        """Return a valid form of the owner's pages with other fields."""
         [token] = re.findall(r'name="form_token" value="([^"]*)"', (await self.browsing.get("/account")).text)[:1]
         return Form(action, {"form_token": token, **fields})
 
 
 async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) -> Tenant:
-    """Give an account one of everything."""
+    """Create one record of each kind for an account."""
     actor, name = Actor(account.account_id, ALL, "owner"), account.company_name
     async with unit_of(services, actor) as unit:
         [user] = await accounts.list_users(unit)
@@ -121,7 +121,7 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
 
 
 def told(answer: httpx2.Response) -> str:
-    """Say in short what an answer says: its status, where it leads or what it refuses, and whose name it shows."""
+    """Summarize a response: its status, redirect target or error code, and the company names that it contains."""
     names = [name for name in (MARK, OTHERS) if name in answer.text]
     return " ".join([str(answer.status_code), *_said(answer), *names])
 

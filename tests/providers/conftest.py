@@ -1,4 +1,4 @@
-"""The database alone, for what stands below the services."""
+"""The database, for tests below the services."""
 
 from collections.abc import AsyncGenerator
 
@@ -10,7 +10,7 @@ from tests.shared import empty
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncGenerator[Database]:
-    """Give connections to an empty database."""
+    """Provide connections to an empty database."""
     database = await connect(database_url, 4)
     yield database
     await empty(database.pool)

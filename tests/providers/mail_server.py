@@ -1,4 +1,4 @@
-"""A mail server for tests: it takes everything on a loopback port, or refuses to."""
+"""A mail server on a loopback port that accepts or refuses mails."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Peers on this machine that answer posts well, badly or not at all."""
+"""Local peers that answer posts correctly, wrongly or not at all."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 @dataclass
 class Peer:
-    """A server that counts its connections and keeps what was posted."""
+    """A server that counts its connections and stores the posts."""
 
     port: int = 0
     connections: int = 0
@@ -28,7 +28,7 @@ class Peer:
 
     @property
     def url(self) -> str:
-        """Return the address that it listens on."""
+        """Return its URL."""
         return f"http://127.0.0.1:{self.port}/hook"
 
     async def wait_until_ended(self) -> None:
@@ -110,7 +110,7 @@ def say_and_reset(part: bytes) -> Answering:
 
 
 def repeat(part: bytes, start: bytes = b"", pause: float = 0) -> Answering:
-    """Answer with the same bytes again and again, without an end."""
+    """Answer with the same bytes endlessly."""
 
     async def answering(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -123,7 +123,7 @@ def repeat(part: bytes, start: bytes = b"", pause: float = 0) -> Answering:
 
 
 def then(first: Answering, *later: Answering) -> Answering:
-    """Answer one request in one way, and the next in another; the last way stays."""
+    """Answer each request with the next function; the last one answers all further requests."""
     ways = [first, *later]
 
     async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

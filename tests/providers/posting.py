@@ -1,4 +1,4 @@
-"""Posts to peers on this machine."""
+"""Posts to local peers."""
 
 import ssl
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ TLS = ssl.create_default_context()
 
 
 class Names:
-    """Answers look-ups from a script, the last answer again and again, and counts them."""
+    """Answers and counts look-ups from a script; the last answer is repeated."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self._answers = list(answers)

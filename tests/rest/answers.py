@@ -1,4 +1,4 @@
-"""The envelope: what every answer of the REST surface must look like."""
+"""Checks the envelope of REST responses."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ KEY_HINT = " Send a key as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
 
 
 def data(answer: httpx2.Response) -> Any:
-    """Return the data of a success; fail unless the answer is one, in its envelope."""
+    """Return the data of a success; fail unless it has the envelope of one."""
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json"), answer.text
     body = answer.json()
     assert body == {"success": True, "data": body["data"]}
@@ -18,7 +18,7 @@ def data(answer: httpx2.Response) -> Any:
 
 
 def refusal(answer: httpx2.Response) -> tuple[int, str, str]:
-    """Return status, code and text of a refusal; fail unless it is in its envelope."""
+    """Return the status, code and text of a refusal; fail unless it has the envelope of one."""
     assert answer.headers["content-type"] == "application/json", answer.text
     body = answer.json()
     code = body["error_code"]

@@ -1,4 +1,4 @@
-"""Random callbacks of a carrier: texts, the same again, forged ones, and broken ones."""
+"""Random callbacks of a carrier: valid, repeated, forged and malformed ones."""
 
 import asyncio
 import random
@@ -36,7 +36,7 @@ BREAKS: list[Callable[[random.Random, bytes], bytes]] = [
 
 
 class Traffic:
-    """Random callbacks, each with the status that it must be answered with; the same ones in every run."""
+    """Random callbacks with the expected status of each; the same ones in every run."""
 
     def __init__(self, seed: int, to_number: str, secret: bytes) -> None:
         self._chance = random.Random(seed)
@@ -46,7 +46,7 @@ class Traffic:
         self.unreadable: list[bytes] = []
 
     def next(self) -> tuple[int, bytes, str]:
-        """Return the status to come, the body and its signature."""
+        """Return the expected status, the body and its signature."""
         [kind] = self._chance.choices([GOOD, BAD, FORGED], [25, 50, 25])
         said = self._said(again=kind == GOOD and self._chance.random() < 0.1)
         body = orjson.dumps(said)
@@ -82,7 +82,7 @@ class Traffic:
 async def exchange(
     http: httpx2.AsyncClient, secret: bytes, to_number: str, pool: Pool, seed: int, callbacks: int
 ) -> None:
-    """Post random callbacks; each must be answered as it deserves, and what is signed must be stored once."""
+    """Post random callbacks; each must get its expected status, and each signed one must be stored once."""
     traffic = Traffic(seed, to_number, secret)
     answers = Counter[tuple[int, int]]()
     left = iter(range(callbacks))
@@ -104,6 +104,6 @@ async def exchange(
 
 
 async def kept(pool: Pool) -> list[tuple[str, str, str]]:
-    """Return what is kept of callbacks that could not be used: carrier, kind and body."""
+    """Return the stored unusable callbacks: carrier, kind and body."""
     rows = await UNMATCHED_CALLBACKS.read(pool, "carrier", "kind", "payload")
     return [(row["carrier"], row["kind"], row["payload"].get("body")) for row in rows]

@@ -1,4 +1,4 @@
-"""Signed callbacks of a carrier, made by hand."""
+"""Signed callbacks of the sandbox carrier."""
 
 import secrets
 import time
@@ -15,14 +15,14 @@ AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
 def inbound(from_number: str, to_number: str, text: str) -> InboundMessage:
-    """Return a text as a carrier brings it."""
+    """Return the body of an inbound callback."""
     return InboundMessage(f"sbx_in_{secrets.token_hex(8)}", from_number, to_number, text, AT)
 
 
 async def call(
     http: httpx2.AsyncClient, secret: bytes, path: str, payload: Payload | bytes, **headers: str
 ) -> httpx2.Response:
-    """Post a callback of the sandbox carrier's, signed now."""
+    """Post a callback of the sandbox carrier, signed now."""
     body = payload if isinstance(payload, bytes) else orjson.dumps({"at": AT, **payload})
     signed = {"content-type": "application/json", HEADER: sign(secret, body, time.time()), **headers}
     return await http.post(path, content=body, headers=signed)

@@ -1,4 +1,4 @@
-"""The toy service, for tests of what every endpoint does; and an automation platform, with either kind of key."""
+"""The toy service, for tests of the behaviour of all endpoints; and an automation platform, with each kind of key."""
 
 import httpx2
 import pytest
@@ -20,6 +20,6 @@ def app(toy: Toy) -> FastAPI:
 
 @pytest.fixture(params=["svc_key", "auto_key"])
 def platform(request: pytest.FixtureRequest, http: httpx2.AsyncClient, account: Opened) -> httpx2.AsyncClient:
-    """Give a client that sends a general key of the account's, and again one of its automation keys."""
+    """Provide a client with a general key of the account, then one with an automation key."""
     http.headers["Authorization"] = f"Bearer {getattr(account, request.param)}"
     return http

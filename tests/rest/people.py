@@ -1,4 +1,4 @@
-"""Contacts that tests make over REST."""
+"""Creates contacts over REST."""
 
 from typing import Any
 

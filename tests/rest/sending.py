@@ -1,4 +1,4 @@
-"""Sending over REST, and what it leaves in the tables."""
+"""Sends over REST, and their rows."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def send(api: httpx2.AsyncClient, **wishes: Any) -> Any:
 
 
 async def entries(pool: Pool) -> int:
-    """Count the ledger; the starter credits are its first entry."""
+    """Count the ledger entries; the first is that of the starter credits."""
     return await LEDGER_ENTRIES.count(pool)
 
 

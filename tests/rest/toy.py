@@ -218,7 +218,7 @@ KEYS = {
 
 @cache
 def schema() -> GraphQLSchema:
-    """Build the schema of the toy."""
+    """Return the schema of the toy."""
     return build_schema(SDL)
 
 
@@ -233,7 +233,7 @@ def compiled() -> list[Operation]:
 
 @dataclass(frozen=True)
 class Done:
-    """An answer."""
+    """The result of an operation."""
 
     value: Any
     replayed: bool
@@ -248,10 +248,10 @@ class Toy:
     asked: list[tuple[str, Mapping[str, Any], Actor | None]] = field(default_factory=list)
 
     async def admit(self, scopes: frozenset[str], actor: Actor | None) -> None:
-        """Let everybody do everything."""
+        """Allow every request."""
 
     async def count_size(self, size: int, actor: Actor | None) -> None:
-        """Let everybody send as much as they like."""
+        """Allow every size."""
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Done:
         """Run an operation on graphql-core."""
@@ -322,7 +322,7 @@ class Toy:
 
 
 async def identify(request: Request) -> Actor | None:
-    """Look up every key that a request bears."""
+    """Return the actor of a request's key."""
     sent = [request.headers.get("x-api-key"), request.headers.get("authorization")]
     keys = [key.removeprefix("Bearer ") for key in sent if key is not None]
     if any(key not in KEYS for key in keys):
@@ -331,7 +331,7 @@ async def identify(request: Request) -> Actor | None:
 
 
 def serve(toy: Toy) -> FastAPI:
-    """Make the application."""
+    """Return the application."""
     app = FastAPI(openapi_url=None)
     app.router.routes.extend(routes(compiled(), toy, identify))
     envelope.install(app, DOCS)
@@ -339,6 +339,6 @@ def serve(toy: Toy) -> FastAPI:
 
 
 def client(app: FastAPI, key: str | None = "svc_all") -> httpx2.AsyncClient:
-    """Return a client of the application, which raises what escapes from it."""
+    """Return a client of the application, which raises its uncaught exceptions."""
     headers = {"X-API-Key": key} if key else {}
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="https://sms.example", headers=headers)

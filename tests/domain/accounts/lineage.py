@@ -1,4 +1,4 @@
-"""A plain model of the dependencies of credentials, and an account with the same credentials."""
+"""A simple model of the dependencies of credentials, and an account with the same credentials."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -33,12 +33,12 @@ GRANT_LASTS = timedelta(days=365)
 USERS = ("ann", "bob")
 GRANTS = {"grant of ann": "ann", "grant of bob": "bob"}
 SERVICE = "service"
-"""The service itself, as commands have it: it is no credential."""
+"""The actor of commands: the service itself, which is no credential."""
 
 
 @dataclass
 class Model:
-    """Names of credentials and hooks, what each was made with, and which have ended by themselves."""
+    """Names of credentials and hooks, the creators of each, and those that have ended directly."""
 
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
@@ -47,11 +47,11 @@ class Model:
     is_suspended: bool = False
 
     def make(self, name: str, actor: str) -> None:
-        """Add what an actor makes."""
+        """Add a record that an actor creates."""
         self.makers[name] = set() if actor == SERVICE else {actor}
 
     def rotate(self, old: str, new: str, actor: str, now: datetime, overlap: timedelta) -> None:
-        """Add the successor of a key; what was made with the old one moves to it, unless the actor depends on that."""
+        """Add the successor of a key, which gets the old key's records, unless the actor depends on the old key."""
         if old not in {actor} | self.needed_by({actor}):
             for made_with in self.makers.values():
                 if old in made_with:
@@ -69,12 +69,12 @@ class Model:
         self.revoked.add(invitation)
 
     def works(self, name: str, now: datetime) -> bool:
-        """Return whether a credential can be used, or a hook still receives."""
+        """Return whether a credential or a hook works."""
         own = name not in self.revoked and self.expires.get(name, now + HOUR) > now
         return own and not any(self._has_ended(each, now) for each in self.needed_by(self.makers.get(name, ())))
 
     def needed_by(self, made_with: Iterable[str]) -> set[str]:
-        """Return makers, the makers of these, and so on; of a key that was rotated the successor too."""
+        """Return the direct and indirect creators, and for a rotated key its successor."""
         needed, waiting = set[str](), list(made_with)
         while waiting:
             name = waiting.pop()
@@ -89,18 +89,18 @@ class Model:
         return name in self.revoked or ran_out
 
     def may_make(self, actor: str) -> bool:
-        """Return whether an actor makes keys: not an automation key, nor one that depends on a key."""
+        """Return whether an actor may create keys: not with an automation key, nor a key that depends on a key."""
         return not is_key(actor) or not (actor.startswith("auto") or any(map(is_key, self.makers[actor])))
 
 
 def is_key(name: str) -> bool:
-    """Tell keys from users, grants and hooks by their names."""
+    """Return whether a name is that of a key."""
     return name.startswith(("svc", "auto"))
 
 
 @dataclass
 class Lineage:
-    """An account with two users, an application of each, and what they make; and the model of it."""
+    """An account with two users, an application of each, their records, and the model of all."""
 
     services: Services
     account: Opened
@@ -127,7 +127,7 @@ class Lineage:
         return lineage
 
     async def make(self, actor: str, kind: KeyKind, lasts: timedelta | None = None) -> str:
-        """Make a key; return its name, or nothing where the actor makes none."""
+        """Create a key; return its name, or None if the actor may not."""
         name, now = f"{kind} {len(self.texts)}", self.clock.now()
         expires_at = now + lasts if lasts else None
         async with self.act(actor) as unit:
@@ -143,7 +143,7 @@ class Lineage:
         return self._know(name, key.id, text.text)
 
     async def rotate(self, actor: str, old: str, overlap_hours: int) -> str:
-        """Rotate a key; return the new one's name, or nothing where it cannot be rotated."""
+        """Rotate a key; return the name of the new one, or None if it cannot be rotated."""
         new, now = f"{old.split()[0]} {len(self.texts)}", self.clock.now()
         can = self.model.works(old, now) and old not in self.model.successors
         async with self.act(actor) as unit:
@@ -167,7 +167,7 @@ class Lineage:
         return name
 
     async def register(self, actor: str) -> str:
-        """Make an OAuth client."""
+        """Create an OAuth client."""
         name, new = f"client {len(self.clients)}", NewClient("Made", ["https://example.com/"])
         async with self.act(actor) as unit:
             self.clients[name], _ = await clients.create(unit, self.services.oauth.tokens, new)
@@ -175,7 +175,7 @@ class Lineage:
         return name
 
     async def connect(self, user: str, client: str) -> str:
-        """Have a user allow a client to act."""
+        """Let a user allow a client."""
         id = self.actors[user].user_id or 0
         async with self.act(user) as unit:
             consent = Consent(id, ALL, "https://sms.example.com", "https://example.com/", None)
@@ -188,7 +188,7 @@ class Lineage:
         return name
 
     async def invite(self, actor: str) -> str:
-        """Invite a person, as an owner; return the invitation's name, or nothing where the actor is no person."""
+        """Invite a person as an owner; return the invitation's name, or None if the actor is no person."""
         name, is_person = f"invitation {len(self.invited)}", actor in self.people()
         email = f"{name.replace(' ', '')}.{self.account.account_id}@example.com"
         async with self.act(actor) as unit:
@@ -205,7 +205,7 @@ class Lineage:
         return name
 
     async def accept(self, invitation: str) -> str:
-        """Accept an invitation; return the user's name, or nothing where it or the account has ended."""
+        """Accept an invitation; return the user's name, or None if it or the account has ended."""
         can = self.model.works(invitation, self.clock.now()) and not self.model.is_suspended
         async with self.act(SERVICE) as unit:
             user = await invitations.accept(unit, self.invited[invitation], "a hash")
@@ -235,13 +235,13 @@ class Lineage:
         return {name for name, actor in self.actors.items() if actor.user_id and not actor.grant_id}
 
     async def suspend(self, *, suspended: bool) -> None:
-        """Suspend the account, or let it go on."""
+        """Suspend or resume the account."""
         status = AccountStatus.suspended if suspended else AccountStatus.active
         await ACCOUNTS.where(id=self.account.account_id).change(self.services, status=status)
         self.model.is_suspended = suspended
 
     async def working(self) -> set[str]:
-        """Return the keys and hooks that work, as the edge and the engine find out."""
+        """Return the keys that authenticate, and the hooks that receive."""
         pool, now = self.services.database.pool, self.clock.now()
         good = await asyncio.gather(*(self.is_good(text) for text in self.texts.values()))
         found = {name for name, is_good in zip(self.texts, good, strict=True) if is_good}
@@ -263,13 +263,13 @@ class Lineage:
         return found | {name for name, live in zip(connected, await asyncio.gather(*asked), strict=True) if live}
 
     async def is_good(self, text: str) -> bool:
-        """Return whether a key is taken."""
+        """Return whether a key authenticates."""
         hash = keys.fingerprint(self.services.secret, text)
         found = await queries.find_live_key(self.services.database, hash, self.clock.now())
         return found is not None and not found.is_suspended
 
     async def shown_as_working(self) -> set[str]:
-        """Return the keys that the account is shown as neither revoked nor run out."""
+        """Return the keys that are displayed as neither revoked nor expired."""
         now = self.clock.now()
         async with self.act(SERVICE) as unit:
             shown = {key.id: key for key in await queries.list_keys(unit)}
@@ -277,7 +277,7 @@ class Lineage:
         return {name for name in self.texts if self.actors[name].key_id in good}
 
     def expected(self) -> tuple[set[str], set[str]]:
-        """Return the keys, and everything else, that the model says work, whatever the state of the account."""
+        """Return the keys, and the other records, that work in the model, regardless of the account's state."""
         now = self.clock.now()
         others = {*self.hooks, *self.clients, *self.invited, *self.actors} - {*self.texts, SERVICE}
         return {each for each in self.texts if self.model.works(each, now)}, {
@@ -286,7 +286,7 @@ class Lineage:
 
     @asynccontextmanager
     async def act(self, actor: str) -> AsyncGenerator[UnitOfWork]:
-        """Open a unit of an actor's."""
+        """Open a unit of work of an actor."""
         sessions, notify = self.services.database.sessions, self.services.notify
         async with open_unit(sessions, self.actors[actor], self.clock, notify) as unit:
             yield unit

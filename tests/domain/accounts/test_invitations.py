@@ -19,7 +19,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.domain.mailrooms import open_room
+from tests.domain.mail_senders import set_up_sender
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, INVITATIONS, USERS, WAITING_MAILS, multiply_users
 from tests.factories.tables import ago, ahead
 
@@ -44,7 +44,7 @@ async def pending(services: Services, actor: Actor) -> list[str]:
 
 
 async def mailed(services: Services) -> list[Mail]:
-    return await open_room(services).work()
+    return await set_up_sender(services).send_due()
 
 
 def token(mail: Mail) -> str:
@@ -232,12 +232,12 @@ async def test_many_accounts_that_invite_one_person_are_answered_alike_and_mail_
     for _ in range(6):
         other = await new_account()
         await invite(services, Actor(other.account_id, ALL), "bob@example.com")
-    room = open_room(services)
+    setup = set_up_sender(services)
 
-    assert len(await room.work()) == 5
+    assert len(await setup.send_due()) == 5
 
-    room.clock.at += timedelta(days=1)
-    assert len(await room.work()) == 6
+    setup.clock.at += timedelta(days=1)
+    assert len(await setup.send_due()) == 6
 
 
 async def test_invitations_to_one_mailbox_are_mailed_five_in_any_day_and_refused_when_they_would_end_before(

@@ -16,7 +16,7 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings import Settings
-from tests.domain.mailrooms import Room, open_room
+from tests.domain.mail_senders import SenderSetup, set_up_sender
 from tests.factories.accounts import PASSWORD_LINKS, USERS, WAITING_MAILS
 from tests.factories.tables import Change, ago
 from tests.factories.traps import LosingSessions, lose_connections
@@ -25,59 +25,61 @@ SOFA = Visitor("203.0.113.7")
 
 
 @pytest.fixture
-def room(services: Services) -> Room:
-    """Give a mailroom whose clock is set by hand."""
-    return open_room(services)
+def setup(services: Services) -> SenderSetup:
+    """Provide a mail sender with a clock that tests set."""
+    return set_up_sender(services)
 
 
-async def test_a_mail_is_sent_once_with_no_transaction_open(services: Services, account: Opened, room: Room) -> None:
-    assert (await room.mail_sender.due(), await room.mail_sender.run()) == (False, False)
+async def test_a_mail_is_sent_once_with_no_transaction_open(
+    services: Services, account: Opened, setup: SenderSetup
+) -> None:
+    assert (await setup.mail_sender.due(), await setup.mail_sender.run()) == (False, False)
     await services.authentication.ask_reset(account.email, SOFA)
-    assert await room.mail_sender.due()
+    assert await setup.mail_sender.due()
 
-    assert [await room.mail_sender.run() for _ in range(2)] == [True, False]
+    assert [await setup.mail_sender.run() for _ in range(2)] == [True, False]
 
-    [mail] = room.post.sent
+    [mail] = setup.server.sent
     assert (mail.to, mail.subject) == (account.email, "Choose a new password")
     [url] = [line for line in mail.text.splitlines() if line.startswith("https://sms.example.com/password/")]
     link = await services.authentication.find_link(url.rpartition("/")[2])
     assert (link.email, link.is_invitation, await waiting(services)) == (account.email, False, [])
-    assert (room.post.open_transactions, room.counted) == ([0], [("sent", "")])
+    assert (setup.server.open_transactions, setup.counted) == ([0], [("sent", "")])
 
 
 async def test_a_mail_that_no_server_takes_is_tried_again_later_and_then_given_up(
-    services: Services, account: Opened, room: Room
+    services: Services, account: Opened, setup: SenderSetup
 ) -> None:
-    room.post.is_down = True
+    setup.server.is_down = True
     await services.authentication.ask_reset(account.email, SOFA)
     await WAITING_MAILS.age(services, "expires_at", days=-1)
 
     for wait in WAITS:
-        assert await room.mail_sender.run()
-        assert not await room.mail_sender.due()
-        room.clock.at += wait
-        assert await room.mail_sender.due()
-    assert await room.mail_sender.run()
+        assert await setup.mail_sender.run()
+        assert not await setup.mail_sender.due()
+        setup.clock.at += wait
+        assert await setup.mail_sender.due()
+    assert await setup.mail_sender.run()
 
-    assert room.counted == [("failed", "down for repairs")] * len(WAITS) + [("given_up", "down for repairs")]
-    room.clock.at += timedelta(hours=1)
-    assert not await room.mail_sender.due()
+    assert setup.counted == [("failed", "down for repairs")] * len(WAITS) + [("given_up", "down for repairs")]
+    setup.clock.at += timedelta(hours=1)
+    assert not await setup.mail_sender.due()
     assert await waiting(services) == []
 
 
 async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died(
-    services: Services, account: Opened, room: Room
+    services: Services, account: Opened, setup: SenderSetup
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)
 
-    claims = await asyncio.gather(*(room.mail_sender._claim() for _ in range(3)))
+    claims = await asyncio.gather(*(setup.mail_sender._claim() for _ in range(3)))
 
     assert [claim is None for claim in claims].count(False) == 1
-    room.clock.at += LEASE - timedelta(seconds=1)
-    assert not await room.mail_sender.due()
-    room.clock.at += timedelta(seconds=1)
-    assert await room.mail_sender.run()
-    assert len(room.post.sent) == 1
+    setup.clock.at += LEASE - timedelta(seconds=1)
+    assert not await setup.mail_sender.due()
+    setup.clock.at += timedelta(seconds=1)
+    assert await setup.mail_sender.run()
+    assert len(setup.server.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -90,25 +92,25 @@ async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died
     ids=["mail over", "link deleted", "user removed"],
 )
 async def test_a_link_that_is_over_or_of_somebody_who_left_is_not_mailed(
-    services: Services, account: Opened, room: Room, change: Change
+    services: Services, account: Opened, setup: SenderSetup, change: Change
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)
     await change(services)
 
-    assert (await room.mail_sender.due(), await room.mail_sender.run(), room.post.sent) == (False, False, [])
+    assert (await setup.mail_sender.due(), await setup.mail_sender.run(), setup.server.sent) == (False, False, [])
 
 
 async def test_a_link_that_was_used_before_its_mail_was_known_to_be_sent_is_not_mailed_again(
-    services: Services, account: Opened, room: Room
+    services: Services, account: Opened, setup: SenderSetup
 ) -> None:
-    room.post.on_letter, room.post.is_down = _use(services), True
+    setup.server.on_mail, setup.server.is_down = _use(services), True
     await services.authentication.ask_reset(account.email, SOFA)
 
-    assert await room.mail_sender.run()
+    assert await setup.mail_sender.run()
 
     assert await waiting(services) == []
-    room.clock.at += WAITS[0]
-    assert (await room.mail_sender.due(), len(room.post.sent)) == (False, 0)
+    setup.clock.at += WAITS[0]
+    assert (await setup.mail_sender.due(), len(setup.server.sent)) == (False, 0)
 
 
 async def waiting(services: Services) -> list[bytes]:
@@ -127,23 +129,23 @@ def _use(services: Services) -> Callable[[Mail], Awaitable[object]]:
 
 
 async def test_a_mail_whose_claim_was_lost_with_the_connection_is_sent_at_once_and_once(
-    services: Services, account: Opened, room: Room
+    services: Services, account: Opened, setup: SenderSetup
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)
     sessions: Any = LosingSessions(services.database.sessions)
 
     with pytest.raises(DBAPIError):
-        await replace(room.mail_sender, db=sessions).run()
+        await replace(setup.mail_sender, db=sessions).run()
 
-    assert (sessions.lost, room.post.sent) == (1, [])
-    assert await room.mail_sender.due()
-    assert [await room.mail_sender.run() for _ in range(2)] == [True, False]
-    assert len(room.post.sent) == 1
-    assert room.counted == [("sent", "")]
+    assert (sessions.lost, setup.server.sent) == (1, [])
+    assert await setup.mail_sender.due()
+    assert [await setup.mail_sender.run() for _ in range(2)] == [True, False]
+    assert len(setup.server.sent) == 1
+    assert setup.counted == [("sent", "")]
 
 
 async def test_a_mail_is_sent_once_though_every_connection_is_lost_while_it_is_sent(
-    services: Services, account: Opened, room: Room, settings: Settings
+    services: Services, account: Opened, setup: SenderSetup, settings: Settings
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)
 
@@ -152,16 +154,16 @@ async def test_a_mail_is_sent_once_though_every_connection_is_lost_while_it_is_s
         await lose_connections(connection)
         await connection.close()
 
-    room.post.on_letter = lose
-    await room.mail_sender.run()
+    setup.server.on_mail = lose
+    await setup.mail_sender.run()
 
-    room.clock.at += 2 * LEASE
-    assert not await room.mail_sender.due()
-    assert (len(room.post.sent), await waiting(services)) == (1, [])
+    setup.clock.at += 2 * LEASE
+    assert not await setup.mail_sender.due()
+    assert (len(setup.server.sent), await waiting(services)) == (1, [])
 
 
 async def test_a_mail_is_sent_once_though_the_connection_is_lost_when_that_was_recorded(
-    services: Services, account: Opened, room: Room
+    services: Services, account: Opened, setup: SenderSetup
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)
     sessions: Any = LosingSessions(services.database.sessions)
@@ -170,8 +172,8 @@ async def test_a_mail_is_sent_once_though_the_connection_is_lost_when_that_was_r
     async def lose(_: Mail) -> None:
         sessions.lost = 0
 
-    room.post.on_letter = lose
-    await replace(room.mail_sender, db=sessions).run()
+    setup.server.on_mail = lose
+    await replace(setup.mail_sender, db=sessions).run()
 
-    assert (sessions.lost, len(room.post.sent), await waiting(services)) == (1, 1, [])
-    assert room.counted == [("sent", "")]
+    assert (sessions.lost, len(setup.server.sent), await waiting(services)) == (1, 1, [])
+    assert setup.counted == [("sent", "")]

@@ -20,7 +20,7 @@ from app.domain.webhooks import queries as webhooks
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.accounts.lineage import SERVICE, Lineage
-from tests.domain.mailrooms import open_room
+from tests.domain.mail_senders import set_up_sender
 from tests.factories.accounts import ACCOUNTS, INVITATIONS, USERS
 from tests.factories.traps import until_blocked
 
@@ -37,7 +37,7 @@ async def lineage(services: Services) -> Lineage:
 
 async def token_of(lineage: Lineage) -> str:
     """Return the token that the last mailed letter brings."""
-    mail = (await open_room(lineage.services).work())[-1]
+    mail = (await set_up_sender(lineage.services).send_due())[-1]
     [url] = [line for line in mail.text.splitlines() if "/password/" in line]
     return url.rpartition("/")[2]
 
@@ -61,7 +61,7 @@ async def test_an_invitation_that_has_ended_is_not_mailed_nor_withdrawn(lineage:
     name = await lineage.invite("ann")
     await lineage.end("ann")
 
-    assert await open_room(lineage.services).work() == []
+    assert await set_up_sender(lineage.services).send_due() == []
     async with lineage.act(SERVICE) as unit:
         with pytest.raises(NotFound):
             await invitations.withdraw(unit, lineage.invited[name].id)

@@ -1,4 +1,4 @@
-"""Sending and texting, as the tests of messages do it."""
+"""The fixtures of the tests of messages for sending and receiving."""
 
 from tests.domain.messages.conftest import act, actor, handoff, pool, send, text
 

@@ -1,4 +1,4 @@
-"""Deletions of accounts, as tests ask for them and do their work."""
+"""Requests deletions of accounts, and runs their jobs."""
 
 from datetime import timedelta
 
@@ -13,23 +13,23 @@ from tests.factories.clocks import Later
 
 
 def deletions(services: Services, batch: int = 2, **later: float) -> AccountDeletions:
-    """Return what deletes accounts, in small batches, on a clock that is so far ahead."""
+    """Return the deleter of accounts, with small batches and a clock moved ahead."""
     return AccountDeletions(services.database, Later(timedelta(**later)), services.notify, batch)
 
 
 async def ask(services: Services, account_id: int) -> None:
-    """Have an account deleted at once; its owners' mails have left."""
+    """Request the immediate deletion of an account, with its owners' mails sent."""
     async with unit_of(services, Actor(account_id, frozenset())) as unit:
         await deletion.bring_forward(unit)
     await WAITING_MAILS.where(account_id=account_id).change(services, attempts=1)
 
 
 async def run_out(job: AccountDeletions) -> None:
-    """Run a job until nothing is due, or others hold what is."""
+    """Run a job until it has no more work."""
     while await job.run():
         pass
 
 
 async def forget_at_carriers(services: Services, **later: float) -> None:
-    """Have carriers forget what was erased."""
+    """Delete erased messages at the carriers."""
     await CarrierErasures(services.database, services.carriers, Later(timedelta(**later))).run()

@@ -1,4 +1,4 @@
-"""Sending, as the tests of messages do it."""
+"""Fixtures for sending, receiving and handing over messages."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -22,25 +22,25 @@ TO = "+12025550143"
 
 @pytest.fixture
 def pool(services: Services) -> Pool:
-    """Give the database."""
+    """Provide the database pool."""
     return services.database.pool
 
 
 @pytest.fixture
 def actor(account: Opened) -> Actor:
-    """Give the account's actor."""
+    """Provide the actor of the account."""
     return Actor(account.account_id, frozenset(), "key:1", "request-1")
 
 
 @pytest.fixture
 def act(services: Services, actor: Actor) -> Callable[[], AbstractAsyncContextManager[UnitOfWork]]:
-    """Give a function that opens a unit of the account's."""
+    """Provide a function that opens a unit of work of the account."""
     return lambda: open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 
 @pytest.fixture
 def send(services: Services, actor: Actor) -> Callable[..., Awaitable[Acceptance]]:
-    """Give a function that sends a text."""
+    """Provide a function that sends a message."""
 
     async def send(to: str = TO, body: str = "Hello", **wishes: Any) -> Acceptance:
         return await services.acceptor.accept(actor, Send(to, body, consent_attested=True, **wishes))
@@ -50,7 +50,7 @@ def send(services: Services, actor: Actor) -> Callable[..., Awaitable[Acceptance
 
 @pytest.fixture
 def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
-    """Give a function with which a person texts to the account's number."""
+    """Provide a function that delivers an inbound message to the account's number."""
     ids = iter(range(1, 1000))
 
     async def text(body: str, sender: str = TO, id: str | None = None) -> None:
@@ -62,7 +62,7 @@ def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
 
 @pytest.fixture
 def handoff(services: Services, pool: Pool) -> Handoff:
-    """Give what hands messages over, patient enough for a busy machine."""
+    """Provide the hand-off, with timeouts for a busy machine."""
     handoff = services.handoff
     carriers = {"sandbox": SandboxCarrier(pool, b"secret", delay=0, timeout=10)}
     return replace(handoff, carriers=carriers, pace=replace(handoff.pace, timeout=10, lease=30))

@@ -1,4 +1,4 @@
-"""Handing over as tests need it: at another time, to another carrier, to numbers that the sandbox refuses."""
+"""Hand-offs for tests: at another time, to another carrier, to numbers that the sandbox refuses."""
 
 import asyncio
 from dataclasses import replace
@@ -15,7 +15,7 @@ INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007
 
 
 class Absorbed(SandboxCarrier):
-    """A carrier that thinks until it is told its answer; asked later, it has nothing."""
+    """A carrier that answers a hand-off when the test sets the answer; it finds no messages."""
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool, b"secret", 0, 10)
@@ -28,24 +28,24 @@ class Absorbed(SandboxCarrier):
 
 
 async def hand_over(handoff: Handoff) -> None:
-    """Hand over every text that is due, and wait for what becomes of them."""
+    """Hand over every due message, and wait for the results."""
     while await handoff.run():
         pass
     await handoff.finish()
 
 
 async def reconcile(handoff: Handoff) -> None:
-    """Ask for every text whose state is unknown, and wait for what becomes of them."""
+    """Query every message whose state is unknown, and wait for the results."""
     while await handoff.reconcile():
         pass
     await handoff.finish_questions()
 
 
 def after(handoff: Handoff, **ahead: float) -> Handoff:
-    """Return what hands over as it does some time from now."""
+    """Return the hand-off with a clock moved ahead."""
     return replace(handoff, clock=Later(timedelta(**ahead)))
 
 
 def through(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
-    """Return what hands over to another carrier."""
+    """Return the hand-off with another carrier."""
     return replace(handoff, carriers={"sandbox": carrier})

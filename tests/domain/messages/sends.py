@@ -1,4 +1,4 @@
-"""Texts that tests send, and what became of them."""
+"""Sends of tests, and their results."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""A drip sequence, a contact who may be taken through it, and what sends its steps."""
+"""A drip sequence, a contact, and the sender of steps."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -32,26 +32,26 @@ TWO = (NewStep(0, "Welcome, {first_name}!"), NewStep(60, "How do you like it?"))
 
 @pytest.fixture
 def pool(services: Services) -> Pool:
-    """Give the database."""
+    """Provide the database pool."""
     return services.database.pool
 
 
 @pytest.fixture
 def act(services: Services, account: Opened) -> Callable[[], AbstractAsyncContextManager[UnitOfWork]]:
-    """Give a function that opens a unit of the account's."""
+    """Provide a function that opens a unit of work of the account."""
     return lambda: unit_of(services, Actor(account.account_id, frozenset(), "key:7"))
 
 
 @pytest.fixture
 async def contact_id(act: Callable[..., Any]) -> int:
-    """Give a contact."""
+    """Provide a contact."""
     async with act() as unit:
         return (await contacts.create(unit, ANN)).id
 
 
 @pytest.fixture
 def make(act: Callable[..., Any]) -> Callable[..., Awaitable[int]]:
-    """Give a function that makes a sequence."""
+    """Provide a function that creates a sequence."""
 
     async def make(*steps: NewStep, name: str = "Welcome") -> int:
         async with act() as unit:
@@ -62,7 +62,7 @@ def make(act: Callable[..., Any]) -> Callable[..., Awaitable[int]]:
 
 @pytest.fixture
 def enroll(act: Callable[..., Any], contact_id: int) -> Callable[..., Awaitable[Any]]:
-    """Give a function that enrolls a contact in a sequence."""
+    """Provide a function that enrolls a contact in a sequence."""
 
     async def enroll(sequence_id: int, whom: int = contact_id) -> Any:
         async with act() as unit:
@@ -73,7 +73,7 @@ def enroll(act: Callable[..., Any], contact_id: int) -> Callable[..., Awaitable[
 
 @pytest.fixture
 def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
-    """Give a function with which a person texts to the account's number."""
+    """Provide a function that delivers an inbound message to the account's number."""
     ids = iter(range(1, 1000))
 
     async def text(body: str, sender: str = PHONE) -> None:
@@ -85,13 +85,13 @@ def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
 
 @pytest.fixture
 def drip(services: Services) -> Drip:
-    """Give what sends the steps that are due."""
+    """Provide the sender of due steps."""
     return open_drip(services)
 
 
 @pytest.fixture
 def dispatch(services: Services) -> Callable[[], Awaitable[None]]:
-    """Give a function that dispatches all events, and has the sequences hear them."""
+    """Provide a function that dispatches all events with the reactions of sequences."""
     dispatcher = open_dispatcher(services)
 
     async def dispatch() -> None:
@@ -102,21 +102,21 @@ def dispatch(services: Services) -> Callable[[], Awaitable[None]]:
 
 
 def after(drip: Drip, **ahead: float) -> Drip:
-    """Return what sends the steps that are due some time from now."""
+    """Return the sender of the steps that are due after a time."""
     return replace(drip, clock=Later(timedelta(**ahead)))
 
 
 async def standing(pool: Pool) -> list[tuple[str, str, int]]:
-    """Return status, reason and next step of every enrollment, in order."""
+    """Return the status, exit reason and next step of every enrollment, in order."""
     return await SEQUENCE_ENROLLMENTS.read(pool, "status", "exit_reason", "position")
 
 
 async def bodies(pool: Pool) -> list[str]:
-    """Return the texts that were accepted, in order."""
+    """Return the bodies of accepted messages, in order."""
     return await OUTBOUND.read(pool, "body")
 
 
 async def wait(pool: Pool) -> timedelta:
-    """Return how long the only enrollment waits for its next step, counted from now, to the second."""
+    """Return the time until the next step of the only enrollment, rounded to seconds."""
     until = await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at") - ago()
     return timedelta(seconds=round(until.total_seconds()))

@@ -17,8 +17,8 @@ from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
+from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
-from tests.domain.sequences.stumbling import HOUR, at
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import payloads, told
@@ -84,7 +84,7 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
 ) -> None:
     await enroll(await make(NewStep(0, "Only")))
     with pytest.raises(asyncio.CancelledError):
-        await at(Dying, services, drip).run()
+        await with_acceptor(Dying, services, drip).run()
     claimed = await standing(pool), await drip.due()
     await CONTACTS.change(pool, first_name="Changed since")
 
@@ -112,7 +112,7 @@ async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said
 ) -> None:
     await enroll(await make(NewStep(0, "Only")))
     with pytest.raises(asyncio.CancelledError):
-        await at(Dying, services, drip).run()
+        await with_acceptor(Dying, services, drip).run()
     await text(words)
     await dispatch()
 
@@ -135,7 +135,7 @@ async def test_a_reply_after_a_step_that_was_not_the_last_ends_the_enrollment(
 ) -> None:
     await enroll(await make())
     with pytest.raises(asyncio.CancelledError):
-        await at(Dying, services, drip).run()
+        await with_acceptor(Dying, services, drip).run()
     await text("Thanks, who is this?")
     await dispatch()
 
@@ -153,7 +153,7 @@ def interrupted(services: Services, drip: Drip, interrupt: Callable[[], Any]) ->
             await interrupt()
             return await super().accept(actor, send)
 
-    return at(Interrupted, services, drip)
+    return with_acceptor(Interrupted, services, drip)
 
 
 async def test_a_step_is_not_sent_once_its_enrollment_was_ended(
@@ -225,7 +225,7 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
             await within("the test to wake the worker", wake.wait())
             return await super().accept(actor, send)
 
-    sleeper = asyncio.create_task(at(Asleep, services, drip).run())
+    sleeper = asyncio.create_task(with_acceptor(Asleep, services, drip).run())
     await within("the worker to fall asleep", asleep.wait())
     await after(drip, minutes=2).run()
     wake.set()
@@ -281,7 +281,7 @@ async def test_a_step_goes_to_no_other_contact_that_has_the_phone_by_now(
                 await contacts.update(unit, contact_id, {"phone": "+12025550199"})
             return await super().accept(actor, send)
 
-    await at(Meanwhile, services, drip).run()
+    await with_acceptor(Meanwhile, services, drip).run()
     before = await bodies(pool), await standing(pool)
     await after(drip, hours=1.1).run()
 
@@ -304,7 +304,7 @@ async def test_a_contact_that_is_erased_while_its_step_is_sent_does_not_come_bac
             await CONTACTS.delete(pool)
             return await super().accept(actor, send)
 
-    await at(Meanwhile, services, drip).run()
+    await with_acceptor(Meanwhile, services, drip).run()
 
     assert await CONTACTS.count(pool) == 0
     assert (await bodies(pool), await standing(pool)) == ([], [])

@@ -16,8 +16,8 @@ from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
+from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import after, bodies, standing, wait
-from tests.domain.sequences.stumbling import HOUR, at
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 
 
@@ -146,7 +146,7 @@ async def test_while_the_database_is_away_a_step_waits_for_whoever_comes_next(
 ) -> None:
     await enroll(await make())
 
-    await at(Away, services, drip).run()
+    await with_acceptor(Away, services, drip).run()
     await after(drip, minutes=2).run()
 
     assert await bodies(pool) == ["Welcome, Ann!"]

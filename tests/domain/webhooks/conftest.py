@@ -1,4 +1,4 @@
-"""A stage on which subscribers are tried again soon, and given up soon."""
+"""Fixtures for deliveries with short retries."""
 
 from collections.abc import AsyncGenerator
 
@@ -16,7 +16,7 @@ from tests.domain.webhooks.stages import Stage
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """Return settings that are as quick for webhooks as for the rest."""
+    """Return settings with short times for webhooks too."""
     quick = {
         "webhook_retry_schedule": (0.05, 0.05, 0.05, 0.05, 0.05, 0.05),
         "webhook_breaker_seconds": (0.3, 0.6),
@@ -29,20 +29,20 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def receiver() -> AsyncGenerator[Receiver]:
-    """Give a subscriber."""
+    """Provide a subscriber."""
     async with receiving() as receiver:
         yield receiver
 
 
 @pytest.fixture
 def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
-    """Give a stage on which nobody works yet."""
+    """Provide a stage without a running worker."""
     dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
     return Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 
 @pytest.fixture
 async def working(stage: Stage) -> AsyncGenerator[Stage]:
-    """Give a stage on which a worker dispatches and delivers until the test ends."""
+    """Provide a stage with a worker that dispatches and delivers until the test ends."""
     async with stage.at_work():
         yield stage

@@ -1,4 +1,4 @@
-"""Webhooks that tests set up, and what became of their deliveries."""
+"""Creates webhooks, and reads their deliveries."""
 
 from app.domain.webhooks import service
 from app.domain.webhooks.models import Subscription

@@ -1,4 +1,4 @@
-"""Pools and engines with a fault in them."""
+"""Pools and delivery workers with injected faults."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ from tests.waiting import within
 
 
 class Gated:
-    """A pool that keeps the answer to the first use of a statement, or of a connection, until it is let through."""
+    """A pool that delays the result of the first use of a statement, or of a connection, until its release."""
 
     def __init__(self, pool: Pool, statement: str) -> None:
         self._pool, self._statement = pool, statement
@@ -43,7 +43,7 @@ class Gated:
 
 
 class Flaky:
-    """A pool whose statement fails a number of times with an error."""
+    """A pool on which a statement fails a number of times."""
 
     def __init__(self, pool: Pool, statement: str, error: Exception, times: int) -> None:
         self._pool, self._statement, self._error, self.left = pool, statement, error, times
@@ -59,7 +59,7 @@ class Flaky:
 
 
 class Away(LosingPool):
-    """A pool of which a connection is lost after a commit, and that cannot be reached from then on."""
+    """A pool that loses a connection after a commit, and is unreachable afterwards."""
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)

@@ -1,4 +1,4 @@
-"""A subscriber on this machine: it keeps what it is posted, and answers as it is told."""
+"""A local subscriber that stores the posts and answers as configured."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 30
 
 @dataclass(frozen=True)
 class Post:
-    """A request that came; header names are lower case."""
+    """A received request; header names are lower case."""
 
     path: str
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Post:
 
     @property
     def body(self) -> Any:
-        """Return the body, read as JSON."""
+        """Return the parsed JSON body."""
         return orjson.loads(self.raw)
 
 
@@ -43,17 +43,17 @@ Respond = Callable[[Post], web.Response | Awaitable[web.Response]]
 
 
 def ok(_: Post) -> web.Response:
-    """Answer as a subscriber does that is well."""
+    """Answer 200."""
     return web.Response(text="ok")
 
 
 def status(code: int, **headers: str) -> Respond:
-    """Return what answers with a status."""
+    """Return a function that answers with a status."""
     return lambda _: web.Response(status=code, headers=headers)
 
 
 class Held:
-    """Answers nothing until it is let go."""
+    """Answers after its release."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
@@ -64,7 +64,7 @@ class Held:
 
 
 class HeldFor(Held):
-    """Holds the posts of one contact only."""
+    """Delays only the posts of one contact."""
 
     def __init__(self, contact_id: int) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class HeldFor(Held):
 
 @dataclass
 class Receiver:
-    """A subscriber. `posts` came, `most` of them at the same time; `respond` says what the next ones are answered."""
+    """A subscriber. `posts` are the received posts, `most` the maximum in flight; `respond` answers the next ones."""
 
     url: str = ""
     respond: Respond = ok
@@ -85,16 +85,16 @@ class Receiver:
     most: int = 0
 
     def to(self, path: str) -> list[Post]:
-        """Return what came to one path."""
+        """Return the posts to one path."""
         return [post for post in self.posts if post.path == path]
 
     async def expect(self, count: int, path: str | None = None) -> list[Post]:
-        """Wait until so many posts have come, and return all."""
+        """Wait until `count` posts have arrived; return all."""
         await until(lambda: len(self.posts if path is None else self.to(path)) >= count)
         return self.posts if path is None else self.to(path)
 
     async def handle(self, request: web.Request) -> web.Response:
-        """Keep a request and answer it."""
+        """Store a request and answer it."""
         headers = {name.lower(): value for name, value in request.headers.items()}
         post = Post(request.path, headers, await request.read(), asyncio.get_running_loop().time())
         self.posts.append(post)
@@ -109,7 +109,7 @@ class Receiver:
 
 @asynccontextmanager
 async def receiving() -> AsyncGenerator[Receiver]:
-    """Listen on a port of this machine."""
+    """Listen on a local port."""
     receiver = Receiver()
     server = web.Server(receiver.handle)
     runner = web.ServerRunner(server, shutdown_timeout=0.01)

@@ -1,4 +1,4 @@
-"""Deliveries as a worker makes them, to a subscriber on this machine."""
+"""Deliveries of a worker to a local subscriber."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -33,7 +33,7 @@ EVENT = "pipeline_stage_changed"
 
 @dataclass
 class Stage:
-    """An account that tells, a subscriber that hears, and what is between them."""
+    """An account with webhooks, the services that deliver them, and a subscriber."""
 
     services: Services
     account: Opened
@@ -46,7 +46,7 @@ class Stage:
         return self.services.database.pool
 
     def act(self) -> AbstractAsyncContextManager[UnitOfWork]:
-        """Open a unit of the account's."""
+        """Open a unit of work of the account."""
         return unit_of(self.services, Actor(self.account.account_id, ALL, "test"))
 
     async def subscribe(self, path: str = "/hook", event: str = EVENT) -> Subscription:
@@ -60,7 +60,7 @@ class Stage:
             await service.update_webhook(unit, self.services.webhooks, id, SubscriptionFields(**fields))
 
     async def clear(self) -> None:
-        """Cancel or skip what waits for subscriptions that ended."""
+        """Cancel or skip the pending deliveries of ended subscriptions."""
         leftovers = Leftovers(self.services.database)
         while await leftovers.run():
             pass
@@ -71,7 +71,7 @@ class Stage:
             await service.unsubscribe(unit, id)
 
     async def tell(self, *stages: str, contact_id: int | None = 1) -> None:
-        """Tell that a contact moved to stages, all in one transaction."""
+        """Record an event for each pipeline stage of a contact, in one transaction."""
         async with self.act() as unit:
             for stage in stages:
                 whom = ANN | {"contact_id": contact_id or 0}
@@ -79,27 +79,27 @@ class Stage:
                 outbox.record(unit, event, contact_id)
 
     async def dispatch(self, *reactions: Callable[[Batch], Awaitable[None]]) -> None:
-        """Dispatch a batch with other reactions than the areas'."""
+        """Dispatch a batch with other reactions."""
         await replace(self.dispatcher, reactions=[Reaction(each.__name__, each) for each in reactions]).run()
 
     def pace(self, **schedule: Any) -> None:
-        """Have the engine keep another schedule."""
+        """Set another schedule of deliveries."""
         dependencies = self.engine.shared.dependencies
         self.engine = DeliveryWorkers.of(replace(dependencies, schedule=replace(dependencies.schedule, **schedule)))
 
     def set_clock(self) -> Moving:
-        """Have the engine go by a clock that the test moves; return it."""
+        """Set a clock that the test moves; return it."""
         clock = Moving()
         self.engine = DeliveryWorkers.of(replace(self.engine.shared.dependencies, clock=clock))
         return clock
 
     def another(self) -> DeliveryWorkers:
-        """Return an engine as another process has it."""
+        """Return the delivery workers of another process."""
         return DeliveryWorkers.of(self.engine.shared.dependencies)
 
     @asynccontextmanager
     async def at_work(self, engine: DeliveryWorkers | None = None, grace: float = 10) -> AsyncGenerator[None]:
-        """Dispatch and deliver within a block; stop as a worker does, which has `grace` seconds for it."""
+        """Dispatch and deliver within a block; stop as a worker does, within `grace` seconds."""
         engine, leftovers = engine or self.engine, Leftovers(self.services.database)
         runners = [
             Runner(Job("events", self.dispatcher.run, self.dispatcher.due, every=0.01)),
@@ -116,27 +116,27 @@ class Stage:
                 await runner.stop(grace)
 
     async def states(self) -> list[tuple[str, int]]:
-        """Return the status of every delivery and how often it was tried, in their order; after `clear`."""
+        """Return the status and number of attempts of every delivery, in order, after `clear`."""
         await self.clear()
         return await WEBHOOK_DELIVERIES.read(self.pool, "status", "attempts")
 
     async def are_all(self, status: str) -> bool:
-        """Return whether everything was dispatched, and every delivery has a status."""
+        """Return whether all events were dispatched, and all deliveries have the given status."""
         return not await self.dispatcher.due() and {each for each, _ in await self.states()} == {status}
 
     async def is_at_rest(self) -> bool:
-        """Return whether no process works for a subscription."""
+        """Return whether no process leases a subscription."""
         return await WEBHOOK_SUBSCRIPTIONS.where_not(leased_until=None).count(self.pool) == 0
 
     async def subscription(self, id: int) -> Any:
-        """Return a subscription as it stands in the table."""
+        """Return the row of a subscription."""
         return await WEBHOOK_SUBSCRIPTIONS.where(id=id).only(self.pool)
 
     async def notices(self) -> list[tuple[str, str]]:
-        """Return what the account was told: kind and text, in order."""
+        """Return the kind and text of the account's notices, in order."""
         return await WEBHOOK_NOTICES.read(self.pool, "kind", "text")
 
 
 def stages(posts: list[Post]) -> list[str]:
-    """Return the stages that posts tell of."""
+    """Return the pipeline stages in the bodies of posts."""
     return [post.body["new_stage"] for post in posts]

@@ -15,7 +15,7 @@ from app.domain.accounts.mailer import Mail
 from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
 from app.domain.webhooks import ownership, service
-from tests.domain.mailrooms import Room, open_room
+from tests.domain.mail_senders import SenderSetup, set_up_sender
 from tests.domain.webhooks.receivers import status
 from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import USERS, WAITING_MAILS
@@ -58,11 +58,11 @@ async def is_gone(stage: Stage) -> str:
 
 
 async def work(stage: Stage) -> list[Mail]:
-    """Open a mailroom after what happened, and return all that it sent."""
-    return await open_room(stage.services).work()
+    """Send the due mails; return all mails sent."""
+    return await set_up_sender(stage.services).send_due()
 
 
-async def letters_left(stage: Stage) -> int:
+async def mails_left(stage: Stage) -> int:
     return await WAITING_MAILS.count(stage.pool)
 
 
@@ -96,7 +96,7 @@ async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_els
     ]
     for part in (title, f"{stage.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/"', closing):
         assert part in sent[0].html
-    assert await letters_left(stage) == 0
+    assert await mails_left(stage) == 0
 
 
 async def is_disabled(stage: Stage, id: int) -> bool:
@@ -162,7 +162,7 @@ async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stag
     await USERS.change(stage.pool, role="member")
     await is_gone(stage)
 
-    assert (len(await stage.notices()), await letters_left(stage), await work(stage)) == (1, 0, [])
+    assert (len(await stage.notices()), await mails_left(stage), await work(stage)) == (1, 0, [])
 
 
 async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(stage: Stage) -> None:
@@ -178,47 +178,47 @@ async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_o
 ) -> None:
     second = await add_user(stage, "second")
     await is_gone(stage)
-    room = open_room(stage.services)
-    refuse(room, stage.account.email)
-    await room.work()
+    setup = set_up_sender(stage.services)
+    refuse(setup, stage.account.email)
+    await setup.send_due()
 
     for wait in WAITS:
-        assert not await room.mail_sender.due()
-        room.clock.at += wait
-        assert await room.mail_sender.run()
+        assert not await setup.mail_sender.due()
+        setup.clock.at += wait
+        assert await setup.mail_sender.run()
 
-    assert [mail.to for mail in room.post.sent] == [second]
-    assert sorted(room.counted) == sorted(
+    assert [mail.to for mail in setup.server.sent] == [second]
+    assert sorted(setup.counted) == sorted(
         [("sent", ""), *[("failed", "down for repairs")] * len(WAITS), ("given_up", "down for repairs")]
     )
-    assert room.post.open_transactions == [0] * 6
-    room.clock.at += timedelta(hours=1)
-    assert (await room.mail_sender.due(), await letters_left(stage)) == (False, 0)
+    assert setup.server.open_transactions == [0] * 6
+    setup.clock.at += timedelta(hours=1)
+    assert (await setup.mail_sender.due(), await mails_left(stage)) == (False, 0)
 
 
-def refuse(room: Room, to: str) -> None:
-    """Have the server be down for letters to one address."""
+def refuse(setup: SenderSetup, to: str) -> None:
+    """Have the server be down for mails to one address."""
 
     async def choose(mail: Mail) -> None:
-        room.post.is_down = mail.to == to
+        setup.server.is_down = mail.to == to
 
-    room.post.on_letter = choose
+    setup.server.on_mail = choose
 
 
 async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over_the_next_ones(stage: Stage) -> None:
     second = await add_user(stage, "second")
     await is_gone(stage)
-    room = open_room(stage.services)
-    assert await room.mail_sender.run()
-    room.post.on_letter = die
+    setup = set_up_sender(stage.services)
+    assert await setup.mail_sender.run()
+    setup.server.on_mail = die
     with pytest.raises(Died):
-        await room.mail_sender.run()
-    room.post.on_letter = None
-    in_hand = await room.mail_sender.due()
+        await setup.mail_sender.run()
+    setup.server.on_mail = None
+    in_hand = await setup.mail_sender.due()
 
-    room.clock.at += LEASE
+    setup.clock.at += LEASE
 
-    assert (in_hand, [mail.to for mail in await room.work()]) == (False, [stage.account.email, second])
+    assert (in_hand, [mail.to for mail in await setup.send_due()]) == (False, [stage.account.email, second])
 
 
 async def die(_: Mail) -> None:

@@ -1,4 +1,4 @@
-"""Sending steps at a desk of the test's own."""
+"""Sends steps through another acceptor."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -10,5 +10,6 @@ from app.services import Services
 HOUR = timedelta(hours=1)
 
 
-def at(acceptor: type[SendAcceptor], services: Services, drip: Drip) -> Drip:
+def with_acceptor(acceptor: type[SendAcceptor], services: Services, drip: Drip) -> Drip:
+    """Return a sender of steps with another type of acceptor."""
     return replace(drip, acceptor=acceptor(services.database.pool, services.clock, services.notify, 10))

@@ -1,4 +1,4 @@
-"""A mailroom whose clock is set by hand, and a mail server that can be down."""
+"""A mail sender with a clock that tests set, and a mail server that can be down."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,48 +13,48 @@ from tests.factories.traps import open_transactions
 
 
 @dataclass
-class Post:
-    """A mail server that takes mails, unless it is down; it notes which transactions are open meanwhile."""
+class MailServer:
+    """A mail server that accepts mails unless it is down, and counts the open transactions during each call."""
 
     pool: Pool
     is_down: bool = False
-    on_letter: Callable[[Mail], Awaitable[object]] | None = None
+    on_mail: Callable[[Mail], Awaitable[object]] | None = None
     sent: list[Mail] = field(default_factory=list)
     open_transactions: list[int] = field(default_factory=list)
 
     async def send(self, mail: Mail) -> None:
         self.open_transactions.append(await open_transactions(self.pool))
-        if self.on_letter:
-            await self.on_letter(mail)
+        if self.on_mail:
+            await self.on_mail(mail)
         if self.is_down:
             raise MailNotSent("down for repairs")
         self.sent.append(mail)
 
 
 @dataclass
-class Room:
-    """A mailroom, its server and what it counted."""
+class SenderSetup:
+    """A mail sender with its server, clock and counts."""
 
     mail_sender: MailSender
-    post: Post
+    server: MailServer
     clock: SetClock
     counted: list[tuple[str, str]]
 
-    async def work(self) -> list[Mail]:
-        """Send all that is due, and return what was sent so far."""
+    async def send_due(self) -> list[Mail]:
+        """Send the due mails; return all mails sent so far."""
         while await self.mail_sender.due():
             await self.mail_sender.run()
-        return self.post.sent
+        return self.server.sent
 
 
-def open_room(services: Services) -> Room:
-    """Open a mailroom, a minute from now."""
-    clock, post = SetClock(services.clock.now() + timedelta(minutes=1)), Post(services.database.pool)
+def set_up_sender(services: Services) -> SenderSetup:
+    """Return a mail sender whose clock is a minute ahead."""
+    clock, server = SetClock(services.clock.now() + timedelta(minutes=1)), MailServer(services.database.pool)
     counted: list[tuple[str, str]] = []
 
     def count(result: str, reason: str) -> None:
         counted.append((result, reason))
 
     url = "https://sms.example.com"
-    mail_sender = MailSender(services.database.sessions, clock, services.authentication.tokens, post, url, count)
-    return Room(mail_sender, post, clock, counted)
+    mail_sender = MailSender(services.database.sessions, clock, services.authentication.tokens, server, url, count)
+    return SenderSetup(mail_sender, server, clock, counted)
