@@ -47,6 +47,6 @@ def join(account_id: str) -> str:
     return f"JOIN accounts a ON a.id = {account_id}"
 
 
-def is_inactive(account_id: str) -> str:
-    """Return the condition that an account is suspended or deleted."""
-    return f"EXISTS (SELECT FROM accounts a WHERE a.id = {account_id} AND a.status <> 'active')"
+def status_of(account_id: str) -> str:
+    """Return the status of an account."""
+    return f"(SELECT status FROM accounts a WHERE a.id = {account_id})"

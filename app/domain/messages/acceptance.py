@@ -1,4 +1,4 @@
-"""Decide on a batch of sends: check the gates that need the database, and write the accepted messages.
+"""Decide on a batch of sends: check the gates, and write the accepted messages.
 
 The statements are SQL text on asyncpg because every send runs them. The areas that own the tables export the SQL
 fragments.
@@ -12,45 +12,31 @@ from decimal import Decimal
 
 from app.db.engine import Connection
 from app.domain.accounts import sql as accounts
-from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
-from app.domain.accounts.models import AccountStatus
-from app.domain.billing import prices
 from app.domain.billing import sql as billing
-from app.domain.billing.service import InsufficientCredits
 from app.domain.consent import sql as consent
-from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import sql as contacts
-from app.domain.contacts.errors import ContactDnd
 from app.domain.contacts.events import NewContact
-from app.domain.contacts.models import ContactStatus
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
 from app.domain.events import sql as events
-from app.domain.kernel import idempotency, phone
+from app.domain.kernel import idempotency
 from app.domain.kernel import sql as kernel
-from app.domain.kernel.errors import Conflict, DomainError, NotFound
+from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
-from app.domain.messages import outgoing
-from app.domain.messages.errors import NoSender
+from app.domain.messages import facts, gates, outgoing
 from app.domain.messages.events import SendBlocked
-from app.domain.messages.facts import AddedContact, Facts, Sender
-from app.domain.messages.models import Purpose
-from app.domain.messages.requests import Acceptance, Condition, SendRequest
-from app.domain.numbers import sql as numbers
+from app.domain.messages.facts import AddedContact, RequestRow, Sender, SendFacts
+from app.domain.messages.gates import Gate
+from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
 
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
 """Lock timeouts, set in the first statement so that they cost no round trip."""
 
 FIND_FACTS = f"""
-SELECT nextval('messages_id_seq') AS message_id,
-  c.id AS contact_id, {contacts.PERSON}, {contacts.GATES},
-  {consent.is_suppressed("r.account_id", "r.phone")} AS suppressed,
-  n.phone_number, n.carrier, k.fingerprint, k.answer
+SELECT nextval('messages_id_seq') AS message_id, {facts.COLUMNS}, k.fingerprint, k.answer
 FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
   AS r(account_id, phone, number_id, key, place)
-{contacts.join_by_phone("r.account_id", "r.phone")}
-{numbers.join_sender("r.account_id", "r.number_id")}
-{kernel.join_answer("r.account_id", "r.key")}
+{facts.JOINS} {kernel.join_answer("r.account_id", "r.key")}
 ORDER BY r.place
 """
 
@@ -90,7 +76,7 @@ class AcceptedSend:
     """A send that passed all gates, to be written in this transaction."""
 
     request: SendRequest
-    facts: Facts
+    row: RequestRow
     to: str
     credits: int
     cost: Decimal
@@ -103,7 +89,7 @@ class AcceptedSend:
     def acceptance(self) -> Acceptance:
         """Return the result for the caller."""
         return Acceptance(
-            self.facts.message_id,
+            self.row.message_id,
             self.request.parts.segments,
             "pending",
             self.balance_after,
@@ -128,6 +114,7 @@ class Batch:
 
     requests: Sequence[SendRequest]
     now: datetime
+    max_segments: int
     waits: bool = False
     accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
     balances: dict[int, int] = field(default_factory=dict[int, int])
@@ -142,16 +129,17 @@ class Batch:
         await self._lock(connection)
         if not self.accounts and not self.waits:
             return [None] * len(self.requests)
-        phones = [self._recipient(request) for request in self.requests]
+        phones = [request.phone or self._read_phone(request) for request in self.requests]
         found = await connection.fetch(
             FIND_FACTS,
             [request.account_id for request in self.requests],
-            [each if isinstance(each, str) else "" for each in phones],
+            [each.e164 or "" for each in phones],
             [request.send.from_phone_number_id for request in self.requests],
             [request.key for request in self.requests],
         )
         verdicts = [
-            self._decide(*each) for each in zip(self.requests, phones, itertools.starmap(Facts, found), strict=True)
+            self._decide(*each)
+            for each in zip(self.requests, phones, itertools.starmap(RequestRow, found), strict=True)
         ]
         if self.accepted:
             await self._write(connection)
@@ -170,50 +158,42 @@ class Batch:
             held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
             self.holding |= {Condition(check, id) for id in held}
 
-    def _recipient(self, request: SendRequest) -> str | DomainError:
+    def _read_phone(self, request: SendRequest) -> Phone:
         account = self.accounts.get(request.account_id)
-        if account is None or account.status != AccountStatus.active:
-            return AccountDeleted() if account and account.status == AccountStatus.deleted else AccountSuspended()
-        if request.to.startswith("+"):
-            return request.to
-        try:
-            return phone.require_recipient(request.to, account.region)
-        except DomainError as refusal:
-            return refusal
+        return facts.read_phone(request.send.to.strip(), account.region if account else None)
 
-    def _decide(self, request: SendRequest, to: str | DomainError, facts: Facts) -> Verdict | None:
-        if request.account_id not in self.accounts and not self.waits:
+    def _decide(self, request: SendRequest, to: Phone, row: RequestRow) -> Verdict | None:
+        account = self.accounts.get(request.account_id)
+        if account is None and not self.waits:
             return None
-        if isinstance(to, DomainError):
-            return to
-        if facts.fingerprint is not None:
-            return _replay(request, facts)
-        account = self.accounts[request.account_id]
-        if refusal := self._ended(request, account.deletion_at):
-            return refusal
-        credits = request.parts.segments * prices.credits_per_segment(to, account.region)
-        if refusal := _blocked(request, to, facts) or self._unaffordable(request, credits):
-            told = to if facts.contact_id else ""
-            blocked = SendBlocked(to_number=told, error_code=refusal.code, actor=request.actor.label)
-            self.events.append((request, facts.contact_id, blocked))
-            return refusal
-        self.balances[request.account_id] -= credits
-        left = self.balances[request.account_id]
-        claimed_until = self.now + request.send.claim if request.send.claim else None
-        accepted = AcceptedSend(request, facts, to, credits, credits * account.rate, left, claimed_until)
-        self.accepted.append(accepted)
-        return accepted.acceptance
-
-    def _ended(self, request: SendRequest, deletion_at: datetime | None) -> DomainError | None:
-        if deletion_at:
-            return AccountDeletionPending(at=timestamp(deletion_at))
+        balance = self.balances.get(request.account_id, 0)
+        known = facts.of_send(request, account, to, row, balance, self.max_segments)
+        if refused := gates.find_refusal(gates.REQUEST_GATES, known):
+            return refused[1]
+        if row.fingerprint is not None:
+            return _replay(request, row)
         if request.send.condition and request.send.condition not in self.holding:
             return Conflict(reason="What this text belongs to has changed in the meantime.")
-        return None
+        if refused := gates.find_refusal(gates.TEXT_GATES, known):
+            return self._refuse(request, known, *refused)
+        return self._accept(request, known, row)
 
-    def _unaffordable(self, request: SendRequest, credits: int) -> DomainError | None:
-        balance = self.balances[request.account_id]
-        return InsufficientCredits(needed=credits, balance=balance) if credits > balance else None
+    def _refuse(self, request: SendRequest, known: SendFacts, gate: Gate[SendFacts], error: DomainError) -> DomainError:
+        if gate.is_audited:
+            told = known.phone if known.contact_id else None
+            blocked = SendBlocked(to_number=told or "", error_code=error.code, actor=request.actor.label)
+            self.events.append((request, known.contact_id, blocked))
+        return error
+
+    def _accept(self, request: SendRequest, known: SendFacts, row: RequestRow) -> Acceptance:
+        assert known.phone
+        self.balances[request.account_id] -= known.credits
+        left = self.balances[request.account_id]
+        cost = known.credits * self.accounts[request.account_id].rate
+        claimed_until = self.now + request.send.claim if request.send.claim else None
+        accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until)
+        self.accepted.append(accepted)
+        return accepted.acceptance
 
     async def _write(self, connection: Connection) -> None:
         if keyed := [each for each in self.accepted if each.request.key]:
@@ -224,11 +204,11 @@ class Batch:
         touched = sorted({request.account_id for request in requests})
         await connection.execute(
             WRITE,
-            [each.facts.message_id for each in accepted],
+            [each.row.message_id for each in accepted],
             [request.account_id for request in requests],
             [each.contact_id for each in accepted],
             [each.conversation_id for each in accepted],
-            [each.facts.phone_number for each in accepted],
+            [each.row.phone_number for each in accepted],
             [each.to for each in accepted],
             [request.send.body for request in requests],
             [request.send.purpose.value for request in requests],
@@ -236,7 +216,7 @@ class Batch:
             [request.parts.encoding for request in requests],
             [each.credits for each in accepted],
             [each.cost for each in accepted],
-            [each.facts.carrier for each in accepted],
+            [each.row.carrier for each in accepted],
             [request.actor.label for request in requests],
             [request.actor.request_id for request in requests],
             [each.balance_after for each in accepted],
@@ -249,14 +229,14 @@ class Batch:
         )
 
     async def _add_contacts(self, connection: Connection) -> None:
-        unknown = [each for each in self.accepted if each.facts.contact_id is None]
+        unknown = [each for each in self.accepted if each.row.contact_id is None]
         added: dict[tuple[int, str], AddedContact] = {}
         if unknown:
             wanted = [each.request.account_id for each in unknown], [each.to for each in unknown]
             rows = itertools.starmap(AddedContact, await connection.fetch(contacts.ADD, *wanted))
             added = {(row.account_id, row.phone): row for row in rows}
         for each in self.accepted:
-            known = each.facts.contact_id
+            known = each.row.contact_id
             each.contact_id = added[each.request.account_id, each.to].id if known is None else known
         told: set[int] = set()
         for each in unknown:
@@ -276,16 +256,16 @@ class Batch:
                 self.events.append((each.request, each.contact_id, self._new_conversation(each)))
 
     def _new_conversation(self, accepted: AcceptedSend) -> NewConversation:
-        assert accepted.facts.phone_number
+        assert accepted.row.phone_number
         return NewConversation(
             conversation_id=accepted.conversation_id,
             contact_id=accepted.contact_id,
-            first_name=accepted.facts.first_name or "",
-            last_name=accepted.facts.last_name or "",
+            first_name=accepted.row.first_name or "",
+            last_name=accepted.row.last_name or "",
             phone=accepted.to,
-            email=accepted.facts.email or "",
+            email=accepted.row.email or "",
             first_message=accepted.request.send.body,
-            from_number=accepted.facts.phone_number,
+            from_number=accepted.row.phone_number,
             to_number=accepted.to,
             started_at=timestamp(self.now),
         )
@@ -301,28 +281,12 @@ class Batch:
         )
 
 
-def _blocked(request: SendRequest, to: str, facts: Facts) -> DomainError | None:
-    """Return the error that blocks a send, apart from its price."""
-    if request.send.contact_id not in (None, facts.contact_id):
-        return NotFound(kind="contact", id=request.send.contact_id)
-    if facts.suppressed or facts.contact_status == ContactStatus.opted_out:
-        return ContactOptedOut(phone=to)
-    if facts.dnd_sms:
-        return ContactDnd(phone=to)
-    if facts.held_until and request.send.purpose is not Purpose.conversational:
-        return ContactHeld(phone=to)
-    if facts.phone_number is None:
-        wanted = request.send.from_phone_number_id
-        return NotFound(kind="active phone number", id=wanted) if wanted else NoSender()
-    return None
-
-
-def _replay(request: SendRequest, facts: Facts) -> Verdict:
+def _replay(request: SendRequest, row: RequestRow) -> Verdict:
     assert request.key
-    assert facts.fingerprint is not None
-    assert facts.answer is not None
+    assert row.fingerprint is not None
+    assert row.answer is not None
     try:
-        answer = idempotency.replay(request.key, facts.fingerprint, request.fingerprint, facts.answer)
+        answer = idempotency.replay(request.key, row.fingerprint, request.fingerprint, row.answer)
     except DomainError as refusal:
         return refusal
     return Acceptance(**answer, replayed=True)

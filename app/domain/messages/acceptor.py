@@ -13,15 +13,15 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 
 from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
-from app.domain.kernel import idempotency, phone, sms_parts
+from app.domain.kernel import idempotency, sms_parts
 from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify
+from app.domain.messages import facts
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
-from app.domain.messages.errors import ConsentNotAttested, MessageTooLong
 from app.domain.messages.requests import Acceptance, Send, SendRequest
 
 MAX_BATCH = 64
@@ -71,27 +71,14 @@ class SendAcceptor:
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
     def _request(self, actor: Actor, send: Send) -> SendRequest:
-        """Check the gates that need no database."""
-        if not send.consent_attested:
-            raise ConsentNotAttested()
         to = send.to.strip()
         return SendRequest(
             send,
             actor,
-            to=phone.require_recipient(to) if to.startswith("+") else to,
-            parts=self._parts(send.body),
+            phone=facts.read_phone(to) if to.startswith("+") else None,
+            parts=sms_parts.count(send.body[: sms_parts.MAX_LENGTH]),
             fingerprint=_fingerprint(send),
         )
-
-    def _parts(self, body: str) -> sms_parts.Parts:
-        if not body.strip():
-            raise InvalidInput(reason="body must not be empty.", field="body")
-        if len(body) > sms_parts.MAX_LENGTH:
-            raise MessageTooLong(size=len(body), unit="characters", limit=sms_parts.MAX_LENGTH)
-        counted = sms_parts.count(body)
-        if counted.segments > self._max_segments:
-            raise MessageTooLong(size=counted.segments, unit="segments", limit=self._max_segments)
-        return counted
 
     async def _serve_all(self, requests: Sequence[SendRequest]) -> Sequence[Verdict | asyncio.Task[Verdict]]:
         """Return for every send of a batch its verdict, or the task that waits for it in the account's queue."""
@@ -124,7 +111,7 @@ class SendAcceptor:
         return await serve_parts(partial(self._serve, waits=waits), requests, parts)
 
     async def _decide(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
-        batch = Batch(requests, self._clock.now(), waits)
+        batch = Batch(requests, self._clock.now(), self._max_segments, waits)
         try:
             async with self._pool.acquire() as connection, connection.transaction():
                 verdicts = await batch.decide(connection)

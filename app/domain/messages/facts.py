@@ -1,12 +1,37 @@
-"""Rows that decide about sends."""
+"""The facts that decide about a send, and the rows that they are read from."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from app.domain.accounts.models import AccountStatus
+from app.domain.billing import prices
+from app.domain.consent import sql as consent
+from app.domain.contacts import sql as contacts
+from app.domain.kernel import phone
+from app.domain.kernel.phone import InvalidPhone, LandlinePhone
+from app.domain.messages.requests import Phone, SendRequest
+from app.domain.numbers import sql as numbers
+
+
+def recipient(account_id: str, phone: str) -> str:
+    """Return the columns of the facts about a recipient that both accept and hand-off read; the contact is `c`."""
+    return f"{contacts.GATES}, {consent.is_suppressed(account_id, phone)} AS suppressed"
+
+
+COLUMNS = f"""
+  c.id AS contact_id, {contacts.PERSON}, {recipient("r.account_id", "r.phone")}, n.phone_number, n.carrier
+"""
+JOINS = f"""
+{contacts.join_by_phone("r.account_id", "r.phone")}
+{numbers.join_sender("r.account_id", "r.number_id")}
+"""
+"""The facts of requested sends `r`, rows of `account_id, phone, number_id`."""
+
 
 class Sender(NamedTuple):
-    """The facts of an account that decide about all its sends; the row is locked."""
+    """The account of a send. At accept its row is locked."""
 
     id: int
     balance: int
@@ -16,8 +41,8 @@ class Sender(NamedTuple):
     deletion_at: datetime | None
 
 
-class Facts(NamedTuple):
-    """The facts that decide about one send: contact, gates, sending number, and any answer to its key."""
+class RequestRow(NamedTuple):
+    """The row of a requested send: its message's id, `COLUMNS`, and any answer to its idempotency key."""
 
     message_id: int
     contact_id: int | None
@@ -45,3 +70,80 @@ class AddedContact(NamedTuple):
     status: str
     created_at: datetime
     is_new: bool
+
+
+@dataclass(slots=True)
+class HandoffFacts:
+    """The facts that may change between accept and hand-off, and so are read and decided on at both.
+
+    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so.
+    """
+
+    purpose: str
+    account_status: str
+    phone: str | None
+    contact_status: str | None
+    dnd_sms: bool | None
+    held_until: datetime | None
+    suppressed: bool
+
+
+@dataclass(slots=True)
+class SendFacts(HandoffFacts):
+    """The facts that decide about a send at accept.
+
+    `wanted_contact_id` and `wanted_number_id` are those of the request, and None where it names none; `contact_id` is
+    the contact that has the phone, and `from_number` the sending number that was found.
+    """
+
+    deletion_at: datetime | None
+    consent_attested: bool
+    phone_refusal: InvalidPhone | LandlinePhone | None
+    wanted_contact_id: int | None
+    contact_id: int | None
+    wanted_number_id: int | None
+    from_number: str | None
+    body: str
+    segments: int
+    max_segments: int
+    credits: int
+    balance: int
+
+
+def read_phone(to: str, region: str | None = None) -> Phone:
+    """Return the phone of a recipient; one in national format needs the region of the account."""
+    try:
+        return Phone(phone.require_recipient(to, region))
+    except LandlinePhone as refusal:
+        return Phone(phone.normalize(to, region), refusal)
+    except InvalidPhone as refusal:
+        return Phone(None, refusal)
+
+
+def of_send(
+    request: SendRequest, account: Sender | None, to: Phone, row: RequestRow, balance: int, max_segments: int
+) -> SendFacts:
+    """Return the facts of a send; an account that does not exist counts as suspended."""
+    send, segments = request.send, request.parts.segments
+    credits = segments * prices.credits_per_segment(to.e164, account.region) if account and to.e164 else 0
+    return SendFacts(
+        send.purpose,
+        account.status if account else AccountStatus.suspended,
+        to.e164,
+        row.contact_status,
+        row.dnd_sms,
+        row.held_until,
+        row.suppressed,
+        account.deletion_at if account else None,
+        send.consent_attested,
+        to.refusal,
+        send.contact_id,
+        row.contact_id,
+        send.from_phone_number_id,
+        row.phone_number,
+        send.body,
+        segments,
+        max_segments,
+        credits,
+        balance,
+    )

@@ -13,6 +13,7 @@ class OwnCode(enum.StrEnum):
     contact_dnd = enum.auto()
     contact_held = enum.auto()
     account_suspended = enum.auto()
+    account_deleted = enum.auto()
 
 
 DESCRIPTIONS: dict[str, str] = {
@@ -76,6 +77,7 @@ DESCRIPTIONS: dict[str, str] = {
     OwnCode.account_suspended: (
         "The account was suspended before the text left. Send it again once the account is active."
     ),
+    OwnCode.account_deleted: "The account was deleted before the text left. It sends nothing any more.",
 }
 
 

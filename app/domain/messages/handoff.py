@@ -17,7 +17,7 @@ from app.db import claims, rows
 from app.db.engine import Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import outgoing, pacing
+from app.domain.messages import gates, outgoing, pacing
 from app.domain.messages.carrier import Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
@@ -260,22 +260,8 @@ def _report(text: ClaimedText, error: Exception) -> None:
 
 
 def _stop(text: ClaimedText) -> Gone | Blocked | None:
-    """Check the gates again: what was allowed at accept may have been stopped since."""
+    """Check the gates again, because the facts may have changed since accept."""
     if text.body is None:
         return Gone()
-    code = _blocking(text)
-    return Blocked(code) if code else None
-
-
-def _blocking(text: ClaimedText) -> OwnCode | None:
-    if text.purpose == "compliance":
-        return None
-    if text.account_inactive:
-        return OwnCode.account_suspended
-    if text.suppressed or text.contact_status == "opted_out":
-        return OwnCode.contact_opted_out
-    if text.dnd_sms:
-        return OwnCode.contact_dnd
-    if text.held_until and text.purpose != "conversational":
-        return OwnCode.contact_held
-    return None
+    refused = gates.find_refusal(gates.HANDOFF_GATES, text.facts)
+    return Blocked(OwnCode(refused[1].code)) if refused else None

@@ -11,9 +11,10 @@ from sqlalchemy import delete, select
 from app.db import rows
 from app.db.engine import Pool
 from app.domain.accounts import sql as accounts
-from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import facts
+from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
 from app.domain.numbers import sql as numbers
 
@@ -54,8 +55,7 @@ ORDER BY w.lane, w.step
 FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
   m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
-  c.last_name, {contacts.GATES}, {consent.is_suppressed("o.account_id", "m.to_number")} AS suppressed,
-  {accounts.is_inactive("o.account_id")} AS account_inactive
+  c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status
 """
 JOINS = f"""
 LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {contacts.join("m.contact_id")}
@@ -165,7 +165,20 @@ class ClaimedText(NamedTuple):
     dnd_sms: bool | None
     held_until: datetime | None
     suppressed: bool
-    account_inactive: bool
+    account_status: str
+
+    @property
+    def facts(self) -> HandoffFacts:
+        """Return the facts that the gates decide by."""
+        return HandoffFacts(
+            self.purpose,
+            self.account_status,
+            self.to_number,
+            self.contact_status,
+            self.dnd_sms,
+            self.held_until,
+            self.suppressed,
+        )
 
 
 class WaitingNumber(NamedTuple):

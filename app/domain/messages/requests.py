@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from app.db.engine import Connection
+from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Attestation, Purpose
@@ -41,18 +43,30 @@ class Send:
     claim: timedelta | None = None
     condition: Condition | None = None
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""
+        if self.purpose is Purpose.compliance:
+            raise ValueError("a compliance text is not requested")
+
+
+class Phone(NamedTuple):
+    """The phone of a recipient in E.164, None where it cannot be written so, and the error that refuses it."""
+
+    e164: str | None
+    refusal: InvalidPhone | LandlinePhone | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """A send that passed the gates that need no database.
+    """A send that is to be decided on.
 
-    `to` is in E.164, or in national format, for the region of the account. `fingerprint` is that of the idempotency
-    key.
+    `phone` is None for a number in national format, which is read for the region of the account. `parts` are those of
+    the first 1600 characters. `fingerprint` is that of the idempotency key.
     """
 
     send: Send
     actor: Actor
-    to: str
+    phone: Phone | None
     parts: Parts
     fingerprint: str
 

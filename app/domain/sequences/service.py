@@ -8,18 +8,20 @@ from typing import cast
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from app.domain.accounts.models import AccountStatus
+from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
-from app.domain.consent.errors import ContactOptedOut
 from app.domain.consent.models import ConsentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.errors import ContactDnd
-from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.contacts.models import Contact
 from app.domain.kernel import sms_parts
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import gates
 from app.domain.messages.errors import MessageTooLong
-from app.domain.messages.models import Attestation
+from app.domain.messages.facts import HandoffFacts
+from app.domain.messages.models import Attestation, Purpose
 from app.domain.sequences import queries
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
 from app.domain.templates import placeholders
@@ -103,7 +105,7 @@ async def enroll(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrolle
     sequence = await queries.lock(unit, sequence_id, to_change=False)
     if sequence.status == SequenceStatus.archived:
         raise Conflict(reason=f"The drip sequence {sequence.name} is archived and takes no contacts.")
-    _refuse_unwilling(contact)
+    await _check_gates(unit, contact)
     enrollment = await queries.find_active(unit, sequence.id, contact.id)
     already = enrollment is not None
     if enrollment is None:
@@ -151,11 +153,20 @@ def _ended(unit: UnitOfWork, reason: str) -> dict[str, object]:
     }
 
 
-def _refuse_unwilling(contact: Contact) -> None:
-    if contact.status == ContactStatus.opted_out:
-        raise ContactOptedOut(phone=contact.phone)
-    if contact.dnd_sms:
-        raise ContactDnd(phone=contact.phone)
+async def _check_gates(unit: UnitOfWork, contact: Contact) -> None:
+    """Raise the refusal of a gate that a person has to open; other gates are checked when a step is sent."""
+    is_suppressed = await consents.find_suppression(unit, contact.phone) is not None
+    known = HandoffFacts(
+        Purpose.promotional,
+        AccountStatus.active,
+        contact.phone,
+        contact.status,
+        contact.dnd_sms,
+        contact.held_until,
+        is_suppressed,
+    )
+    if refused := gates.find_refusal((gates.OPT_OUT, gates.DND), known):
+        raise refused[1]
 
 
 def _check(step: NewStep, place: str) -> None:

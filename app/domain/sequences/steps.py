@@ -14,20 +14,17 @@ from functools import partial
 from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
-from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
-from app.domain.billing.service import InsufficientCredits
 from app.domain.consent import quoted_replies
 from app.domain.consent import sql as consent
-from app.domain.consent.errors import ContactHeld
 from app.domain.contacts import sql as contacts
 from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import Conflict, DomainError, NotFound, Unavailable
+from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify
+from app.domain.messages import gates
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.errors import NoSender
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition, Send
 from app.domain.sequences.events import DripCompleted
@@ -43,10 +40,10 @@ APART = timedelta(hours=1)
 RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 """The waits after the first, second and third refusal of a step; a day in total."""
 
-OF_ACCOUNT = (AccountSuspended, AccountDeletionPending, AccountDeleted)
+OF_ACCOUNT = (*gates.ACCOUNT.errors, *gates.ACCOUNT_DELETION.errors)
 """Refusals of all sends of an account: its steps are retried each hour without limit."""
 
-PASSING = (*OF_ACCOUNT, ContactHeld, InsufficientCredits, NoSender, NotFound)
+PASSING = (*OF_ACCOUNT, *gates.CONTACT.errors, *gates.HOLD.errors, *gates.SENDER.errors, *gates.CREDITS.errors)
 """Temporary refusals, after which the step is retried; any other ends the enrollment."""
 
 CLAIM = f"""

@@ -43,7 +43,7 @@ def send(services: Services, actor: Actor) -> Callable[..., Awaitable[Acceptance
     """Provide a function that sends a message."""
 
     async def send(to: str = TO, body: str = "Hello", **wishes: Any) -> Acceptance:
-        return await services.acceptor.accept(actor, Send(to, body, consent_attested=True, **wishes))
+        return await services.acceptor.accept(actor, Send(to, body, **{"consent_attested": True} | wishes))
 
     return send
 

@@ -1,0 +1,248 @@
+"""Gates: the checks that decide, in one order, whether a text may be sent.
+
+A gate is a pure function of facts. Accept checks `GATES` in the transaction that debits the text; hand-off checks
+`HANDOFF_GATES` again, whose facts may have changed since.
+"""
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
+from app.domain.accounts.models import AccountStatus
+from app.domain.billing.service import InsufficientCredits
+from app.domain.consent.errors import ContactHeld, ContactOptedOut
+from app.domain.contacts.errors import ContactDnd
+from app.domain.contacts.models import ContactStatus
+from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.phone import InvalidPhone, LandlinePhone
+from app.domain.kernel.sms_parts import MAX_LENGTH
+from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
+from app.domain.messages.facts import HandoffFacts, SendFacts
+from app.domain.messages.models import Purpose
+
+F = TypeVar("F", bound=HandoffFacts, contravariant=True)
+
+
+class GateName(enum.StrEnum):
+    """The name of a gate."""
+
+    account = enum.auto()
+    consent = enum.auto()
+    phone = enum.auto()
+    account_deletion = enum.auto()
+    contact = enum.auto()
+    opt_out = enum.auto()
+    dnd = enum.auto()
+    hold = enum.auto()
+    line_type = enum.auto()
+    sender = enum.auto()
+    body = enum.auto()
+    credits = enum.auto()
+
+
+COMPLIANCE = frozenset({Purpose.compliance})
+
+ACTIVE, OPTED_OUT = AccountStatus.active, ContactStatus.opted_out
+"""The statuses that every text is checked for; Python looks up a member of an enum slowly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate(Generic[F]):
+    """One check. `errors` are those that it refuses with; `remedy` says what to do then.
+
+    Texts of the purposes `passed_by` are not checked. `is_audited` where a refusal records the event `send_blocked`.
+    `needs_phone` where the gate cannot be decided on without the recipient's phone in E.164.
+    """
+
+    name: GateName
+    errors: tuple[type[DomainError], ...]
+    remedy: str
+    check: Callable[[F], DomainError | None]
+    passed_by: frozenset[Purpose] = COMPLIANCE
+    is_audited: bool = False
+    needs_phone: bool = False
+
+
+def _check_account(facts: HandoffFacts) -> DomainError | None:
+    if facts.account_status == ACTIVE:
+        return None
+    return AccountDeleted() if facts.account_status == AccountStatus.deleted else AccountSuspended()
+
+
+def _check_consent(facts: SendFacts) -> DomainError | None:
+    return None if facts.consent_attested else ConsentNotAttested()
+
+
+def _check_phone(facts: SendFacts) -> DomainError | None:
+    return facts.phone_refusal if facts.phone is None else None
+
+
+def _check_account_deletion(facts: SendFacts) -> DomainError | None:
+    return AccountDeletionPending(at=timestamp(facts.deletion_at)) if facts.deletion_at else None
+
+
+def _check_contact(facts: SendFacts) -> DomainError | None:
+    if facts.wanted_contact_id in (None, facts.contact_id):
+        return None
+    return NotFound(kind="contact", id=facts.wanted_contact_id)
+
+
+def _check_opt_out(facts: HandoffFacts) -> DomainError | None:
+    if facts.suppressed or facts.contact_status == OPTED_OUT:
+        return ContactOptedOut(phone=facts.phone)
+    return None
+
+
+def _check_dnd(facts: HandoffFacts) -> DomainError | None:
+    return ContactDnd(phone=facts.phone) if facts.dnd_sms else None
+
+
+def _check_hold(facts: HandoffFacts) -> DomainError | None:
+    return ContactHeld(phone=facts.phone) if facts.held_until else None
+
+
+def _check_line_type(facts: SendFacts) -> DomainError | None:
+    return facts.phone_refusal
+
+
+def _check_sender(facts: SendFacts) -> DomainError | None:
+    if facts.from_number is not None:
+        return None
+    wanted = facts.wanted_number_id
+    return NotFound(kind="active phone number", id=wanted) if wanted else NoSender()
+
+
+def _check_body(facts: SendFacts) -> DomainError | None:
+    if not facts.body or facts.body.isspace():
+        return InvalidInput(reason="body must not be empty.", field="body")
+    if len(facts.body) > MAX_LENGTH:
+        return MessageTooLong(size=len(facts.body), unit="characters", limit=MAX_LENGTH)
+    if facts.segments > facts.max_segments:
+        return MessageTooLong(size=facts.segments, unit="segments", limit=facts.max_segments)
+    return None
+
+
+def _check_credits(facts: SendFacts) -> DomainError | None:
+    if facts.credits <= facts.balance:
+        return None
+    return InsufficientCredits(needed=facts.credits, balance=facts.balance)
+
+
+ACCOUNT = Gate(
+    GateName.account,
+    (AccountSuspended, AccountDeleted),
+    "Have the operator resume the account; a deleted account never sends again.",
+    _check_account,
+)
+CONSENT = Gate(
+    GateName.consent,
+    (ConsentNotAttested,),
+    "Get the recipient's prior express written consent, and send with consent_attested set to true.",
+    _check_consent,
+)
+PHONE = Gate(
+    GateName.phone,
+    (InvalidPhone,),
+    "Give a phone that takes texts, in E.164 form, such as +12025550143.",
+    _check_phone,
+)
+ACCOUNT_DELETION = Gate(
+    GateName.account_deletion,
+    (AccountDeletionPending,),
+    "Withdraw the deletion of the account.",
+    _check_account_deletion,
+)
+CONTACT = Gate(
+    GateName.contact,
+    (NotFound,),
+    "Read the contact again: it was deleted, or its phone has changed.",
+    _check_contact,
+    is_audited=True,
+    needs_phone=True,
+)
+OPT_OUT = Gate(
+    GateName.opt_out,
+    (ContactOptedOut,),
+    "Wait for the contact's reply START, or record a new written consent of theirs.",
+    _check_opt_out,
+    is_audited=True,
+    needs_phone=True,
+)
+DND = Gate(
+    GateName.dnd,
+    (ContactDnd,),
+    "Set dnd_sms of the contact to false.",
+    _check_dnd,
+    is_audited=True,
+    needs_phone=True,
+)
+HOLD = Gate(
+    GateName.hold,
+    (ContactHeld,),
+    "Read the contact's last reply, and decide whether it was an opt-out. After 24 hours it is one.",
+    _check_hold,
+    passed_by=COMPLIANCE | {Purpose.conversational},
+    is_audited=True,
+    needs_phone=True,
+)
+LINE_TYPE = Gate(
+    GateName.line_type,
+    (LandlinePhone,),
+    "Send to a mobile number of the recipient.",
+    _check_line_type,
+    needs_phone=True,
+)
+SENDER = Gate(
+    GateName.sender,
+    (NotFound, NoSender),
+    "Send from an active number of the account; add one if it has none.",
+    _check_sender,
+    is_audited=True,
+)
+BODY = Gate(
+    GateName.body,
+    (InvalidInput, MessageTooLong),
+    f"Write 1 to {MAX_LENGTH} characters, in no more segments than the carrier takes.",
+    _check_body,
+)
+CREDITS = Gate(
+    GateName.credits,
+    (InsufficientCredits,),
+    "Add credits to the account, or shorten the text.",
+    _check_credits,
+    is_audited=True,
+    needs_phone=True,
+)
+
+REQUEST_GATES: tuple[Gate[SendFacts], ...] = (ACCOUNT, CONSENT, PHONE)
+"""The gates that refuse a request even if its idempotency key was answered before."""
+
+TEXT_GATES: tuple[Gate[SendFacts], ...] = (
+    ACCOUNT_DELETION,
+    CONTACT,
+    OPT_OUT,
+    DND,
+    HOLD,
+    LINE_TYPE,
+    SENDER,
+    BODY,
+    CREDITS,
+)
+"""The gates that decide about a text that was not accepted before."""
+
+GATES = (*REQUEST_GATES, *TEXT_GATES)
+"""All gates, in the order in which accept checks them."""
+
+HANDOFF_GATES: tuple[Gate[HandoffFacts], ...] = (ACCOUNT, OPT_OUT, DND, HOLD)
+"""The gates that hand-off checks again, in the same order."""
+
+
+def find_refusal(gates: Sequence[Gate[F]], facts: F) -> tuple[Gate[F], DomainError] | None:
+    """Return the first of some gates that refuses a text, with its error; None where the text passes them all."""
+    for gate in gates:
+        if (error := gate.check(facts)) and facts.purpose not in gate.passed_by:
+            return gate, error
+    return None
