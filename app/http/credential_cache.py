@@ -98,7 +98,7 @@ class CredentialCache(Generic[K, V]):
             async with self._database.sessions.begin() as session:
                 await self._touch(session, id, now)
         except Exception as cause:
-            log.warning("use_not_noted", id=id, what=self._touch.__name__, cause=type(cause).__name__)
+            log.warning("last_use_not_recorded", id=id, function=self._touch.__name__, cause=type(cause).__name__)
 
 
 def _remember(known: dict[Any, Any], key: object, value: object) -> None:

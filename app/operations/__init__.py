@@ -1,1 +1,1 @@
-"""Named GraphQL documents, compiled for the surfaces that offer them. Knows graphql-core and nothing of ours."""
+"""Named GraphQL documents, compiled for the surfaces. Imports no other package of `app`."""

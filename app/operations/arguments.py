@@ -13,30 +13,30 @@ from app.operations.variables import Variable
 MAX_DEPTH = 64
 TOO_DEEP = f"must not be nested deeper than {MAX_DEPTH} levels."
 MAX_NAME = 60
-"""How much of an unknown name is repeated to the caller."""
+"""The number of characters of an unknown name that an error repeats."""
 
 Check = Callable[[Any, str], Any]
-"""Takes a value and its name, and returns the value to pass on; raises `Unacceptable`."""
+"""Checks a value with its name, and returns the converted value; raises `Unacceptable`."""
 
 Row = tuple[str, bool, Check]
-"""Name, whether it is required, and its check."""
+"""The name of a variable, whether it is required, and its check."""
 
 
 class Unacceptable(ValueError):
     """The value called `field` does not fit the operation. The text is a sentence for the caller, and names it."""
 
     def __init__(self, field: str, fault: str) -> None:
-        """Take the name of the value, and the rest of the sentence."""
+        """Store the name of the value, and the rest of the sentence."""
         super().__init__(f"{field} {fault}")
         self.field = field
 
 
 class Unattested(ValueError):
-    """What must be attested is not; the text is the code of the error that refuses it."""
+    """A required attestation is missing; the text is the code of its error."""
 
 
 class Acceptor:
-    """Checks the values sent for variables. Made once, at start.
+    """Checks the values of variables. Created once, at start.
 
     Members that are no variable are ignored, unless it is `strict`: then they are refused, and a list takes no single
     value. With `forms`, it reads what form tools send as they mean it: see `forms` of the directive `@rest`.
@@ -54,7 +54,7 @@ class Acceptor:
         self._forms = {variable.name: variable for variable in variables} if forms else {}
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables among JSON values; what was left out stays out.
+        """Return the variables of a JSON object, without omitted ones.
 
         Raise `Unacceptable`, and before that `Unattested`.
         """
@@ -64,7 +64,7 @@ class Acceptor:
         return _take(self._rows, self._filled_in(given), strict=self._strict)
 
     def texts(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Return the variables among texts, of which a list takes all, and any other the last. Raise `Unacceptable`."""
+        """Return the variables of texts: all texts for a list, otherwise the last one. Raises `Unacceptable`."""
         read = {
             name: [cast(text) for text in given[name]] if many else cast(given[name][-1])
             for name, (many, cast) in self._casts.items()
@@ -73,7 +73,7 @@ class Acceptor:
         return _take(self._rows, self._filled_in(read))
 
     def _filled_in(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what was filled in of a form; what is no form comes back as it is."""
+        """Return the non-empty fields of a form; any other value unchanged."""
         if not self._forms:
             return given
         return {
@@ -84,7 +84,7 @@ class Acceptor:
 
 
 def _is_spelled(variable: Variable, value: Any) -> bool:
-    """Tell whether a text stands for a value that is none."""
+    """Return whether a text represents a value that is not a text."""
     return isinstance(value, str) and variable.single["type"] != "string"
 
 
@@ -107,7 +107,7 @@ def _unknown(name: str, known: Sequence[str], prefix: str) -> Unacceptable:
 
 
 class _Checks:
-    """Makes the checks of schemas, which may refer to named types."""
+    """Creates the checks of schemas, which may refer to named types."""
 
     def __init__(self, types: Mapping[str, Json], *, strict: bool) -> None:
         self._types = types
@@ -297,5 +297,5 @@ _PLURALS = {
 
 
 def _cast(schema: Json) -> Callable[[str], Any]:
-    """Return what reads a text; one that cannot be read stays as it is: the check that follows says what it must be."""
+    """Return the parser of a text; an invalid text stays unchanged, and the following check reports it."""
     return lambda text: read_text(schema, text)

@@ -1,4 +1,4 @@
-"""What the directives on a node say."""
+"""Reads the directives of a node."""
 
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ class _Directed(Protocol):
 
 
 def directive_values(name: str, node: _Directed | None, schema: GraphQLSchema) -> list[dict[str, Any]]:
-    """Return the arguments of each directive of that name on a node, in their order."""
+    """Return the arguments of each directive with a name on a node, in order."""
     definition = schema.get_directive(name)
     if definition is None or node is None:
         return []

@@ -1,4 +1,4 @@
-"""Named GraphQL documents, checked and compiled once. A REST route or a tool is one of them, read aloud."""
+"""Named GraphQL documents, checked and compiled once. REST routes and tools are derived from them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +53,7 @@ Described = TypeVar("Described", OperationDefinitionNode, VariableDefinitionNode
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One document: what it takes, what it gives, what it may refuse and where it is offered.
+    """One document: its variables, its result, its errors and its surfaces.
 
     `area` is the name of its file, `root` the response key of its one root field, `text` what is
     executed. `returns` is the JSON Schema of the root field's value; an object is never null but beside an error.
@@ -76,28 +76,28 @@ class Operation:
     tool: Tool | None
     command: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The variable that each argument of the root field is given."""
+    """The variable of each argument of the root field."""
 
     @property
     def accepts(self) -> Json:
-        """Return the JSON Schema of what a tool takes: an object of the variables, and nothing else."""
+        """Return the JSON Schema of a tool's input: an object of the variables, without other members."""
         properties = {variable.name: variable.schema for variable in self.variables.values()}
         required = [variable.name for variable in self.variables.values() if variable.required]
         return _closed(whole(obj(properties, required), self.types))
 
     @property
     def answers(self) -> Json:
-        """Return the JSON Schema of what a tool answers, always an object; see `answer`."""
+        """Return the JSON Schema of a tool's result, always an object; see `answer`."""
         returns = self.returns if self.returns.get("type") == "object" else obj({self.root: self.returns}, [self.root])
         return whole(returns, self.types)
 
     def answer(self, value: Any) -> Any:
-        """Return the object that a tool answers: any value but an object stands under the key of the root field."""
+        """Return the result of a tool as an object; any other value is under the key of the root field."""
         return value if self.returns.get("type") == "object" else {self.root: value}
 
 
 def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
-    """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument` for a fault.
+    """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument`.
 
     The files share their fragments, whose names are therefore unique.
     """
@@ -200,7 +200,7 @@ def _root(
 
 
 def _answered(kind: GraphQLOutputType) -> GraphQLOutputType:
-    """Return the type of what a root field answers without an error: a look-up that finds nothing raises one."""
+    """Return the type of a root field's result without errors; a look-up without a result raises one."""
     found = get_nullable_type(kind)
     return GraphQLNonNull(found) if isinstance(found, GraphQLObjectType) else kind
 
@@ -226,7 +226,7 @@ def _scopes(
 
 
 def _used(node: Node, fragments: Fragments) -> dict[str, FragmentDefinitionNode]:
-    """Return the fragments that a node spreads, and those which they spread in turn."""
+    """Return the fragments that a node spreads, directly and indirectly."""
     found: dict[str, FragmentDefinitionNode] = {}
     waiting = [node]
     while waiting:
@@ -248,7 +248,7 @@ class _Spreads(Visitor):
 
 
 def _executable(node: OperationDefinitionNode, fragments: Iterable[FragmentDefinitionNode]) -> str:
-    """Print an operation without what only the surfaces read: their directives, and the descriptions."""
+    """Print an operation without the directives of the surfaces and the descriptions."""
     variables = tuple(_bare(definition) for definition in node.variable_definitions or ())
     bare = replace(_bare(node), variable_definitions=variables)
     return print_ast(DocumentNode(definitions=(bare, *fragments)))

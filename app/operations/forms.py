@@ -1,4 +1,4 @@
-"""What form tools send for values that are no texts, and for fields that nobody filled in."""
+"""Values of form tools: texts for other types, and empty fields."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from app.operations.json_schema import Json
 from app.operations.variables import Variable
 
 _TEXTS = {"boolean": "true|false|1|0", "integer": "-?[0-9]{1,40}", "number": "-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?"}
-"""How a value of each type is written as a text."""
+"""The text form of the values of each type."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _READ: dict[str, Callable[[str], Any]] = {"boolean": _BOOLEANS.__getitem__, "integer": int, "number": float}
@@ -16,21 +16,21 @@ _PATTERNS = {kind: re.compile(text) for kind, text in _TEXTS.items()}
 
 
 def is_blank(value: Any) -> bool:
-    """Tell whether a field was left empty: a text of nothing but spaces, or a list of such texts."""
+    """Return whether a field is empty: a text of spaces only, or a list of such texts."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, str) and is_blank(one) for one in value)
     return isinstance(value, str) and not value.strip(" ")
 
 
 def read_text(schema: Json, text: str) -> Any:
-    """Return the boolean or number that a text spells, where the schema is of one; any other text as it is."""
+    """Return the boolean or number of a text, if the schema has that type; any other text unchanged."""
     kind = schema["type"]
     pattern = _PATTERNS.get(kind) if isinstance(kind, str) else None
     return _READ[kind](text) if pattern and pattern.fullmatch(text) else text
 
 
 def form_schema(variable: Variable) -> Json:
-    """Describe what a variable takes from a form: its own values, their texts, and blanks unless it is required."""
+    """Return the schema of a variable in a form: its values, their texts, and empty ones unless it is required."""
     single = variable.single
     text = _TEXTS.get(single["type"]) if isinstance(single["type"], str) else None
     is_plain = single["type"] == "string" and "enum" not in single and "format" not in single

@@ -1,4 +1,4 @@
-"""JSON Schemas (draft 2020-12) read off GraphQL types: what an input takes and what a selection returns."""
+"""JSON Schemas (draft 2020-12) of GraphQL types: of inputs and of the results of selections."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -61,7 +61,7 @@ SCALARS: dict[str, Json] = {
 
 
 class Schemas:
-    """Describes the input and output of one operation.
+    """Returns the schemas of the input and output of one operation.
 
     A named type (an enum, an input type, the selection of one fragment) bears its name as `title`; `types` collects
     them. Where an input type holds itself, its name is referred to under `#/$defs/`.
@@ -74,19 +74,19 @@ class Schemas:
         self._open: list[str] = []
 
     def accepts(self, kind: GraphQLType) -> Json:
-        """Describe the values of an input type. A list takes a single value too, as GraphQL has it."""
+        """Return the schema of an input type. A list also accepts a single value, as in GraphQL."""
         if isinstance(kind, GraphQLNonNull):
             return _any_of(self._input_options(kind.of_type))
         return _or_null(self._input_options(kind))
 
     def returns(self, kind: GraphQLType, nodes: Sequence[FieldNode]) -> Json:
-        """Describe what fields of one response key give back under their selections."""
+        """Return the schema of the result of the fields with one response key."""
         if isinstance(kind, GraphQLNonNull):
             return self._output(kind.of_type, nodes)
         return _or_null([self._output(kind, nodes)])
 
     def described(self, kind: GraphQLType, place: GraphQLArgument | GraphQLInputField) -> Json:
-        """Describe what an argument or input field accepts: its type within its limits, and its description."""
+        """Return the schema of an argument or input field: its type, limits and description."""
         return _described(limited(self.accepts(kind), limits_of(place.ast_node, self._schema)), place.description)
 
     def _input_options(self, kind: GraphQLType) -> list[Json]:
@@ -147,7 +147,7 @@ def limits_of(node: InputValueDefinitionNode | None, schema: GraphQLSchema) -> J
 
 
 def limited(schema: Json, limits: Json) -> Json:
-    """Set limits on each text and number that a schema takes, and on each item of a list."""
+    """Set limits on each text and number of a schema, and on each item of a list."""
     if not limits:
         return schema
     if "anyOf" in schema:
@@ -158,14 +158,14 @@ def limited(schema: Json, limits: Json) -> Json:
 
 
 def obj(properties: Mapping[str, Json], required: Iterable[str]) -> Json:
-    """Describe an object."""
+    """Return the schema of an object."""
     return {"type": "object", "properties": dict(properties), "required": list(required)}
 
 
 def selected(
     kind: GraphQLObjectType, nodes: Iterable[SelectingNode], fragments: Fragments
 ) -> dict[str, list[FieldNode]]:
-    """Return the fields that are selected beneath some nodes of one object, by response key."""
+    """Return the selected fields of nodes of one object, by response key."""
     found: dict[str, list[FieldNode]] = {}
     for parent in nodes:
         for node in _flatten(parent.selection_set, fragments):
@@ -176,7 +176,7 @@ def selected(
 
 
 def _only_fragment(nodes: Sequence[FieldNode]) -> str | None:
-    """Return the name of the fragment that is all that some nodes select."""
+    """Return the name of the fragment if nodes select only that fragment."""
     selections = [one for node in nodes if node.selection_set for one in node.selection_set.selections]
     return selections[0].name.value if len(selections) == 1 and isinstance(selections[0], FragmentSpreadNode) else None
 

@@ -1,4 +1,4 @@
-"""Renders JSON Schemas with their named types as references, or whole as tools need them."""
+"""Renders JSON Schemas with their named types as references, or in full for tools."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -33,14 +33,14 @@ def _nullable(schema: Json) -> Json:
 
 
 def name_of(schema: Json) -> str | None:
-    """Return the name of the type that a schema is of, written out or referred to."""
+    """Return the name of a schema's type, defined or referred to."""
     return schema.get("title") or schema.get("$ref", "").removeprefix(DEFINITIONS) or None
 
 
 def whole(schema: Json, types: Types) -> Json:
-    """Return a schema for a tool: every type is written out, but for those that hold themselves, in `$defs`.
+    """Return a schema for a tool: every type in full, except recursive ones in `$defs`.
 
-    A list is an array and no single value; the values of an enum are described where they stand.
+    A list accepts no single value; the values of an enum are described in place.
     """
     written = _plain(schema, types)
     found: dict[str, Json] = {}
@@ -72,7 +72,7 @@ def _plain(schema: Json, types: Types) -> Json:
 
 
 def _without_single(schema: Json) -> Json:
-    """Return the schema of a list without the single value that GraphQL takes for one."""
+    """Return the schema of a list without the alternative of a single value."""
     options: list[Json] = schema.get("anyOf", [])
     if not any(option.get("type") == "array" for option in options[1:]):
         return schema

@@ -1,4 +1,4 @@
-"""Where an operation is offered, and what each surface asks of it."""
+"""The surfaces of an operation, and their rules."""
 
 import re
 from collections.abc import Mapping
@@ -26,8 +26,7 @@ _PAGED = {"limit", "offset", "after"}
 class Rest:
     """One HTTP endpoint. The path is a template of RFC 6570, level 1, such as `/contacts/{id}`.
 
-    Where `pick` names a field of the selection, that field alone is answered; with `forms`, what form tools send is
-    read as they mean it.
+    With `pick`, only that field of the selection is returned; with `forms`, the values of form tools are accepted.
     """
 
     method: str
@@ -38,23 +37,23 @@ class Rest:
 
     @property
     def placeholders(self) -> list[str]:
-        """Return the names of the variables that stand in the path."""
+        """Return the names of the variables in the path."""
         return _PLACEHOLDER.findall(self.path)
 
     @property
     def has_body(self) -> bool:
-        """Tell whether the variables come in a body; a GET or DELETE has them in its query string."""
+        """Return whether the variables are in the body; those of GET and DELETE are in the query string."""
         return self.method in {"POST", "PUT", "PATCH"}
 
     @property
     def place(self) -> str:
-        """Return method and path, alike for paths that no request can tell apart."""
+        """Return method and path, equal for paths that match the same requests."""
         return f"{self.method} {_PLACEHOLDER.sub('{}', self.path)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How a tool is announced; its name and description are the operation's.
+    """The announcement of a tool; its name and description are the operation's.
 
     `confirmation` is the question to a person before the tool runs, with variables as `{name}`. `aliases` are names
     that are called but not listed.
@@ -70,24 +69,24 @@ class Tool:
 
 
 def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
-    """Return the endpoints that an operation is offered as."""
+    """Return the endpoints of an operation."""
     return tuple(Rest(**values) for values in directive_values("rest", node, schema))
 
 
 def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | None:
-    """Return the tool that an operation is offered as."""
+    """Return the tool of an operation."""
     for values in directive_values("tool", node, schema):
         return Tool(**{**values, "aliases": tuple(values["aliases"])})
     return None
 
 
 def read_command(node: OperationDefinitionNode, schema: GraphQLSchema) -> str | None:
-    """Return the name of the command that an operation is offered as, such as `key list`."""
+    """Return the name of an operation's command, such as `key list`."""
     return next((values["name"] for values in directive_values("command", node, schema)), None)
 
 
 def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_only: bool) -> None:
-    """Raise `InvalidDocument` where a tool cannot be announced."""
+    """Raise `InvalidDocument` for an invalid tool."""
     if tool is None:
         return
     if reads_only and (tool.destructive or tool.confirmation):
@@ -99,7 +98,7 @@ def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_on
 
 
 def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:
-    """Raise `InvalidDocument` where an endpoint cannot be served."""
+    """Raise `InvalidDocument` for an invalid endpoint."""
     if not _PATH.fullmatch(rest.path):
         raise InvalidDocument(f"the path {rest.path} must be segments such as /contacts/{{id}}")
     if rest.method == "GET" and not reads_only:
@@ -121,7 +120,7 @@ def _check_path(rest: Rest, variables: Mapping[str, Variable]) -> None:
 
 
 def _check_texts(rest: Rest, variables: Mapping[str, Variable]) -> None:
-    """Hold that what arrives as text (in path, query string or header) can be read from text."""
+    """Check that the variables in path, query string and headers can be read from texts."""
     members = variables.keys() - set(rest.placeholders) if rest.has_body else set[str]()
     for variable in variables.values():
         in_body = variable.name in members and variable.header is None

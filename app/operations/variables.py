@@ -1,4 +1,4 @@
-"""The variables of an operation, as the surfaces ask for them."""
+"""The variables of an operation, for the surfaces."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,9 +34,9 @@ from app.operations.json_schema import NULL, Json, Schemas, limited, limits_of
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable. `schema` is what it accepts, with description and default; `header` where REST reads it, if so.
+    """One variable. `schema` has its values, description and default; `header` is its REST header, if any.
 
-    Unless the value of an `attested` one is true, that error refuses the request before anything else is looked at.
+    If `attested` is set and the value is not true, that error is raised before any other check.
     """
 
     name: str
@@ -54,19 +54,19 @@ class Variable:
 
     @property
     def single(self) -> Json:
-        """Return what one value of the variable is: an item of a list, or the value itself."""
+        """Return the schema of one value: of an item of a list, or of the value itself."""
         return next(option for option in self.options if option != NULL and option.get("type") != "array")
 
     @property
     def options(self) -> list[Json]:
-        """Return the schemas of which a value fits one."""
+        """Return the alternative schemas of a value."""
         return self.schema.get("anyOf", [self.schema])
 
 
 def read_variables(
     node: OperationDefinitionNode, fragments: Iterable[FragmentDefinitionNode], schema: GraphQLSchema, schemas: Schemas
 ) -> dict[str, Variable]:
-    """Describe the variables of an operation; one without a description takes that of what it feeds."""
+    """Return the variables of an operation; one without a description has that of its argument or input field."""
     feeds = _Feeds(TypeInfo(schema), schema)
     visit(DocumentNode(definitions=(node, *fragments)), TypeInfoVisitor(feeds.types, feeds))
     variables = [_variable(definition, feeds, schema, schemas) for definition in node.variable_definitions or ()]
@@ -90,7 +90,7 @@ def _variable(node: VariableDefinitionNode, feeds: "_Feeds", schema: GraphQLSche
 
 
 class _Feeds(Visitor):
-    """Collects description and limits of the argument or input field that each variable is first handed to."""
+    """Collects the description and limits of the first argument or input field of each variable."""
 
     def __init__(self, types: TypeInfo, schema: GraphQLSchema) -> None:
         super().__init__()

@@ -104,7 +104,7 @@ class Download(StreamingResponse):
             try:
                 await super().__call__(scope, receive, partial(self._send, send))
             except (DomainError, TimeoutError) as cause:
-                log.info("account_export_broken_off", cause=repr(cause))
+                log.info("account_export_aborted", cause=repr(cause))
                 raise ClientDisconnect from cause
 
     async def _send(self, send: Send, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Types by which an area declares what the deletion of an account does to its tables, and which an export contains."""
+"""Types with which an area declares its tables for the deletion and the export of an account."""
 
 from dataclasses import dataclass
 
@@ -27,18 +27,18 @@ class DeletedTable:
     statements: tuple[str, ...] = (DELETE,)
 
     def select(self, limit: int, *, first: bool) -> str:
-        """Return what locks the next batch: its rows' places, then where it ended. It skips what others have locked."""
+        """Return the statement that locks the next batch: places of its rows, then its end. It skips locked rows."""
         return self._select_of_parent(limit, first=first) if self.parent else self._select_own(limit, first=first)
 
     def exists(self) -> str:
-        """Return what tells whether any row is left, locked or not."""
+        """Return the statement that tells whether any row is left, locked or not."""
         if self.parent:
             child = f"SELECT FROM {self.name} WHERE {self.key} = p.id AND {self.which}"
             return f"SELECT EXISTS (SELECT FROM {self.parent} p WHERE p.account_id = $1 AND EXISTS ({child} OFFSET 0))"
         return f"SELECT EXISTS (SELECT FROM {self.name} WHERE account_id = $1 AND {self.which})"
 
     def changes(self) -> list[str]:
-        """Return what is done with a batch."""
+        """Return the statements that change a batch."""
         return [statement.format(table=self.name) for statement in self.statements]
 
     def _select_own(self, limit: int, *, first: bool) -> str:
@@ -84,7 +84,7 @@ class ExportedTable:
     key: str = ""
 
     def select(self, columns: str = "*", *, first: bool) -> str:
-        """Return what reads a batch of the account `$1` up to the id `$2`, the first or the one after some values."""
+        """Return the query of a batch of the account `$1` up to the id `$2`: the first, or the next after values."""
         ordered = ", ".join(self.order or ("id",))
         after = "" if first else f" AND ({ordered}) > ({', '.join(f'${n + 3}' for n in range(len(self.order) or 1))})"
         rows = f"SELECT {columns} FROM {self.name} WHERE {self.owner} = $1 AND id <= $2{after}"
@@ -92,7 +92,7 @@ class ExportedTable:
         return f"{rows} ORDER BY {ordered} LIMIT {EXPORT_BATCH}"
 
     def select_of_parents(self, columns: str = "*") -> str:
-        """Return what reads a batch of the parents `$1` up to the id `$2`, after the row `$4` of the parent `$3`."""
+        """Return the query of a batch of the parents `$1` up to the id `$2`, after the row `$4` of the parent `$3`."""
         return (
             "SELECT own.* FROM unnest($1::bigint[]) AS parent(id) CROSS JOIN LATERAL ("
             f"SELECT {columns} FROM {self.name} WHERE {self.key} = parent.id AND id <= $2"

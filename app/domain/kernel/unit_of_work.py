@@ -42,8 +42,8 @@ class UnitOfWork:
 
     Sibling GraphQL resolvers run at the same time and share the session, which only one may use at
     once; every statement therefore passes through this class, and waits its turn here. The session
-    is opened by the first statement: an operation that needs none costs none. Accounts are lent the
-    connections in turns, and raise `TimeoutError` where none comes free.
+    is opened by the first statement: an operation that needs none costs none. Accounts get the
+    connections in turns; without a free one `TimeoutError` is raised.
     """
 
     sessions: Sessions
@@ -150,7 +150,7 @@ class UnitOfWork:
 
 @asynccontextmanager
 async def open_unit(sessions: Sessions, actor: Actor, clock: Clock, notify: Notify) -> AsyncGenerator[UnitOfWork]:
-    """Open a unit; commit and ring when the block ends well, roll back when it does not."""
+    """Open a unit; commit and notify at the end of the block, or roll back after an exception."""
     unit = UnitOfWork(sessions, actor, clock)
     try:
         yield unit

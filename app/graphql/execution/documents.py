@@ -51,19 +51,19 @@ from app.graphql.execution.query_limits import (
 from app.graphql.schema import CORE, contract
 
 MAX_ERRORS = 5
-"""After so many errors a document is read no further: each names what may have been meant, which takes its time."""
+"""The maximum number of errors of a document: each suggests similar names, which is slow."""
 
 overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = 5_000
 validation_context.MAX_FRAGMENT_WORK = 5_000
-# Both bound what grows with the square of a document: its fields compared in pairs, its fragments in each operation.
+# Both limit quadratic work: comparisons of pairs of fields, and fragments in each operation.
 
 TOO_TANGLED = "The document selects the same fields too often. Select each once, and share fragments less."
 
 MAX_KEPT_TOKENS = 50_000
-"""How many tokens the documents have that are kept, together; a token takes some 600 bytes."""
+"""The maximum number of tokens of all cached documents; a token takes about 600 bytes."""
 
 CHARACTERS_PER_TOKEN = 100
-"""How many characters of a document's text take as much room as a token does."""
+"""The number of characters of a document's text that take as much memory as a token."""
 
 TOKENS_PER_UNIT = 20
 CHARACTERS_PER_UNIT = 1024
@@ -74,15 +74,14 @@ MAX_DIGITS = 40
 
 _LONG_NUMBER = re.compile(rf"[\d.]{{{MAX_DIGITS}}}")
 _TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\n\r])*)"?|\#[^\n\r]*|\w+|[^\s\w,]''')
-"""A token or part of one, or a comment. A string that never ends is one too, so that nothing is looked at twice."""
+"""A token or part of one, or a comment. An unterminated string is one too, so that no character is read twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document that was read once: what is wrong with it, or which scopes it needs. `plan` is for ours alone.
+    """A parsed document: its errors, or the scopes that it needs. Only documents of the service have a `plan`.
 
-    `units` is how much running it counts towards the limit of requests; with `has_sizes`, that depends on its
-    variables.
+    `units` is the cost of running it in the limit of requests; with `has_sizes`, the cost depends on its variables.
     """
 
     document: DocumentNode | None
@@ -97,20 +96,20 @@ class Prepared:
 
 @dataclass(slots=True)
 class Documents:
-    """The documents that were run last, by their text and the operation chosen; faulty ones are not kept."""
+    """A cache of the last documents, by their text and operation name; invalid ones are not stored."""
 
     _kept: dict[tuple[str, str | None], Prepared] = field(default_factory=dict[tuple[str, str | None], Prepared])
     _tokens: int = 0
 
     def find(self, text: str, name: str | None) -> Prepared | None:
-        """Return a document that was read before."""
+        """Return a cached document."""
         key = (text, name)
         if (known := self._kept.pop(key, None)) is not None:
             self._kept[key] = known
         return known
 
     def read(self, text: str, name: str | None = None) -> Prepared:
-        """Read a document and keep it."""
+        """Parse a document and store it."""
         prepared = prepare(text, name)
         if not prepared.errors and (text, name) not in self._kept:
             self._kept[text, name] = prepared
@@ -123,22 +122,22 @@ class Documents:
 
 
 def _room(text: str, name: str | None) -> int:
-    """Return how many tokens' room a document takes."""
+    """Return the size of a document in tokens."""
     return count_tokens(text) + len(text + (name or "")) // CHARACTERS_PER_TOKEN
 
 
 def count_tokens(text: str) -> int:
-    """Return at least as many tokens as a document has; a comment counts as one."""
+    """Return an upper bound of a document's number of tokens; a comment counts as one."""
     return len(_TOKEN.findall(text))
 
 
 def count_units(text: str) -> int:
-    """Return how much reading a document counts towards the limit of requests."""
+    """Return the cost of parsing a document in the limit of requests."""
     return min(count_tokens(text), MAX_TOKENS) // TOKENS_PER_UNIT + len(text) // CHARACTERS_PER_UNIT
 
 
 def prepare(text: str, name: str | None = None) -> Prepared:
-    """Read a document: parse it, hold it to limits and contract, find out which scopes it needs."""
+    """Parse a document, check its limits and validate it against the contract, and find the scopes that it needs."""
     try:
         document = parse(text, max_tokens=MAX_TOKENS)
     except GraphQLError as error:
@@ -159,7 +158,7 @@ def _validate(document: DocumentNode) -> Sequence[GraphQLError]:
 
 
 def _find_unusable(text: str, document: DocumentNode) -> Sequence[GraphQLError]:
-    """Return the arguments with a number that Python does not read, or the character that PostgreSQL cannot store."""
+    """Return the arguments with a number too long for Python, or with U+0000, which PostgreSQL cannot store."""
     if "\\u" not in text and not _LONG_NUMBER.search(text):
         return []
     visitor = _ValueVisitor()
@@ -168,7 +167,7 @@ def _find_unusable(text: str, document: DocumentNode) -> Sequence[GraphQLError]:
 
 
 class _ValueVisitor(Visitor):
-    """Looks at each number and text, and remembers the argument or variable that it stands in."""
+    """Visits each number and text, with the argument or variable that contains it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -217,7 +216,7 @@ def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Pre
 
 
 def measure(prepared: Prepared, name: str | None, variables: Mapping[str, Any] | None) -> Prepared:
-    """Return a document with what running it costs, or why it costs too much, with these variables."""
+    """Return a document with its cost for these variables, or with the error that it is too expensive."""
     document = prepared.document
     operation = get_operation_ast(document, name) if document and prepared.has_sizes else None
     if document is None or operation is None:
@@ -248,7 +247,7 @@ class FieldVisitor(Visitor):
         return visitor
 
     def enter_field(self, node: FieldNode, *_: Any) -> None:
-        """Note the scope that a field needs, of whichever type or interface it is selected."""
+        """Record the scope that a field needs, on its type or interface."""
         parent = self.types.get_parent_type()
         if parent and (scope := self._needed.get((parent.name, node.name.value))):
             self.scopes.add(scope)
@@ -256,9 +255,9 @@ class FieldVisitor(Visitor):
 
 
 def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
-    """Read off a contract which scope each field of an object type or interface needs.
+    """Return the scope that each field of an object type or interface needs.
 
-    Raises `ValueError` where an interface and a type that implements it differ: a query names either of them.
+    Raises `ValueError` if an interface and a type that implements it differ, because a query may select either.
     """
     needed = schema.get_directive("scope")
     assert needed

@@ -1,4 +1,4 @@
-"""Errors of GraphQL requests and operations, and how they are answered."""
+"""Errors of GraphQL requests and operations, and their responses."""
 
 import re
 from typing import Any
@@ -43,10 +43,10 @@ class NotAcceptable(DomainError):
 
 
 def refusal(error: GraphQLError) -> DomainError:
-    """Return what the catalogue says about an error of an operation.
+    """Return the error of the catalogue for an error of an operation.
 
-    A `DomainError` is itself; an error without a cause says what is wrong with the request; all other
-    causes are logged and answered as `internal_error`, with nothing of the cause.
+    A `DomainError` is returned unchanged, and an error without a cause is one of the request. All other causes are
+    logged and answered as `internal_error`, without details.
     """
     cause = error.original_error
     if cause is None or isinstance(cause, GraphQLError):
@@ -58,7 +58,7 @@ def refusal(error: GraphQLError) -> DomainError:
 
 
 def find_cause(error: GraphQLError) -> DomainError:
-    """Return what the catalogue says about an error of a request: what `refusal` does, or that it is no operation."""
+    """Return the error of the catalogue for an error of a request: that of `refusal`, or `InvalidGraphql`."""
     cause = error.original_error
     if not error.path and (cause is None or isinstance(cause, GraphQLError)):
         return InvalidGraphql(reason=error.message, field=_named_in(error))
@@ -68,7 +68,7 @@ def find_cause(error: GraphQLError) -> DomainError:
 
 
 def extensions(error: DomainError, docs_url: str, request_id: str | None) -> dict[str, Any]:
-    """Return what a GraphQL error says beside its message."""
+    """Return the extensions of a GraphQL error."""
     facts = {"code": error.code, "status": error.status, "docs": f"{docs_url}#{error.code}"}
     if error.field:
         facts["field"] = error.field
@@ -76,7 +76,7 @@ def extensions(error: DomainError, docs_url: str, request_id: str | None) -> dic
 
 
 def _named_in(error: GraphQLError) -> str | None:
-    """Return the path of a value that does not fit its type: of a literal, or of a variable."""
+    """Return the path of an invalid value of a literal or of a variable."""
     if error.extensions and FIELD in error.extensions:
         return error.extensions[FIELD]
     found = _VARIABLE.match(error.message)

@@ -1,4 +1,4 @@
-"""Run one operation as one transaction; all surfaces come through here."""
+"""Runs one operation as one transaction, for all surfaces."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
@@ -53,7 +53,7 @@ class Executor:
     _turns: Turns = field(default_factory=Turns)
 
     async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
-        """Run the operation of a document of ours, once it is admitted; return its root field's value.
+        """Admit and run an operation document of the service; return the value of its root field.
 
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
@@ -64,9 +64,9 @@ class Executor:
         return Answer((result.data or {})[operation.root], replayed)
 
     async def admit(self, scopes: frozenset[str], actor: Actor | None, units: int = 1) -> None:
-        """Count a request against the limit of what needs these scopes, and hold the actor to them.
+        """Count a request against the limit for these scopes, and check that the actor has them.
 
-        What is refused counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
+        A refused request counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
         """
         if actor:
             limits = self.services.limits
@@ -74,14 +74,14 @@ class Executor:
         allow(scopes, actor)
 
     async def count_size(self, size: int, actor: Actor | None) -> None:
-        """Count a large request, of so many bytes, as several; raise `RateLimited`."""
+        """Count a large request as several, by its size in bytes; raise `RateLimited`."""
         if actor:
             await self._count(self.services.limits.requests, actor, size // BYTES_PER_UNIT, is_told=False)
 
     async def read(self, asked: Parameters, actor: Actor | None, address: str) -> Prepared:
-        """Return the document of a request, once reading it is counted; one that was read before costs nothing.
+        """Return the document of a request, after counting its parsing; a cached one costs nothing.
 
-        Running it is counted when it runs; without an actor, it is counted here, for the address. Raises `RateLimited`,
+        Running it is counted when it runs, or here for the address if there is no actor. Raises `RateLimited`,
         and `MethodNotAllowed` for a mutation by GET.
         """
         limits, caller = self.services.limits, actor or anonymous_actor(address)
@@ -107,7 +107,7 @@ class Executor:
     ) -> tuple[ExecutionResult, bool]:
         """Run a prepared document in one transaction, committed before the result is returned.
 
-        A subscription is run on each `value` that `subscribe` gave. An error rolls everything back. Raises
+        A subscription runs once for each `value` of `subscribe`. An error rolls everything back. Raises
         `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
         """
         if value is not None:
@@ -149,9 +149,9 @@ class Executor:
         name: str | None = None,
         last_event_id: int | None = None,
     ) -> AsyncGenerator[Any, None] | ExecutionResult:
-        """Open the stream of values that a subscription is to be run on, or return what is wrong with the document.
+        """Open the stream of values for the runs of a subscription, or return the errors of the document.
 
-        The stream yields None now and then, where there is no value. Raises `Unauthenticated`, `InsufficientScope`,
+        The stream yields None at intervals without a value. Raises `Unauthenticated`, `InsufficientScope`,
         `RateLimited`, and the `DomainError` of the field.
         """
         await self.admit(prepared.scopes, actor, prepared.units)
@@ -168,7 +168,7 @@ class Executor:
         return cast("AsyncGenerator[Any, None]", stream)
 
     async def _count(self, policy: Policy, actor: Actor, units: int, *, is_told: bool = True) -> None:
-        """Count a request against its limit, and say in the answer what is left; raise `RateLimited`."""
+        """Count a request against its limit, and state the remaining requests in the response; raise `RateLimited`."""
         if not units:
             return
         standing = await self.services.limits.rates.take(policy, actor, units)
@@ -200,7 +200,7 @@ def _named(error: DomainError, operation: Operation) -> DomainError:
 
 
 def allow(scopes: frozenset[str], actor: Actor | None) -> None:
-    """Raise `Unauthenticated` or `InsufficientScope` where an actor lacks what a document needs."""
+    """Raise `Unauthenticated` or `InsufficientScope` if an actor lacks a scope that a document needs."""
     if not scopes:
         return
     if actor is None:
@@ -209,7 +209,7 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
         raise InsufficientScope(scope=missing[0], needed=join(scopes))
 
 
-@cache  # what strangers send never pushes our own documents out
+@cache  # separate from the cache of clients' documents, which evicts entries
 def _read_own(text: str) -> Prepared:
     prepared = prepare(text)
     assert prepared.document

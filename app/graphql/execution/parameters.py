@@ -8,8 +8,8 @@ from typing import Any
 class Parameters:
     """An operation to run. `extensions` of the request are ignored.
 
-    `size` is that of its JSON, in bytes. What came by GET `is_safe`: it changes nothing. `last_event_id` is what an
-    `EventSource` that connects again had seen last.
+    `size` is that of its JSON, in bytes. A GET `is_safe`: it must change nothing. `last_event_id` is the last event
+    that a reconnecting `EventSource` received.
     """
 
     query: str

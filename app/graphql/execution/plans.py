@@ -48,15 +48,15 @@ Values = dict[str, Any]
 
 
 class Unplanned(Exception):
-    """A document has what no plan covers; graphql-core runs it."""
+    """A document has a part that plans do not support; graphql-core runs it."""
 
 
 class _Misfit(Exception):
-    """A value does not fit its variable or argument; graphql-core says how."""
+    """A value is invalid for its variable or argument; graphql-core reports the error."""
 
 
 class Later(NamedTuple):
-    """A field whose value is awaited: where it goes, and how it is completed."""
+    """A field whose value is awaited: its place in the result, and its completion."""
 
     place: Values
     key: str
@@ -74,7 +74,7 @@ class Items(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """One run of a plan: what its resolvers are given, and the lists and fields that are not there yet."""
+    """One run of a plan: the context of its resolvers, and the incomplete lists and fields."""
 
     context: Context
     arguments: Values
@@ -83,14 +83,14 @@ class Run:
 
 
 Complete = Callable[[Any, Run], Any]
-"""Turns what a resolver gave into what is answered."""
+"""Converts a resolver's value to the response."""
 
 Resolve = Callable[[Any, Run], Any]
-"""Takes a field from its source."""
+"""Returns a field of its source."""
 
 
 class Row(NamedTuple):
-    """One field of an object: its key in the answer, what takes it from its source, and how that is completed."""
+    """One field of an object: its key in the response, its resolver and its completion."""
 
     key: str
     resolve: Resolve
@@ -100,14 +100,14 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An operation with one root field, read once: how its variables and arguments are made, and its answer."""
+    """A compiled operation with one root field: the construction of its variables, arguments and response."""
 
     variables: "tuple[_Variable, ...]"
     arguments: "tuple[_Argument, ...]"
     complete: Complete
 
     def bind(self, given: Mapping[str, Any]) -> Values | None:
-        """Return the arguments for the resolver; None where a value does not fit, and graphql-core is to say how."""
+        """Return the arguments for the resolver; None for an invalid value, which graphql-core reports."""
         values: Values = {}
         try:
             for variable in self.variables:
@@ -117,7 +117,7 @@ class Plan:
             return None
 
     async def run(self, arguments: Values, context: Context) -> ExecutionResult:
-        """Run the operation as graphql-core does, but for one thing: an error leaves nothing of the answer."""
+        """Run the operation as graphql-core does, except that after an error there is no partial response."""
         try:
             return ExecutionResult(await self._answer(Run(context, arguments)))
         except GraphQLError as error:
@@ -130,7 +130,7 @@ class Plan:
         while run.later or run.lists:
             await _complete_lists(run)
             due, run.later = run.later, []
-            # All of a level at once, so that loaders ask once; and all to their end, so that none outlives the unit.
+            # A level runs concurrently, so that loaders query once, and completely, so that no task outlives the unit.
             values = await asyncio.gather(*(each.value for each in due), return_exceptions=True)
             for each, value in zip(due, values, strict=True):
                 if isinstance(value, BaseException):
@@ -149,7 +149,7 @@ async def _complete_lists(run: Run) -> None:
 
 
 def compile_plan(document: DocumentNode) -> Plan:
-    """Compile a valid document; raise `Unplanned` for what a plan cannot do as graphql-core does it."""
+    """Compile a valid document; raise `Unplanned` for a part that plans do not support."""
     operation = get_operation_ast(document)
     if operation is None or operation.operation is OperationType.SUBSCRIPTION:
         raise Unplanned("not one query or mutation")
@@ -183,7 +183,7 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """An argument that the document gives; any other has its default, which resolver and contract share."""
+    """An argument of the document; omitted ones have the default of the resolver and the contract."""
 
     name: str
     make: Callable[[Values], Any]
@@ -224,7 +224,7 @@ def _maker(node: ArgumentNode, described: GraphQLArgument, definition: Strawberr
 
 
 def _converter(kind: GraphQLInputType, definition: StrawberryArgument) -> Callable[[Any], Any]:
-    """Return what makes Strawberry's own classes of values; leaves need none."""
+    """Return the converter of values to Strawberry's classes; leaves stay unchanged."""
     if is_leaf_type(kind.of_type if isinstance(kind, GraphQLNonNull) else kind):
         return lambda value: value
     registry = schema.schema_converter.scalar_registry
@@ -302,7 +302,7 @@ def _object_of(rows: Iterable[Row]) -> Complete:
 
 
 def _root_resolver(definition: StrawberryField) -> tuple[Resolve, bool]:
-    """Return what resolves the root field, with the arguments of the run, and whether that is to be awaited."""
+    """Return the resolver of the root field, which uses the arguments of the run, and whether it is asynchronous."""
     if definition.base_resolver is None or not _takes(definition, "self", "info"):
         raise Unplanned(f"{definition.python_name} is resolved in another way")
     call = _function(definition)
@@ -310,7 +310,7 @@ def _root_resolver(definition: StrawberryField) -> tuple[Resolve, bool]:
 
 
 def _resolver(described: GraphQLField, nodes: Iterable[FieldNode]) -> tuple[Resolve, bool]:
-    """Return what takes a field from its source, and whether that is to be awaited."""
+    """Return the resolver of a field, and whether it is asynchronous."""
     definition = _definition(described)
     if described.args or any(node.directives for node in nodes):
         raise Unplanned(f"{definition.python_name} has arguments or directives")
@@ -326,7 +326,7 @@ def _resolver(described: GraphQLField, nodes: Iterable[FieldNode]) -> tuple[Reso
 
 
 def _takes(definition: StrawberryField, *names: str) -> bool:
-    """Tell whether a resolver takes these before its arguments, in this order, and the field has nothing around it."""
+    """Return whether a resolver has these parameters first, in this order, and the field has no extensions."""
     resolver = definition.base_resolver
     assert resolver
     own = [
@@ -347,5 +347,5 @@ def _definition(described: GraphQLField) -> StrawberryField:
 
 
 def _info(definition: StrawberryField, run: Run) -> Info:
-    """Return what a resolver is given; the context is all that ours read of it."""
+    """Return the `info` of a resolver; the service's resolvers read only its context."""
     return Info(_raw_info=cast("GraphQLResolveInfo", run), _field=definition)

@@ -41,10 +41,10 @@ MAX_ROOT_FIELDS = 10
 MAX_COST = 10_000
 
 LIST_SIZE = 5
-"""How long a list without pages is taken to be."""
+"""The assumed length of a list without pages."""
 
 PAGED = ("nodes", "edges")
-"""The lists in a connection, whose size is counted above them."""
+"""The lists in a connection, whose size is counted at the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Weight:
 
 
 INTROSPECTION = Weight(1, 9_000)
-"""Introspection has a flat weight, and no aliases; how deep it goes is limited by graphql-core."""
+"""Introspection has a flat weight, and no aliases; graphql-core limits its depth."""
 
 INTROSPECTING = ("__schema", "__type")
 
@@ -75,7 +75,7 @@ def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
 
 
 def _excesses(schema: GraphQLSchema, document: DocumentNode) -> Iterator[tuple[str, Node]]:
-    """Yield what is too much, and where. What nests too deep ends the walk, which is recursive."""
+    """Yield the exceeded limits with their places. Excessive depth ends the recursive walk."""
     yield from _count(document)
     scale = Scale(schema, fragments_of(document))
     try:
@@ -97,7 +97,7 @@ def _count(document: DocumentNode) -> Iterator[tuple[str, Node]]:
 
 
 def _fields(document: DocumentNode) -> Iterator[FieldNode]:
-    """Yield every field of a document once, however deep it stands."""
+    """Yield every field of a document once, at any depth."""
     definitions = reversed(document.definitions)
     waiting: list[Any] = [node for node in definitions if getattr(node, "selection_set", None)]
     while waiting:
@@ -118,7 +118,7 @@ def _weigh(scale: "Scale", node: OperationDefinitionNode) -> Iterator[tuple[str,
 
 
 def too_costly(cost: int) -> str:
-    """Return what is wrong with a document that costs more than `MAX_COST`."""
+    """Return the error of a document that costs more than `MAX_COST`."""
     return f"The document costs {cost:,}; {MAX_COST:,} is the most. Ask for fewer fields or smaller pages."
 
 
@@ -183,7 +183,7 @@ class Scale:
         self._nesting = 0
 
     def weigh(self, selections: SelectionSetNode | None, parent: Any) -> Weight:
-        """Return the weight of what is selected of a type."""
+        """Return the weight of a selection of a type."""
         if selections is None:
             return Weight()
         self._nesting += 1
@@ -194,7 +194,7 @@ class Scale:
         return Weight(max((part.depth for part in parts), default=0), sum(part.cost for part in parts))
 
     def has_aliases(self, selections: SelectionSetNode) -> bool:
-        """Tell whether anything beneath is renamed."""
+        """Return whether a selection has aliases at any depth."""
         waiting, seen = [selections], set[str]()
         while waiting:
             for node in waiting.pop().selections:
@@ -232,7 +232,7 @@ class Scale:
 
     def _weigh_fragment(self, name: str) -> Weight:
         if name not in self._weights:
-            self._weights[name] = Weight()  # within itself, which another rule refuses, a fragment adds nothing
+            self._weights[name] = Weight()  # a recursive fragment, which another rule refuses, adds nothing
             if fragment := self.fragments.get(name):
                 self._weights[name] = self.weigh(fragment.selection_set, self._type(fragment.type_condition))
         return self._weights[name]
@@ -241,7 +241,7 @@ class Scale:
         return self.schema.get_type(condition.name.value) if condition else None
 
     def _size(self, node: FieldNode, field: GraphQLField) -> int:
-        """Return how many times what is selected under a field may be answered."""
+        """Return the maximum number of results of a field's selection."""
         if "first" in field.args:
             return self._page_size(node)
         is_list = is_list_type(get_nullable_type(field.type))

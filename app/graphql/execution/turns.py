@@ -1,4 +1,4 @@
-"""Turns of operations, so that one account cannot hold up the others in a web process.
+"""Turns of operations, so that one account cannot delay the others in a web process.
 
 A process has one event loop: what computes for long keeps every other request waiting. Few queries and updates of live
 streams run at once, those of different accounts in turns, and large operations pause after each millisecond, for longer
@@ -20,17 +20,17 @@ from app.fair_queue import FairQueue
 from app.graphql.core.context import Pause
 
 LARGE_UNITS = 5
-"""From how many units of the limit of requests on an operation is large."""
+"""The number of units of the limit of requests from which an operation is large."""
 
 SMALL_RUNNING, LARGE_RUNNING, UPDATES_RUNNING = 8, 3, 3
 """How many small queries, large queries and updates of live streams run at once: more would only wait for the
 database, or for the processor."""
 
 SMALL_SHARE, LARGE_SHARE, UPDATES_SHARE = 6, 2, 2
-"""How many of them may be of one account."""
+"""The maximum number of these of one account."""
 
 PATIENCE_SECONDS = 10.0
-"""How long a query waits for its turn at most."""
+"""The maximum wait of a query for its turn."""
 
 SLICE_SECONDS = 0.001
 PAUSE_SECONDS = 0.005
@@ -51,7 +51,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, kind: OperationType | None, units: int, account_id: int) -> AsyncGenerator[Pause | None]:
-        """Wait for the turn of an operation and keep it; give what a large one pauses with. Raises `Unavailable`.
+        """Wait for the turn of an operation and hold it; yield the pauses of a large one. Raises `Unavailable`.
 
         Updates wait without an end: what a stream has not shown yet stays in the database. Mutations do not wait here:
         one may wait for another service, and would keep a place meanwhile.
@@ -97,7 +97,7 @@ class Turns:
             self._running -= 1
 
     async def pause(self) -> None:
-        """Let others go on, where large operations have computed for `SLICE_SECONDS`."""
+        """Run other tasks, if large operations have computed for `SLICE_SECONDS`."""
         if perf_counter() < self._pauses_at:
             return
         loop = asyncio.get_running_loop()
@@ -136,7 +136,7 @@ class PausingExecutor(Executor[Any]):
     async def complete_awaitable_value(
         self, return_type: Any, field_details_list: Any, info: Any, path: Any, result: Any, position_context: Any
     ) -> Any:
-        """Complete a value once it is there."""
+        """Complete an awaited value."""
         later = _later(result, self.context_value.pause)
         return await super().complete_awaitable_value(
             return_type, field_details_list, info, path, later, position_context

@@ -43,14 +43,14 @@ EXPLORER_HEADERS = {
 def routes(executor: Executor, identify: Identify, docs_url: str, *, explorer: bool = False) -> list[BaseRoute]:
     """Return the routes of the contract.
 
-    `docs_url` is the page that explains every error code; with `explorer`, a browser gets a page to try the contract.
+    `docs_url` is the page of error codes; with `explorer`, a browser gets a page to try the contract.
     """
     endpoint = Endpoint(executor, identify, docs_url, explorer=explorer)
     return [CountedRoute(PATH, endpoint, name="graphql"), WebSocketRoute(PATH, endpoint.converse)]
 
 
 class Endpoint:
-    """An ASGI application that runs the operations it is sent, and talks with who opens a WebSocket."""
+    """An ASGI application that runs the operations of requests, and serves WebSockets."""
 
     def __init__(self, executor: Executor, identify: Identify, docs_url: str, *, explorer: bool) -> None:
         self._executor = executor
@@ -109,9 +109,9 @@ class Endpoint:
         return _respond({"data": result.data}, media_type, 200, {"Idempotent-Replayed": "true"} if replayed else {})
 
     async def _find_actor(self, address: str, headers: Mapping[str, str]) -> Actor | None:
-        """Return who asks; what comes without a good key or session is counted for its address.
+        """Return the actor of a request; a request without a valid key or session counts for its address.
 
-        Nothing in the contract can be read without one, so outside development no such request is read any further.
+        The contract requires a credential, so outside development such a request is not parsed further.
         Raises `Unauthenticated` or `RateLimited`.
         """
         actor = await find_actor(self._executor.services.limits, self._identify, headers, address)

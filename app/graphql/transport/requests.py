@@ -1,4 +1,4 @@
-"""Reading a GraphQL request off HTTP, as the GraphQL over HTTP draft has it."""
+"""Reads GraphQL requests according to the GraphQL over HTTP draft."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from app.http.body import JSON, is_utf8, media_type_of, parse_json, read_body
 
 MAX_BODY = 1024 * 1024
 MAX_ACCEPT = 1000
-"""How many characters of an `Accept` header are read."""
+"""The number of characters of an `Accept` header that are read."""
 
 GRAPHQL = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
@@ -26,7 +26,7 @@ _EVENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 async def read(request: Request) -> Parameters:
-    """Return what a GET or POST asks for.
+    """Return the operation of a GET or POST.
 
     Raises `InvalidGraphql`, `InvalidJson`, `BodyTooLarge`, `QueryTooComplex` or `UnsupportedMediaType`.
     """
@@ -37,7 +37,7 @@ async def read(request: Request) -> Parameters:
 
 
 def parse(values: Mapping[str, Any], size: int) -> Parameters:
-    """Return what the members of a request ask for; raise `InvalidGraphql`, `InvalidInput` or `QueryTooComplex`."""
+    """Return the operation of a request's members; raise `InvalidGraphql`, `InvalidInput` or `QueryTooComplex`."""
     query = _expect(values, "query", str, "a string")
     if not query:
         raise InvalidGraphql(reason="The request has no `query`.")
@@ -56,7 +56,7 @@ def parse(values: Mapping[str, Any], size: int) -> Parameters:
 def choose_media_type(accept: str) -> str:
     """Return the media type of the answer; raise `NotAcceptable`.
 
-    A client that knows nothing of GraphQL's own type gets plain JSON, one that reads nothing else a stream of events.
+    A client without GraphQL's media type gets plain JSON; one that accepts only events gets an event stream.
     """
     ranges = _ranges(accept)
     wanted, plain = _quality(ranges, GRAPHQL), _quality(ranges, JSON)
@@ -68,12 +68,12 @@ def choose_media_type(accept: str) -> str:
 
 
 def accepts_events(accept: str) -> bool:
-    """Tell whether a client reads server-sent events."""
+    """Return whether a client accepts server-sent events."""
     return _quality(_ranges(accept), EVENT_STREAM) > 0
 
 
 def holds_nul(value: Any) -> bool:
-    """Tell whether a text in a JSON value holds the character that PostgreSQL cannot store."""
+    """Return whether a text in a JSON value contains U+0000, which PostgreSQL cannot store."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -124,7 +124,7 @@ def _ranges(accept: str) -> dict[str, float]:
 
 
 def _range(text: str) -> tuple[str, float]:
-    """Return a media range of RFC 9110 and its quality; other parameters say nothing about the answers here."""
+    """Return a media range of RFC 9110 and its quality; other parameters are ignored."""
     name, _, parameters = text.partition(";")
     quality = _QUALITY.search(parameters)
     return name.strip().lower(), float(quality[1]) if quality else 1.0

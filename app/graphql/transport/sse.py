@@ -22,9 +22,9 @@ COMPLETE = b"event: complete\ndata:\n\n"
 
 
 class EventStream:
-    """An ASGI application that answers with the pieces of one operation, as they come.
+    """An ASGI application that streams the results of one operation.
 
-    It ends when the client goes. When the process stops it ends without `complete`, so that the client connects again.
+    It ends when the client disconnects. When the process stops, it ends without `complete`, so that clients reconnect.
     """
 
     def __init__(self, pieces: AsyncGenerator[Piece | None, None]) -> None:

@@ -1,4 +1,4 @@
-"""Operations whose answers are streams, whatever carries them: a WebSocket or server-sent events."""
+"""Runs operations with streams of results, for WebSockets and server-sent events."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -18,19 +18,19 @@ from app.http.identity import request_id
 from app.jobs.live import Stopping
 
 Renew = Callable[[], Awaitable[Actor | None]]
-"""Tells who asks, as it is now; raises `Unauthenticated` once the key is not good any more."""
+"""Returns the present actor; raises `Unauthenticated` when the key is no longer valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One result of an operation, as GraphQL writes it; `id` is where a client that loses the stream can go on."""
+    """One result of an operation in GraphQL's form; `id` is the position from which a client can resume."""
 
     result: dict[str, Any]
     id: int | None = None
 
 
 class Refused(Exception):
-    """The operation ends with errors; `cause` is the first. `must_leave` says that the client's key is not good."""
+    """The operation ends with errors; `cause` is the first. `must_leave` is true if the client's key is not valid."""
 
     def __init__(self, errors: list[dict[str, Any]], cause: DomainError, *, must_leave: bool = False) -> None:
         super().__init__(errors)
@@ -40,24 +40,24 @@ class Refused(Exception):
 
 
 class Streams:
-    """Runs operations piece by piece."""
+    """Runs operations result by result."""
 
     def __init__(self, executor: Executor, docs_url: str) -> None:
         self._executor = executor
         self._docs_url = docs_url
 
     async def open(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
-        """Begin an operation and return its results: one, or those of a subscription; None says that all is quiet.
+        """Begin an operation; return its result, or those of a subscription. None marks a pause without results.
 
-        The client's key is looked at again before each. Raises `Refused` where nothing begins; so do the results, and
-        `Stopping` when the process stops.
+        The client's key is checked again before each. Raises `Refused` if the operation does not begin; so do the
+        results, and `Stopping` when the process stops.
         """
         pieces = self._run(asked, renew, address)
         await anext(pieces)
         return pieces
 
     async def _run(self, asked: Parameters, renew: Renew, address: str) -> AsyncGenerator[Piece | None, None]:
-        """Yield None once the operation has begun, then what `open` says."""
+        """Yield None once the operation has begun, then its results."""
         try:
             actor = await renew()
             prepared = await self._executor.read(asked, actor, address)
@@ -98,7 +98,7 @@ class Streams:
                 yield Piece(self._write(result), value.id)
 
     def _write(self, result: ExecutionResult) -> dict[str, Any]:
-        """Return a result as GraphQL writes it; raise `Refused` where the operation did not begin, or not commit."""
+        """Return a result in GraphQL's form; raise `Refused` if the operation did not begin or did not commit."""
         if not result.errors:
             return {"data": result.data}
         refused = self._refused(result)
@@ -112,5 +112,5 @@ class Streams:
         return Refused([{**error.formatted, **self.tell(cause)} for error, cause in told], causes[0])
 
     def tell(self, error: DomainError) -> dict[str, Any]:
-        """Return an error as the client is told it."""
+        """Return an error in the form for clients."""
         return {"message": str(error), "extensions": extensions(error, self._docs_url, request_id())}

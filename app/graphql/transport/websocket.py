@@ -25,21 +25,21 @@ PROTOCOL = "graphql-transport-ws"
 INIT_SECONDS = 10.0
 MAX_OPERATIONS = 30
 EXCESS_SECONDS = 0.1
-"""How long a connection is not read after it asked for more operations than it may run."""
+"""The pause in reading a connection after it requested too many operations."""
 
 MAX_SIGNAL = 4096
-"""How many characters any message may have but `subscribe`."""
+"""The maximum number of characters of every message except `subscribe`."""
 
 KEY_HEADERS = frozenset({"authorization", "x-api-key"})
-"""Where a key stands; browsers cannot set headers of a WebSocket, so the payload of `connection_init` may hold them."""
+"""The headers of a key. The payload of `connection_init` may contain them, because browsers cannot set headers."""
 
 
 Payload = dict[str, Any] | InvalidJson
-"""What an operation asks for, or what is wrong with its JSON."""
+"""The operation of a `subscribe`, or the error of its JSON."""
 
 
 class Close(Exception):
-    """The connection is to be closed."""
+    """The connection must be closed."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(code, reason)
@@ -48,7 +48,7 @@ class Close(Exception):
 
 
 class Connection:
-    """One connection: operations side by side, each in a task of its own, under one key."""
+    """One connection: concurrent operations, each in its own task, with one key."""
 
     def __init__(self, socket: WebSocket, streams: Streams, identify: Identify, origin: Origin) -> None:
         self._socket = socket
@@ -86,7 +86,7 @@ class Connection:
                 impatience.cancel()
 
     async def _receive(self) -> tuple[dict[str, Any], int]:
-        """Return the next message and its size; what is larger than its kind may be is not even read as JSON."""
+        """Return the next message and its size; an oversized message is not parsed."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received["code"])
@@ -147,7 +147,7 @@ class Connection:
             raise Close(4409, f"Subscriber for {id[:64]} already exists")
         if len(self._operations) < MAX_OPERATIONS:
             self._operations[id] = tasks.create_task(self._operate(id, payload, size))
-        else:  # said here, not in a task: a client that takes no answers must not make us pile them up
+        else:  # sent here, not in a task, so that errors for a client that reads nothing do not accumulate
             error = QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
             await self._send(id=id, type="error", payload=[self._streams.tell(error)])
             await asyncio.sleep(EXCESS_SECONDS)
@@ -178,7 +178,7 @@ class Connection:
     async def _send(self, **message: Any) -> None:
         try:
             await self._socket.send_text(orjson.dumps(message).decode())
-        except RuntimeError:  # the server has given the connection up, and has not said so yet
+        except RuntimeError:  # the server has closed the connection without a notification
             raise WebSocketDisconnect(1006) from None
 
     async def _close(self, closes: BaseExceptionGroup[Close]) -> None:
@@ -195,9 +195,9 @@ def _check_size(size: int) -> None:
 
 
 def _salvage(text: str, fault: InvalidJson) -> dict[str, Any]:
-    """Return what is wrong with the JSON of a `subscribe` as its payload; raise `Close` for any other message.
+    """Return the JSON error of a `subscribe` as its payload; raise `Close` for any other message.
 
-    Browsers write half an emoji as JSON, which nothing here can read. It is no reason to end the other operations.
+    Browsers can send half an emoji in JSON, which cannot be parsed. The other operations continue.
     """
     try:
         message = json.loads(text, parse_int=str, parse_float=str)
