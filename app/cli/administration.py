@@ -34,7 +34,7 @@ account, user, key, client, event, credits = (
     TYPERS[name] for name in ("account", "user", "key", "client", "event", "credits")
 )
 
-First = Annotated[int, typer.Option(help="How many to show.", min=1, max=200)]
+First = Annotated[int, typer.Option(help="Number of items to show.", min=1, max=200)]
 After = Annotated[str | None, typer.Option(help="Show what follows this cursor.")]
 UserId = Annotated[int, typer.Argument(metavar="USER", help="The user's id.", min=1, max=LARGEST_ID)]
 ClientId = Annotated[int, typer.Argument(metavar="CLIENT", help="The client's id.", min=1, max=LARGEST_ID)]

@@ -26,7 +26,7 @@ describe(
 )
 describe(
     Role,
-    "What a user may do.",
+    "The role of a user, which decides the user's scopes.",
     {
         "owner": "Everything.",
         "member": "Everything but changing the account, its people and its billing.",
@@ -35,7 +35,7 @@ describe(
 )
 
 UserId = Annotated[BigInt, strawberry.argument(description="The user's id.")]
-RoleWanted = Annotated[Role, strawberry.argument(description="What the user may do.")]
+RoleWanted = Annotated[Role, strawberry.argument(description="The role to give to the user.")]
 
 
 @strawberry.type(description="A person who works in the account.")
@@ -46,8 +46,8 @@ class User:
     email: str = strawberry.field(description="The e-mail address, by which the user signs in.")
     first_name: str = strawberry.field(description="The first name; empty when not known.")
     last_name: str = strawberry.field(description="The last name; empty when not known.")
-    role: Role = strawberry.field(description="What the user may do.")
-    created_at: datetime = strawberry.field(description="When the user was added.")
+    role: Role = strawberry.field(description="The role of the user.")
+    created_at: datetime = strawberry.field(description="The time at which the user was added.")
 
 
 @strawberry.type(description="A person invited to the account, who becomes a user by accepting.")
@@ -55,10 +55,12 @@ class Invitation:
     """An invitation."""
 
     id: BigInt = strawberry.field(description="The invitation's id.")
-    email: str = strawberry.field(description="Where it is mailed to, and what the user will sign in by.")
-    role: Role = strawberry.field(description="What the user may do.")
-    created_at: datetime = strawberry.field(description="When it was made.")
-    expires_at: datetime = strawberry.field(description="Until when it can be accepted.")
+    email: str = strawberry.field(
+        description="The e-mail address that the invitation is mailed to, and that the user will sign in with."
+    )
+    role: Role = strawberry.field(description="The role of the user.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    expires_at: datetime = strawberry.field(description="The time until which it can be accepted.")
 
 
 @strawberry.type(description="The account that the key belongs to.")
@@ -72,11 +74,11 @@ class Account:
         description="The country whose national phone numbers are understood, and where a text costs least."
     )
     support_contact: str = strawberry.field(
-        description="What a HELP reply tells people to turn to; empty to tell the company's name."
+        description="The contact that a HELP reply names; empty for the company name."
     )
-    created_at: datetime = strawberry.field(description="When the account was opened.")
+    created_at: datetime = strawberry.field(description="The time at which the account was created.")
     deletion_at: datetime | None = strawberry.field(
-        description="When it will be deleted with everything in it; null unless that was asked for."
+        description="The time at which it will be deleted with everything in it; null unless a deletion was requested."
     )
 
 
@@ -85,7 +87,9 @@ class AccountDeletion:
     """A deletion to come."""
 
     account_id: BigInt = strawberry.field(description="The account's id.")
-    deletion_at: datetime = strawberry.field(description="When the account will be deleted with everything in it.")
+    deletion_at: datetime = strawberry.field(
+        description="The time at which the account will be deleted with everything in it."
+    )
     credits: BigInt = strawberry.field(
         description="The credits that the account holds. What is left at the deletion is forfeited."
     )
@@ -118,9 +122,9 @@ class UserChanges:
     )
 
 
-@strawberry.type(description="Who asks: the user of a session or token, or the owner of the account of a key.")
+@strawberry.type(description="The caller: the user of a session or token; for a key, the first owner of the account.")
 class Viewer:
-    """Who asks."""
+    """The caller."""
 
     id: BigInt = strawberry.field(description="The user's id.")
     email: str = strawberry.field(description="The e-mail address.")
@@ -155,12 +159,12 @@ class Session:
     """A session."""
 
     id: BigInt = strawberry.field(description="The session's id.")
-    user_id: BigInt = strawberry.field(description="Who is signed in.")
-    address: str = strawberry.field(description="The network address it was begun from.")
-    user_agent: str = strawberry.field(description="What the browser said it is.")
-    created_at: datetime = strawberry.field(description="When the user signed in.")
-    last_used_at: datetime = strawberry.field(description="When it was last used, to the minute.")
-    expires_at: datetime = strawberry.field(description="When it ends, unless it is used before.")
+    user_id: BigInt = strawberry.field(description="The id of the user who is signed in.")
+    address: str = strawberry.field(description="The network address of the sign-in.")
+    user_agent: str = strawberry.field(description="The browser's `User-Agent` header.")
+    created_at: datetime = strawberry.field(description="The time of the sign-in.")
+    last_used_at: datetime = strawberry.field(description="The time of its last use, to the minute.")
+    expires_at: datetime = strawberry.field(description="The time at which it ends, unless it is used before.")
 
     @strawberry.field(
         graphql_type=User, description="The user who is signed in.", directives=guarded("conversations:write")
@@ -183,11 +187,11 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=Viewer,
-        description="The user who asks; for a key, the owner who has been there longest.",
+        description="The user of the caller; for a key, the first owner of the account.",
         directives=guarded("account:read", "not_found"),
     )
     async def viewer(self, info: Info) -> models.User:
-        """Return who asks."""
+        """Return the caller."""
         return await queries.get_viewer(info.context.unit)
 
     @strawberry.field(
@@ -237,15 +241,15 @@ class AccountMutation:
     async def update_account(
         self,
         info: Info,
-        changes: Annotated[AccountChanges, strawberry.argument(description="What to change.")],
+        changes: Annotated[AccountChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.Account:
         """Change the account."""
         return await service.update(info.context.unit, given(vars(changes), AccountFields))
 
     @strawberry.mutation(
         graphql_type=AccountDeletion,
-        description="Have the account deleted with everything in it, 30 days from now unless the operator of the "
-        "service chose another delay, and return when. Again changes nothing: the first date stays. Until then the "
+        description="Schedule the deletion of the account with everything in it, 30 days from now unless the operator "
+        "of the service chose another delay, and return its time. A second call keeps the first time. Until then the "
         "account takes no new texts, all else works, and the deletion can be withdrawn. Owners are mailed now, and "
         "again 3 days before.",
         directives=guarded("account:write"),
@@ -284,7 +288,7 @@ class AccountMutation:
     async def invite_user(
         self,
         info: Info,
-        email: Annotated[str, strawberry.argument(description="Where the invitation is mailed to.")],
+        email: Annotated[str, strawberry.argument(description="The e-mail address that the invitation is mailed to.")],
         role: RoleWanted,
     ) -> models.Invitation:
         """Invite a person."""
@@ -310,14 +314,14 @@ class AccountMutation:
         self,
         info: Info,
         id: UserId,
-        changes: Annotated[UserChanges, strawberry.argument(description="What to change.")],
+        changes: Annotated[UserChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.User:
         """Change a user's name."""
         return await users.update(info.context.unit, id, given(vars(changes), UserFields))
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Change what a user may do, from the next request on. The last owner stays one.",
+        description="Change the role of a user, from the next request on. The last owner cannot get another role.",
         directives=guarded("account:write", "not_found", "conflict", "insufficient_scope", "person_required"),
     )
     async def change_role(self, info: Info, id: UserId, role: RoleWanted) -> models.User:

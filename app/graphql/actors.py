@@ -27,7 +27,7 @@ class ActorKind(enum.StrEnum):
 
 describe(
     ActorKind,
-    "What an actor is.",
+    "The kind of an actor.",
     {
         "user": "A user who was signed in.",
         "key": "An API key.",
@@ -45,7 +45,7 @@ KINDS = {"grant": ActorKind.application} | {kind.value: kind for kind in ActorKi
 class Actor:
     """An actor."""
 
-    kind: ActorKind = strawberry.field(description="What the actor is.")
+    kind: ActorKind = strawberry.field(description="The kind of the actor.")
     id: BigInt | None = strawberry.field(
         description="The id of the user, key, grant of the application, or drip sequence; null for others."
     )

@@ -34,7 +34,7 @@ class AgentMutation:
         description: Annotated[
             str,
             strawberry.argument(
-                description=f"What the text is to say, 1 to {service.MAX_BRIEF} characters.",
+                description=f"A description of the copy to write, 1 to {service.MAX_BRIEF} characters.",
                 directives=[Constraint(min_length=1, max_length=service.MAX_BRIEF)],
             ),
         ],

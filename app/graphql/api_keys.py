@@ -21,15 +21,15 @@ class ApiKey:
     """An API key."""
 
     id: BigInt = strawberry.field(description="The key's id.")
-    name: str = strawberry.field(description="What it is for, 1 to 100 characters.")
+    name: str = strawberry.field(description="The name of the key, 1 to 100 characters.")
     prefix: str = strawberry.field(description="Its first characters.")
     last_four: str = strawberry.field(description="Its last four characters.")
-    scopes: list[str] = strawberry.field(description="What it may do.")
+    scopes: list[str] = strawberry.field(description="The scopes of the key.")
     created_by: strawberry.Private[str]
-    created_at: datetime = strawberry.field(description="When it was made.")
-    expires_at: datetime | None = strawberry.field(description="When it, or what it was made with, ends by itself.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
-    revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    expires_at: datetime | None = strawberry.field(description="The time at which it, or its creator, expires.")
+    last_used_at: datetime | None = strawberry.field(description="The time of its last use, to the minute.")
+    revoked_at: datetime | None = strawberry.field(description="The time at which it, or its creator, was revoked.")
 
     @strawberry.field(description="The user, key or application that made it.")
     def creator(self) -> Actor:
@@ -44,9 +44,12 @@ class NewApiKey(ApiKey):
     key: str = strawberry.field(description="The key's text, to be sent with every request.")
 
 
-Name = Annotated[str, strawberry.argument(description="What the key is for, in 1 to 100 characters.")]
-Scopes = Annotated[list[str] | None, strawberry.argument(description="What it may do; left out, the usual.")]
-ExpiresAt = Annotated[datetime | None, strawberry.argument(description="When it ends by itself.")]
+Name = Annotated[str, strawberry.argument(description="The name of the key, 1 to 100 characters.")]
+Scopes = Annotated[
+    list[str] | None,
+    strawberry.argument(description="The scopes of the key; by default those of its kind that the caller has."),
+]
+ExpiresAt = Annotated[datetime | None, strawberry.argument(description="The time at which it expires.")]
 KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
 OverlapHours = Annotated[int, strawberry.argument(description="For how many hours the old key still works, 0 to 72.")]
 
@@ -86,8 +89,9 @@ class ApiKeyMutation:
     """Making and ending keys."""
 
     @strawberry.mutation(
-        description="Make a key. It holds no scope that its maker lacks, and ends with the key or user making it.",
-        directives=guarded("account:write", "conflict", "insufficient_scope", "key_makes_no_keys"),
+        description="Create a key. It cannot have a scope that the caller does not have, and ends with the caller's "
+        "key, connection or user.",
+        directives=guarded("account:write", "conflict", "insufficient_scope", "key_cannot_create_keys"),
     )
     async def create_api_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
@@ -96,9 +100,9 @@ class ApiKeyMutation:
         return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at))
 
     @strawberry.mutation(
-        description="Make a key for automations. It holds scopes of automations only, and ends with the key, "
-        "connected application or user making it.",
-        directives=guarded("webhooks:manage", "conflict", "insufficient_scope", "key_makes_no_keys"),
+        description="Create a key for automations. It has scopes of automations only, and ends with the caller's key, "
+        "connected application or user.",
+        directives=guarded("webhooks:manage", "conflict", "insufficient_scope", "key_cannot_create_keys"),
     )
     async def create_automation_key(
         self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
@@ -107,7 +111,8 @@ class ApiKeyMutation:
         return await _make(info, NewKey(name, KeyKind.auto, scopes, expires_at))
 
     @strawberry.mutation(
-        description="Make a key like an old one, which still works for a time. Keys made with it go with the new one.",
+        description="Replace a key by a new one, and return the new one. The old one still works for a time. Keys and "
+        "webhooks that it created depend on the new one from then on.",
         directives=guarded("account:write", "not_found", "conflict", "insufficient_scope"),
     )
     async def rotate_api_key(self, info: Info, id: KeyId, overlap_hours: OverlapHours = 24) -> NewApiKey:

@@ -62,10 +62,10 @@ class AuditEntry:
     action: AuditAction = strawberry.field(description="The action that was taken.")
     subject: str = strawberry.field(description="To whom or what, such as an e-mail address or a key's name.")
     address: str = strawberry.field(description="The network address it was done from; empty when not known.")
-    user_agent: str = strawberry.field(description="What the browser said it is; empty when not known.")
-    details: JSON = strawberry.field(description="What else there is to say, as an object.")
+    user_agent: str = strawberry.field(description="The browser's `User-Agent` header; empty when not known.")
+    details: JSON = strawberry.field(description="Further details, as an object.")
     request_id: str | None = strawberry.field(description="The request that did it, as the log names it.")
-    created_at: datetime = strawberry.field(description="When it was done.")
+    created_at: datetime = strawberry.field(description="The time of the action.")
 
     @strawberry.field(description="The user, key, application or part of the service that did it.")
     def actor(self) -> Actor:
@@ -79,7 +79,7 @@ class AuditQuery:
 
     @strawberry.field(
         graphql_type=Connection[AuditEntry],
-        description="What was done about who may do what, the newest first.",
+        description="Changes of access and of settings, the newest first.",
         directives=guarded("account:write"),
     )
     async def audit_log(

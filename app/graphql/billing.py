@@ -26,19 +26,19 @@ describe(
 )
 describe(
     EntryType,
-    "Why a balance changed.",
+    "The reason for a change of the balance.",
     {
         "debit": "Credits were spent.",
         "refund": "Credits of a text that did not arrive were given back.",
         "purchase": "Credits were bought.",
         "adjustment": "An operator corrected the balance.",
-        "forfeiture": "What was left when the account was deleted.",
+        "forfeiture": "The credits left at the deletion of the account.",
     },
     name="TransactionType",
 )
 
 
-@strawberry.type(description="What the account holds, what a credit costs, and how long it lasts.")
+@strawberry.type(description="The credits of the account, their price, and an estimate of the days that they last.")
 class Balance:
     """A balance."""
 
@@ -83,12 +83,12 @@ class Transaction:
     """A ledger entry."""
 
     id: BigInt = strawberry.field(description="The entry's id.")
-    type: EntryType = strawberry.field(description="Why the balance changed.")
+    type: EntryType = strawberry.field(description="The reason for the change.")
     amount: BigInt = strawberry.field(description="Credits; negative for a debit.")
     balance_after: BigInt = strawberry.field(description="The balance it left.")
     message_id: BigInt | None = strawberry.field(description="The message it was for.")
-    description: str = strawberry.field(description="What it was for, in words.")
-    created_at: datetime = strawberry.field(description="When it was made.")
+    description: str = strawberry.field(description="The purpose in words.")
+    created_at: datetime = strawberry.field(description="The time of the change.")
 
     @strawberry.field(description="The user, key, application or part of the service that caused it.")
     def actor(self) -> Actor:

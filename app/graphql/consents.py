@@ -12,7 +12,7 @@ from app.graphql.core.scalars import BigInt
 
 describe(
     ConsentKind,
-    "What a consent record says.",
+    "The statement of a consent record.",
     {
         "opt_in": "The person agreed to texts.",
         "opt_out": "The person texted a stop word.",
@@ -28,14 +28,16 @@ class Consent:
     """A consent record."""
 
     id: BigInt = strawberry.field(description="The record's id.")
-    kind: ConsentKind = strawberry.field(description="What the record says.")
-    method: str = strawberry.field(description="How consent was given or taken back, such as keyword or web_form.")
+    kind: ConsentKind = strawberry.field(description="The statement of the record.")
+    method: str = strawberry.field(
+        description="The way in which consent was given or withdrawn, such as keyword or web_form."
+    )
     text: str = strawberry.field(
         description="The text that was shown to the person, or that the person sent.",
         directives=guarded("messages:read"),
     )
-    message_id: BigInt | None = strawberry.field(description="The message that carried it.")
-    recorded_at: datetime = strawberry.field(description="When it was recorded.")
+    message_id: BigInt | None = strawberry.field(description="The id of the message that contained it.")
+    recorded_at: datetime = strawberry.field(description="The time at which it was recorded.")
 
     @strawberry.field(description="The user, key, application or part of the service that recorded it.")
     def actor(self) -> Actor:

@@ -28,7 +28,7 @@ from app.graphql.core.scalars import BigInt
 
 describe(
     PipelineStage,
-    "Where a contact stands in the sales pipeline.",
+    "The stage of a contact in the sales pipeline.",
     {
         "new_lead": "Nobody has been in touch yet.",
         "contacted": "Somebody has been in touch.",
@@ -45,7 +45,7 @@ describe(
 )
 describe(
     ContactSort,
-    "How contacts are sorted.",
+    "The order of contacts.",
     {
         "name_asc": "By first and last name, from A to Z.",
         "name_desc": "By first and last name, from Z to A.",
@@ -71,8 +71,8 @@ MAX_TAGS = 1000
 class ScoreReason:
     """One part of a score."""
 
-    reason: str = strawberry.field(description="What the points are for.")
-    points: int = strawberry.field(description="How many points it gives.")
+    reason: str = strawberry.field(description="The reason for the points.")
+    points: int = strawberry.field(description="The number of points.")
 
 
 @strawberry.type(description="A person whom messages are sent to. There is one contact per phone.")
@@ -85,16 +85,16 @@ class Contact:
     last_name: str = strawberry.field(description="The last name; empty when not known.")
     email: str = strawberry.field(description="The e-mail address; empty when not known.")
     tags: list[str] = strawberry.field(description="Labels that the account gave, in the order it gave them.")
-    pipeline_stage: PipelineStage = strawberry.field(description="Where the contact stands in the sales pipeline.")
-    source: str = strawberry.field(description="Where the contact came from, such as api or inbound_sms.")
+    pipeline_stage: PipelineStage = strawberry.field(description="The stage of the contact in the sales pipeline.")
+    source: str = strawberry.field(description="The source of the contact, such as api or inbound_sms.")
     status: ContactStatus = strawberry.field(description="Whether the contact has opted out of texts.")
     dnd_sms: bool = strawberry.field(description="Whether the account has set do-not-disturb.")
     held_until: datetime | None = strawberry.field(
-        description="Until when texts wait for a person to decide on an unclear reply."
+        description="The time until which messages wait for a decision on an unclear reply."
     )
-    score: int = strawberry.field(description="How promising the contact is, 0 to 100.")
-    created_at: datetime = strawberry.field(description="When the contact was added.")
-    updated_at: datetime = strawberry.field(description="When the contact was last changed.")
+    score: int = strawberry.field(description="The score from 0 to 100: how promising the contact is.")
+    created_at: datetime = strawberry.field(description="The time at which the contact was added.")
+    updated_at: datetime = strawberry.field(description="The time of the last change.")
 
     @strawberry.field(description="The name and the phone, for lists to choose from.")
     def label(self) -> str:
@@ -102,14 +102,14 @@ class Contact:
         name = f"{self.first_name} {self.last_name}".strip()
         return f"{name} ({self.phone})" if name else self.phone
 
-    @strawberry.field(description="What the score is made of; the points add up to it.")
+    @strawberry.field(description="The parts of the score; the points add up to it.")
     def score_reasons(self) -> list[ScoreReason]:
         """Explain the score."""
         return [ScoreReason(reason=part.reason, points=part.points) for part in score.explain(_row(self))]
 
     @strawberry.field(
         graphql_type=list[Consent],
-        description=f"What is recorded of this phone's consent: the newest {MAX_CONSENTS}, the oldest of them first.",
+        description=f"The newest {MAX_CONSENTS} consent records of the phone, the oldest of them first.",
     )
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
@@ -151,7 +151,7 @@ class ContactDetails:
     )
     pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage; first new_lead.")
     source: strawberry.Maybe[str | None] = strawberry.field(
-        description="Where the contact came from.", directives=[Constraint(max_length=service.MAX_NAME)]
+        description="The source of the contact.", directives=[Constraint(max_length=service.MAX_NAME)]
     )
     dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
     status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)
@@ -171,12 +171,12 @@ class ContactChanges(ContactDetails):
     phone: strawberry.Maybe[str | None] = strawberry.field(description=f"{PHONE} Not null: a contact has one.")
 
 
-@strawberry.type(description="What a deletion removed.")
+@strawberry.type(description="The result of a deletion.")
 class DeletedContact:
-    """What a deletion removed."""
+    """The result of a deletion."""
 
-    deleted_id: BigInt = strawberry.field(description="The id of the contact that is gone.")
-    deleted_messages: BigInt = strawberry.field(description="How many of its messages are gone too.")
+    deleted_id: BigInt = strawberry.field(description="The id of the deleted contact.")
+    deleted_messages: BigInt = strawberry.field(description="The number of its messages that were deleted.")
 
 
 @strawberry.type
@@ -295,7 +295,7 @@ class ContactMutation:
     async def update_contact(
         self,
         info: Info,
-        changes: Annotated[ContactChanges, strawberry.argument(description="What to change.")],
+        changes: Annotated[ContactChanges, strawberry.argument(description="The fields to change.")],
         id: OptionalId = None,
         phone: Phone = None,
     ) -> models.Contact:
@@ -356,8 +356,10 @@ class ContactMutation:
         self,
         info: Info,
         id: ContactId,
-        method: Annotated[str, strawberry.argument(description="How it came, such as email or verbal.")],
-        text: Annotated[str, strawberry.argument(description="What was said.")] = "",
+        method: Annotated[
+            str, strawberry.argument(description="The way in which it was given, such as email or verbal.")
+        ],
+        text: Annotated[str, strawberry.argument(description="The words of the person.")] = "",
     ) -> models.Contact:
         """Record an opt-out."""
         return await review.record_opt_out(info.context.unit, id, method, text)
@@ -371,7 +373,7 @@ class ContactMutation:
         self,
         info: Info,
         id: ContactId,
-        method: Annotated[str, strawberry.argument(description="How it was given, such as web_form.")],
+        method: Annotated[str, strawberry.argument(description="The way in which it was given, such as web_form.")],
         text: Annotated[str, strawberry.argument(description="The words that the person agreed to.")],
     ) -> models.Contact:
         """Record a consent."""

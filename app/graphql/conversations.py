@@ -26,8 +26,8 @@ from app.graphql.messages import Message
 
 describe(
     ConversationStatus,
-    "Whether a conversation waits for somebody.",
-    {"open": "Somebody is to take care of it.", "closed": "Done, until the contact writes again."},
+    "The state of a conversation.",
+    {"open": "It needs an answer or a decision.", "closed": "It is done, until the contact writes again."},
 )
 
 ConversationId = Annotated[BigInt, strawberry.argument(description="The conversation's id.")]
@@ -38,26 +38,28 @@ class Conversation:
     """A conversation."""
 
     id: BigInt = strawberry.field(description="The conversation's id.")
-    contact_id: BigInt = strawberry.field(description="Whom it is with.")
-    status: ConversationStatus = strawberry.field(description="Whether it waits for somebody.")
-    assignee_id: BigInt | None = strawberry.field(description="The user who takes care of it.")
+    contact_id: BigInt = strawberry.field(description="The id of the contact.")
+    status: ConversationStatus = strawberry.field(description="The state of the conversation.")
+    assignee_id: BigInt | None = strawberry.field(description="The id of the assigned user.")
     read_up_to: BigInt | None = strawberry.field(
         description="The id of the last message that was marked as seen; null before the first."
     )
     unread_count: BigInt = strawberry.field(description="Number of inbound messages after read_up_to.")
     possible_opt_out: bool = strawberry.field(description="True while a reply may have been an opt-out.")
-    wrong_number: bool = strawberry.field(description="True when a reply said that the number is somebody else's.")
-    last_message_at: datetime = strawberry.field(description="When the latest message came or went.")
-    created_at: datetime = strawberry.field(description="When it began.")
+    wrong_number: bool = strawberry.field(
+        description="True when a reply said that the number belongs to another person."
+    )
+    last_message_at: datetime = strawberry.field(description="The time of the latest message.")
+    created_at: datetime = strawberry.field(description="The time of its first message.")
 
-    @strawberry.field(graphql_type=Contact, description="Whom it is with.", directives=guarded("contacts:read"))
+    @strawberry.field(graphql_type=Contact, description="The contact.", directives=guarded("contacts:read"))
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
         return await info.context.load(contacts.find_many, self.contact_id)
 
     @strawberry.field(
         graphql_type=User | None,
-        description="The user who takes care of it, removed or not; null while it is unassigned.",
+        description="The assigned user, removed or not; null while it is unassigned.",
         directives=guarded("conversations:read"),
     )
     async def assignee(self, info: Info) -> Any:
@@ -99,7 +101,7 @@ class ConversationChanges:
         description="The id of the last message that was seen. Later messages stay unread, and an earlier id changes "
         "nothing. Not null."
     )
-    assignee_id: strawberry.Maybe[BigInt | None] = strawberry.field(description="The user, or null for nobody.")
+    assignee_id: strawberry.Maybe[BigInt | None] = strawberry.field(description="The user to assign, or null for none.")
 
 
 @strawberry.type
@@ -146,14 +148,14 @@ class ConversationMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Close or reopen a conversation, mark it read, give it to somebody.",
+        description="Close or reopen a conversation, mark it read or assign it to a user.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def update_conversation(
         self,
         info: Info,
         id: ConversationId,
-        changes: Annotated[ConversationChanges, strawberry.argument(description="What to change.")],
+        changes: Annotated[ConversationChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.Conversation:
         """Change a conversation."""
         return await reading.update(info.context.unit, id, given(vars(changes), ThreadFields))

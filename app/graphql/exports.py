@@ -16,7 +16,9 @@ class ExportLink:
     """A link to an export."""
 
     url: str = strawberry.field(description="The address to get the zip archive from, which needs no key.")
-    expires_at: datetime = strawberry.field(description="Until when a download can be begun, ten minutes from now.")
+    expires_at: datetime = strawberry.field(
+        description="The time until which a download can begin: ten minutes from now."
+    )
 
 
 @strawberry.type

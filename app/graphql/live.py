@@ -19,11 +19,13 @@ from app.graphql.messages import Message
 
 describe(
     UpdateKind,
-    "What an update is about.",
+    "The kind of an update.",
     {
         "new_message": "A text came in.",
         "message_status": "A text of the account's was sent, was delivered or failed.",
-        "conversation_changed": "A conversation began, was closed, reopened, read, given to somebody or decided on.",
+        "conversation_changed": (
+            "A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
+        ),
     },
 )
 
@@ -34,7 +36,7 @@ class Update:
 
     id: BigInt = strawberry.field(description="The position of the update: pass it as `after` to go on from here.")
     kind: UpdateKind = strawberry.field(description="The kind of change, which has a type of its own.")
-    at: datetime = strawberry.field(description="When it happened.")
+    at: datetime = strawberry.field(description="The time of the change.")
     contact_id: strawberry.Private[int]
     message_id: strawberry.Private[int | None]
 
@@ -112,8 +114,8 @@ class UpdateSubscription:
 
     @strawberry.subscription(
         graphql_type=Update,
-        description="New texts, the fate of sent ones and changes of conversations, as they happen. "
-        "Each arrives once, in one order for all who look; after a disconnect, `after` brings what was missed.",
+        description="New messages, changes of the status of sent ones and changes of conversations, as they happen. "
+        "Each arrives once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(

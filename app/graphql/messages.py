@@ -25,24 +25,24 @@ from app.graphql.core.scalars import BigInt
 
 describe(
     Direction,
-    "Which way a message went.",
+    "The direction of a message.",
     {"outbound": "From the account to a contact.", "inbound": "From a contact to the account."},
 )
 describe(
     MessageStatus,
-    "How far a message has come.",
+    "The state of a message.",
     {
-        "pending": "Accepted and paid for, and not yet with the carrier.",
-        "sent": "The carrier has taken it.",
-        "delivered": "It has arrived.",
-        "failed": "It did not arrive, and its credits were given back.",
+        "pending": "Accepted and debited, and not yet handed to the carrier.",
+        "sent": "The carrier has accepted it.",
+        "delivered": "It was delivered.",
+        "failed": "It was not delivered, and its credits were refunded.",
         "received": "It came in from a contact.",
     },
 )
 
 describe(
     Attestation,
-    "How a sender certifies that the recipient gave prior express written consent to be texted.",
+    "The way in which a sender certifies that the recipient gave prior express written consent to be texted.",
     {
         "api": "For this text, by asking for it.",
         "automation": "For all texts of an automation platform, by connecting it.",
@@ -72,35 +72,37 @@ class Message:
     """A message."""
 
     id: BigInt = strawberry.field(description="The message's id.")
-    contact_id: BigInt = strawberry.field(description="Whom it was exchanged with.")
-    conversation_id: BigInt = strawberry.field(description="The thread it belongs to.")
-    direction: Direction = strawberry.field(description="Which way it went.")
-    from_number: str = strawberry.field(description="The number it came from.")
-    to_number: str = strawberry.field(description="The number it went to.")
+    contact_id: BigInt = strawberry.field(description="The id of the contact.")
+    conversation_id: BigInt = strawberry.field(description="The conversation that it belongs to.")
+    direction: Direction = strawberry.field(description="The direction of the message.")
+    from_number: str = strawberry.field(description="The number that it was sent from.")
+    to_number: str = strawberry.field(description="The number that it was sent to.")
     body: str = strawberry.field(description="The text.")
-    status: MessageStatus = strawberry.field(description="How far it has come.")
-    segments: int = strawberry.field(description="How many SMS parts it takes.")
+    status: MessageStatus = strawberry.field(description="The state of the message.")
+    segments: int = strawberry.field(description="The number of SMS segments.")
     encoding: Encoding = strawberry.field(description="The alphabet that it is sent in.")
-    credits: BigInt = strawberry.field(description="How many credits were debited for it.")
-    cost: float = strawberry.field(description="What it cost, in the account's currency; 0 once failed.")
+    credits: BigInt = strawberry.field(description="The credits that were debited for it.")
+    cost: float = strawberry.field(description="The cost in the account's currency; 0 once failed.")
     error_code: str | None = strawberry.field(
         graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
     )
     provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
     unconfirmed: bool = strawberry.field(
-        description="True when nobody could say whether it left or arrived; a later report says it."
+        description="True when the carrier could not say whether it has the message; a later report still applies."
     )
-    created_at: datetime = strawberry.field(description="When it was accepted or received.")
-    sent_at: datetime | None = strawberry.field(description="When the carrier took it.")
-    delivered_at: datetime | None = strawberry.field(description="When it arrived.")
+    created_at: datetime = strawberry.field(description="The time at which it was accepted or received.")
+    sent_at: datetime | None = strawberry.field(description="The time at which the carrier accepted it.")
+    delivered_at: datetime | None = strawberry.field(description="The time at which it was delivered.")
 
-    @strawberry.field(description="Why it failed and what to do, in a sentence.")
+    @strawberry.field(description="The reason of the failure and what to do, as a sentence.")
     def status_description(self) -> str | None:
         """Return the failure's sentence."""
         return failures.describe(self.error_code) if self.error_code else None
 
     @strawberry.field(
-        graphql_type=Contact, description="Whom it was exchanged with.", directives=guarded("contacts:read")
+        graphql_type=Contact,
+        description="The contact that it was sent to or received from.",
+        directives=guarded("contacts:read"),
     )
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
@@ -108,7 +110,7 @@ class Message:
 
     @strawberry.field(
         graphql_type=lazily("Conversation", "app.graphql.conversations"),
-        description="The thread it belongs to.",
+        description="The conversation that it belongs to.",
         directives=guarded("conversations:read"),
     )
     async def conversation(self, info: Info) -> Any:
@@ -132,22 +134,22 @@ class _Accepted:
         return await info.context.load(queries.find_many, int(self.message_id))
 
 
-@strawberry.type(description="An accepted text: kept, paid for, and about to be handed to the carrier.")
+@strawberry.type(description="An accepted message: stored, debited, and about to be handed to the carrier.")
 class SentMessage(_Accepted):
     """The answer to an accepted send."""
 
-    segments: int = strawberry.field(description="How many SMS parts it takes.")
+    segments: int = strawberry.field(description="The number of SMS segments.")
     status: MessageStatus = strawberry.field(description="Always pending here; receipts change it.")
     credits_remaining: BigInt = strawberry.field(description="The balance right after this text was debited.")
 
 
-@strawberry.type(description="A text that the carrier has taken.")
+@strawberry.type(description="A message that the carrier has accepted.")
 class TakenMessage(_Accepted):
     """The answer to a send that waited for the carrier."""
 
     from_number: str = strawberry.field(description="The number it was sent from.")
     to_number: str = strawberry.field(description="The number it was sent to, in E.164 form.")
-    segments: int = strawberry.field(description="How many SMS parts it takes.")
+    segments: int = strawberry.field(description="The number of SMS segments.")
     status: MessageStatus = strawberry.field(description="Always sent here; receipts change it.")
 
 
@@ -256,7 +258,7 @@ class MessageMutation:
 
     @strawberry.mutation(
         description=(
-            "Send one text and wait until the carrier has taken it, 10 seconds at most. After carrier_timeout the text "
+            "Send one text and wait until the carrier accepts it, 10 seconds at most. After carrier_timeout the text "
             "must not be sent again."
         ),
         directives=guarded(
@@ -269,7 +271,8 @@ class MessageMutation:
         to: To,
         body: Body,
         attestation: Annotated[
-            Attestation | None, strawberry.argument(description="How you certify consent; required, and recorded.")
+            Attestation | None,
+            strawberry.argument(description="The way in which consent is certified; required, and recorded."),
         ] = None,
         from_phone_number_id: FromNumber = None,
         idempotency_key: IdempotencyKey = None,

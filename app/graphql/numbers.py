@@ -18,7 +18,7 @@ class PhoneNumber:
 
     id: BigInt = strawberry.field(description="The number's id.")
     phone_number: str = strawberry.field(description="The number in E.164 form.")
-    label: str = strawberry.field(description="What the account calls it.")
+    label: str = strawberry.field(description="The label that the account gave it.")
     carrier: str = strawberry.field(description="The carrier that serves it.")
     is_primary: bool = strawberry.field(description="True for the number that is used when none is named.")
     parts_per_second: float | None = strawberry.field(
@@ -27,7 +27,7 @@ class PhoneNumber:
             "most urgent first. Null for no limit."
         )
     )
-    created_at: datetime = strawberry.field(description="When the account got it.")
+    created_at: datetime = strawberry.field(description="The time at which the account got it.")
 
 
 @strawberry.type

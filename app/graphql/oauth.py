@@ -22,14 +22,14 @@ class OauthClient:
     """An OAuth client."""
 
     id: BigInt = strawberry.field(description="The client's id.")
-    client_id: str = strawberry.field(description="What the application calls itself in its requests.")
-    name: str = strawberry.field(description="What people see when they are asked.")
-    redirect_uris: list[str] = strawberry.field(description="Where people may be sent back to.")
+    client_id: str = strawberry.field(description="The client_id that the application sends in its requests.")
+    name: str = strawberry.field(description="The name that the consent page shows.")
+    redirect_uris: list[str] = strawberry.field(description="The addresses that the consent page may redirect to.")
     scopes: list[str] = strawberry.field(description="The most it may ask for.")
     created_by: strawberry.Private[str]
-    created_at: datetime = strawberry.field(description="When it was made.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last given tokens, to the day.")
-    revoked_at: datetime | None = strawberry.field(description="When it, or what it was made with, was revoked.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    last_used_at: datetime | None = strawberry.field(description="The time at which it last got tokens, to the day.")
+    revoked_at: datetime | None = strawberry.field(description="The time at which it, or its creator, was revoked.")
     confidential: bool = strawberry.field(
         description="Whether it has a secret. One that cannot keep one proves itself by PKCE."
     )
@@ -44,12 +44,12 @@ class OauthClient:
 class NewOauthClient:
     """A new OAuth client."""
 
-    client_id: str = strawberry.field(description="What the application calls itself in its requests.")
-    client_secret: str | None = strawberry.field(description="What it proves that with; null for a public client.")
-    client: OauthClient = strawberry.field(description="What is kept of it.")
+    client_id: str = strawberry.field(description="The client_id that the application sends in its requests.")
+    client_secret: str | None = strawberry.field(description="The secret of the client; null for a public client.")
+    client: OauthClient = strawberry.field(description="The client as it is stored.")
 
 
-@strawberry.type(description="What a user allows an application.")
+@strawberry.type(description="The permission that a user gave to an application.")
 class OauthGrant:
     """A connected application."""
 
@@ -59,12 +59,12 @@ class OauthGrant:
     client_uri: str = strawberry.field(description="A page about the application; empty where it names none.")
     user_id: BigInt = strawberry.field(description="The user who allowed it.")
     user_email: str = strawberry.field(description="The user's e-mail address.")
-    scopes: list[str] = strawberry.field(description="What it may do.")
+    scopes: list[str] = strawberry.field(description="The scopes of the application.")
     resource: str = strawberry.field(description="The address it may use: the API's, or the tool server's.")
-    created_at: datetime = strawberry.field(description="When it was allowed.")
-    last_used_at: datetime | None = strawberry.field(description="When it was last used, to the minute.")
-    expires_at: datetime = strawberry.field(description="When it ends by itself.")
-    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+    created_at: datetime = strawberry.field(description="The time at which the user allowed it.")
+    last_used_at: datetime | None = strawberry.field(description="The time of its last use, to the minute.")
+    expires_at: datetime = strawberry.field(description="The time at which it expires.")
+    revoked_at: datetime | None = strawberry.field(description="The time at which it was revoked.")
 
 
 @strawberry.type
@@ -107,9 +107,12 @@ class OauthMutation:
     async def create_oauth_client(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="What people see when they are asked.")],
+        name: Annotated[str, strawberry.argument(description="The name that the consent page shows.")],
         redirect_uris: Annotated[
-            list[str], strawberry.argument(description="Where people may be sent back to, each exactly as it is sent.")
+            list[str],
+            strawberry.argument(
+                description="The addresses that the consent page may redirect to; requests repeat one exactly."
+            ),
         ],
         scopes: Annotated[
             list[str] | None, strawberry.argument(description="The most it may ask for; the usual if none.")

@@ -25,7 +25,7 @@ from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
 
-@strawberry.type(description="What can be read.")
+@strawberry.type(description="Queries.")
 class Query(
     AccountQuery,
     ApiKeyQuery,
@@ -45,7 +45,7 @@ class Query(
     """Every area's queries."""
 
 
-@strawberry.type(description="What can be done. An operation has one mutation, which is one transaction.")
+@strawberry.type(description="Mutations. An operation has one mutation, which is one transaction.")
 class Mutation(
     AccountMutation,
     ApiKeyMutation,
@@ -64,7 +64,7 @@ class Mutation(
     """Every area's mutations."""
 
 
-@strawberry.type(description="What can be looked on at, over a WebSocket or server-sent events.")
+@strawberry.type(description="Subscriptions, over a WebSocket or server-sent events.")
 class Subscription(UpdateSubscription):
     """Every area's subscriptions."""
 

@@ -33,7 +33,7 @@ describe(
 )
 describe(
     EnrollmentStatus,
-    "Where an enrollment stands.",
+    "The state of an enrollment.",
     {
         "active": "Under way.",
         "completed": "The last step was sent.",
@@ -50,7 +50,7 @@ class SequenceStep:
 
     position: int = strawberry.field(description="The step's place, from 1.")
     delay_minutes: int = strawberry.field(
-        description="How many minutes after the step before, or after the enrollment, it is sent."
+        description="The delay in minutes after the step before, or after the enrollment."
     )
     body: str = strawberry.field(description="The text, with its placeholders.")
 
@@ -60,9 +60,9 @@ class Sequence:
     """A drip sequence."""
 
     id: BigInt = strawberry.field(description="The drip sequence's id.")
-    name: str = strawberry.field(description="What the account calls it.")
+    name: str = strawberry.field(description="The name of the drip sequence.")
     status: SequenceStatus = strawberry.field(description="Whether it sends.")
-    created_at: datetime = strawberry.field(description="When it was made.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
 
     @strawberry.field(graphql_type=list[SequenceStep], description="The texts, in their order.")
     async def steps(self, info: Info) -> Any:
@@ -76,33 +76,35 @@ class Enrollment:
 
     id: BigInt = strawberry.field(description="The enrollment's id.")
     sequence_id: BigInt = strawberry.field(description="The drip sequence.")
-    contact_id: BigInt = strawberry.field(description="Who is enrolled.")
-    status: EnrollmentStatus = strawberry.field(description="Where it stands.")
+    contact_id: BigInt = strawberry.field(description="The id of the enrolled contact.")
+    status: EnrollmentStatus = strawberry.field(description="The state of the enrollment.")
     exit_reason: str = strawberry.field(
         description=(
-            "Why it ended before the last step, such as replied, contact_opted_out, contact_dnd, removed, "
+            "The reason for an end before the last step, such as replied, contact_opted_out, contact_dnd, removed, "
             "sequence_archived or the code of the error that the step met; empty otherwise."
         )
     )
     position: int = strawberry.field(description="The step that is sent next; one more than there are at the end.")
-    next_send_at: datetime | None = strawberry.field(description="When the next step is due; null once it has ended.")
+    next_send_at: datetime | None = strawberry.field(
+        description="The time at which the next step is due; null once it has ended."
+    )
     enrolled_by: strawberry.Private[str]
-    created_at: datetime = strawberry.field(description="When the contact was enrolled.")
-    ended_at: datetime | None = strawberry.field(description="When it was completed or ended.")
+    created_at: datetime = strawberry.field(description="The time of the enrollment.")
+    ended_at: datetime | None = strawberry.field(description="The time of its completion or end.")
 
     @strawberry.field(description="The user, key or application that enrolled the contact.")
     def creator(self) -> Actor:
         """Return the actor."""
         return actor_of(self.enrolled_by)
 
-    @strawberry.field(description="What the account calls the drip sequence.")
+    @strawberry.field(description="The name of the drip sequence.")
     async def sequence_name(self, info: Info) -> str:
         """Return the sequence's name."""
         sequence = await info.context.load(queries.find_many, self.sequence_id)
         assert sequence
         return sequence.name
 
-    @strawberry.field(graphql_type=Contact, description="Who is enrolled.", directives=guarded("contacts:read"))
+    @strawberry.field(graphql_type=Contact, description="The enrolled contact.", directives=guarded("contacts:read"))
     async def contact(self, info: Info) -> Any:
         """Return the contact."""
         return await info.context.load(contacts.find_many, self.contact_id)
@@ -113,10 +115,10 @@ class Enrolled:
     """What an enrollment answers."""
 
     enrollment_id: BigInt = strawberry.field(description="The enrollment's id.")
-    contact_id: BigInt = strawberry.field(description="Who is enrolled.")
+    contact_id: BigInt = strawberry.field(description="The id of the enrolled contact.")
     sequence_id: BigInt = strawberry.field(description="The drip sequence.")
-    sequence_name: str = strawberry.field(description="What the account calls it.")
-    next_send_at: datetime = strawberry.field(description="When the next step is due.")
+    sequence_name: str = strawberry.field(description="The name of the drip sequence.")
+    next_send_at: datetime = strawberry.field(description="The time at which the next step is due.")
     already_enrolled: bool = strawberry.field(description="True where the contact was under way in it before.")
 
 
@@ -125,7 +127,7 @@ class NewSequenceStep:
     """What a step is made of."""
 
     delay_minutes: int = strawberry.field(
-        description="How many minutes after the step before, or after the enrollment; a year at most."
+        description="The delay in minutes after the step before, or after the enrollment; a year at most."
     )
     body: str = strawberry.field(
         description=(
@@ -201,7 +203,7 @@ class SequenceMutation:
     async def create_sequence(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="What to call it, 100 characters at most.")],
+        name: Annotated[str, strawberry.argument(description="The name of the drip sequence, 100 characters at most.")],
         steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
     ) -> models.Sequence:
         """Make a sequence."""

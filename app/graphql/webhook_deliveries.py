@@ -20,7 +20,7 @@ from app.graphql.webhooks import Webhook, WebhookId
 
 describe(
     DeliveryStatus,
-    "What became of a delivery.",
+    "The state of a delivery.",
     {
         "pending": "It waits for its first or next attempt.",
         "delivered": "It was answered with a status from 200 to 299.",
@@ -34,7 +34,7 @@ describe(
 
 describe(
     NoticeKind,
-    "The state of a webhook that its account is told of.",
+    "The kind of a notice about a webhook.",
     {
         "failing": "No delivery has succeeded for some time; it is disabled unless one does.",
         "disabled": "It was disabled after failing for too long. It keeps events for replay.",
@@ -67,13 +67,13 @@ class WebhookAttempt:
     number: BigInt = strawberry.field(description="1 for the first attempt.")
     status: BigInt | None = strawberry.field(description="The HTTP status of the answer; null where none came.")
     address: str = strawberry.field(description="The address that was connected to.")
-    seconds: float = strawberry.field(description="How long it took.")
+    seconds: float = strawberry.field(description="The duration of the attempt in seconds.")
     headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
     body: str = strawberry.field(
         description="The first 2 KiB of the answer, which may repeat what was posted.",
         directives=guarded("messages:read"),
     )
-    attempted_at: datetime = strawberry.field(description="When it was made.")
+    attempted_at: datetime = strawberry.field(description="The time of the attempt.")
 
     @strawberry.field(description="The reason why no answer came; null where one did.")
     def error(self) -> PostError | None:
@@ -94,10 +94,12 @@ class WebhookDelivery:
     )
     contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
     is_test: bool = strawberry.field(description="True for a sample sent by hand.")
-    status: DeliveryStatus = strawberry.field(description="What became of it.")
-    next_attempt_at: datetime | None = strawberry.field(description="When it is tried next.")
-    delivered_at: datetime | None = strawberry.field(description="When it was delivered.")
-    created_at: datetime = strawberry.field(description="When it was made.")
+    status: DeliveryStatus = strawberry.field(description="The state of the delivery.")
+    next_attempt_at: datetime | None = strawberry.field(
+        description="The time of the next attempt; null if none is planned."
+    )
+    delivered_at: datetime | None = strawberry.field(description="The time of the successful attempt.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
 
     @strawberry.field(
         description="The body, as it is sent; null once it is not kept any more.", directives=guarded("messages:read")
@@ -118,22 +120,22 @@ class WebhookDelivery:
         return await info.context.load_rows(queries.find_attempts, "delivery_id", _delivery(self).id)
 
 
-@strawberry.type(description="Something that the account should know of a webhook.")
+@strawberry.type(description="A notice to the account about one of its webhooks.")
 class WebhookNotice:
     """A notice."""
 
     id: BigInt = strawberry.field(description="The notice's id.")
     subscription_id: BigInt = strawberry.field(description="The webhook it is about.")
-    kind: NoticeKind = strawberry.field(description="The state that the webhook came to.")
-    text: str = strawberry.field(description="What happened, in a sentence.")
-    created_at: datetime = strawberry.field(description="When it happened.")
+    kind: NoticeKind = strawberry.field(description="The kind of notice.")
+    text: str = strawberry.field(description="The notice as a sentence.")
+    created_at: datetime = strawberry.field(description="The time of the notice.")
 
 
-@strawberry.type(description="How many deliveries are sent again.")
+@strawberry.type(description="The number of deliveries that are sent again.")
 class Replayed:
-    """What a replay set going."""
+    """The result of a replay."""
 
-    replayed: BigInt = strawberry.field(description="How many deliveries are sent again.")
+    replayed: BigInt = strawberry.field(description="The number of deliveries that are sent again.")
 
 
 @strawberry.type
@@ -142,7 +144,7 @@ class DeliveryQuery:
 
     @strawberry.field(
         graphql_type=Connection[WebhookDelivery],
-        description="What was and is to be delivered to the webhooks that the caller manages, the newest first.",
+        description="The deliveries to the webhooks that the caller manages, the newest first.",
         directives=guarded("webhooks:manage"),
     )
     async def webhook_deliveries(
@@ -195,7 +197,10 @@ class DeliveryMutation:
         self,
         info: Info,
         id: WebhookId,
-        event: Annotated[str | None, strawberry.argument(description="Which event; its first one if none.")] = None,
+        event: Annotated[
+            str | None,
+            strawberry.argument(description="The event; by default the first one that the webhook receives."),
+        ] = None,
     ) -> models.Delivery:
         """Send a test."""
         return await service.send_test(info.context.unit, id, event)
@@ -226,7 +231,7 @@ class DeliveryMutation:
         info: Info,
         id: WebhookId,
         status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
-        since: Annotated[datetime, strawberry.argument(description="From when on.")],
+        since: Annotated[datetime, strawberry.argument(description="The time from which on to replay.")],
     ) -> Replayed:
         """Replay many deliveries."""
         return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))

@@ -21,7 +21,7 @@ from app.graphql.core.scalars import BigInt
 
 describe(
     SubscriptionKind,
-    "Who made a subscription, and so what it receives.",
+    "The origin of a subscription, which decides the format of its payloads.",
     {
         "hook": "Made by subscribe: one event, posted as its flat payload.",
         "endpoint": "Made as a webhook: several events, posted as {type, timestamp, data}.",
@@ -47,13 +47,17 @@ class Webhook:
     """A webhook."""
 
     id: BigInt = strawberry.field(description="The webhook's id.")
-    kind: SubscriptionKind = strawberry.field(description="Who made it, and so what it receives.")
+    kind: SubscriptionKind = strawberry.field(
+        description="The origin of the webhook, which decides the format of its payloads."
+    )
     target_url: str = strawberry.field(description="The address that events are posted to.")
-    description: str = strawberry.field(description="What the account calls it.")
+    description: str = strawberry.field(description="The description that the account gave it.")
     status: SubscriptionStatus = strawberry.field(description="Whether it receives events.")
     failing_since: datetime | None = strawberry.field(description="Since when nothing has succeeded.")
-    last_success_at: datetime | None = strawberry.field(description="When a delivery last succeeded.")
-    created_at: datetime = strawberry.field(description="When it was made. It receives what happens from then on.")
+    last_success_at: datetime | None = strawberry.field(description="The time of the last successful delivery.")
+    created_at: datetime = strawberry.field(
+        description="The time at which it was created. It receives the events from then on."
+    )
 
     @strawberry.field(description="The events it receives: the plain name of a hook's, the dotted names of others.")
     def events(self) -> list[str]:
@@ -90,7 +94,7 @@ class WebhookChanges:
 
     target_url: strawberry.Maybe[str | None] = strawberry.field(description="The https address.")
     events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")
-    description: strawberry.Maybe[str | None] = strawberry.field(description="What to call it.")
+    description: strawberry.Maybe[str | None] = strawberry.field(description="The description of the webhook.")
     active: strawberry.Maybe[bool | None] = strawberry.field(description="True to revive it, false to disable it.")
 
 
@@ -193,7 +197,7 @@ class WebhookMutation:
         info: Info,
         target_url: TargetUrl,
         events: Annotated[list[str], strawberry.argument(description="Dotted names, such as message.inbound.")],
-        description: Annotated[str, strawberry.argument(description="What to call it.")] = "",
+        description: Annotated[str, strawberry.argument(description="The description of the webhook.")] = "",
     ) -> models.Subscription:
         """Make a webhook."""
         ports = info.context.services.webhooks
@@ -211,7 +215,7 @@ class WebhookMutation:
         self,
         info: Info,
         id: WebhookId,
-        changes: Annotated[WebhookChanges, strawberry.argument(description="What to change.")],
+        changes: Annotated[WebhookChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.Subscription:
         """Change a webhook."""
         fields = given(vars(changes), SubscriptionFields)

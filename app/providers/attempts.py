@@ -113,26 +113,26 @@ class RedisAttempts:
 
     async def succeed(self, attempt: Attempt) -> None:
         """Reset the failures of the network for the e-mail address, and uncount this attempt in the other counters."""
-        await self._end(attempt, list(_counters(attempt)), forgotten=1)
+        await self._end(attempt, list(_counters(attempt)), reset=1)
 
     async def withdraw(self, attempt: Attempt) -> None:
         """Uncount an attempt in all counters."""
-        await self._end(attempt, list(_counters(attempt)), forgotten=0)
+        await self._end(attempt, list(_counters(attempt)), reset=0)
 
-    async def forget(self, attempt: Attempt) -> None:
+    async def reset(self, attempt: Attempt) -> None:
         """Reset only the failures of the network for the e-mail address."""
-        await self._end(attempt, list(_counters(attempt))[:1], forgotten=1)
+        await self._end(attempt, list(_counters(attempt))[:1], reset=1)
 
     async def close(self) -> None:
         """Disconnect."""
         await self._redis.aclose()
 
-    async def _end(self, attempt: Attempt, counters: list[str], forgotten: int) -> None:
+    async def _end(self, attempt: Attempt, counters: list[str], reset: int) -> None:
         try:
-            await self._settle(counters, [forgotten, attempt.id])
+            await self._settle(counters, [reset, attempt.id])
         except AWAY as error:
             self._warn(error)
-            self._failures.settle(counters, forgotten, attempt.id)
+            self._failures.settle(counters, reset, attempt.id)
 
     def _warn(self, error: Exception) -> None:
         ATTEMPTS_UNCHECKED.inc()

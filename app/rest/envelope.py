@@ -146,7 +146,12 @@ def _read(request: Request, cause: Exception) -> tuple[int, str, str, dict[str, 
     """Return status, code, text and headers of the response to an exception."""
     match cause:
         case HTTPException(status_code=404):
-            return 404, NotFound.code, f"No endpoint stands at {request.scope['path']}.", {}
+            return (
+                404,
+                NotFound.code,
+                f"There is no endpoint {request.scope['path']}. /openapi.json lists the endpoints.",
+                {},
+            )
         case HTTPException(status_code=405):
             return _read_error(_method_not_allowed(request))
         case HTTPException():

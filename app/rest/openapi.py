@@ -40,7 +40,7 @@ HEADERS: Json = {
     },
     "Link": {"description": "The next and the previous page (RFC 8288).", "schema": {"type": "string"}},
     "RateLimit": {
-        "description": "What is left of the limits, and in how many seconds all is.",
+        "description": "The remaining requests of each limit, and the seconds until it is reset.",
         "schema": {"type": "string"},
     },
     "RateLimit-Policy": {
@@ -49,11 +49,11 @@ HEADERS: Json = {
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
     "WWW-Authenticate": {
-        "description": "How to send a key, or which scope is missing (RFC 6750).",
+        "description": "The way to send a key, or the scope that is missing (RFC 6750).",
         "schema": {"type": "string"},
     },
     "X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}},
-    "X-Total-Count": {"description": "How many there are on all pages.", "schema": {"type": "integer"}},
+    "X-Total-Count": {"description": "Number of items on all pages.", "schema": {"type": "integer"}},
     "X-Total-Is-Exact": {
         "description": "false where there are more than X-Total-Count says: long lists are counted up to 10000.",
         "schema": {"enum": ["true", "false"]},
@@ -76,10 +76,10 @@ SCHEMAS = "#/components/schemas/"
 ERROR = obj(
     {
         "success": {"const": False},
-        "error": {"type": "string", "description": "What is wrong, for people."},
-        "error_code": {"type": "string", "description": "What is wrong, for programs."},
+        "error": {"type": "string", "description": "The error as a sentence."},
+        "error_code": {"type": "string", "description": "The code of the error."},
         "field": {"type": "string", "description": "The parameter or field at fault, where one is."},
-        "docs": {"type": "string", "format": "uri", "description": "Where the code is explained."},
+        "docs": {"type": "string", "format": "uri", "description": "The address of the explanation of the code."},
         "request_id": {"type": "string", "description": "Names the request in our logs."},
     },
     ("success", "error", "error_code", "docs", "request_id"),

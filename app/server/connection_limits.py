@@ -90,7 +90,7 @@ class BoundedConfig(uvicorn.Config):
             self._held[network] += 1
         return has_place
 
-    def forget(self, connection: Evictable) -> None:
+    def discard(self, connection: Evictable) -> None:
         """Remove a connection that is busy or closed from the evictable ones."""
         self.idle.pop(connection, None)
         self.unfinished.pop(connection, None)
@@ -111,7 +111,7 @@ class BoundedConfig(uvicorn.Config):
         chosen = max(candidates, key=lambda each: self._held[self._networks.get(each.transport, "")], default=None)
         if chosen is None:
             return False
-        self.forget(chosen)
+        self.discard(chosen)
         self.release(chosen.transport)
         chosen.evict()
         return True

@@ -66,7 +66,7 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the connection."""
         self._stop_timers()
-        self.config.forget(self)
+        self.config.discard(self)
         self.config.release(self.transport)
         super().connection_lost(exc)
 
@@ -136,7 +136,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._end(HeadersTooLarge())
             return
         self._stop_timers()
-        self.config.forget(self)
+        self.config.discard(self)
         self.handle_websocket_upgrade()
 
     def on_header(self, name: bytes, value: bytes) -> None:

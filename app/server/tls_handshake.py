@@ -45,7 +45,7 @@ class TlsHandshake(asyncio.Protocol):
 
     def evict(self) -> None:
         """Close the connection at once."""
-        self.forget()
+        self.discard()
         self.shutdown()
 
     def shutdown(self) -> None:
@@ -53,10 +53,10 @@ class TlsHandshake(asyncio.Protocol):
         if self._work is not None:
             self._work.cancel()
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Take the connection off what is counted: it is gone, or `BoundedHttp` counts it."""
         self._connections.discard(self)
-        self._config.forget(self)
+        self._config.discard(self)
         self._config.release(self.transport)
 
     async def _shake_hands(self, own: socket.socket) -> None:
@@ -76,7 +76,7 @@ class TlsHandshake(asyncio.Protocol):
             own.close()
             raise
         finally:
-            self.forget()
+            self.discard()
 
 
 class SecuredHttp(BoundedHttp):
@@ -86,5 +86,5 @@ class SecuredHttp(BoundedHttp):
 
     def connection_made(self, transport: Any) -> None:
         """Take the connection over from its handshake, which is counted no more."""
-        self.handshake.forget()
+        self.handshake.discard()
         super().connection_made(transport)

@@ -116,7 +116,7 @@ def test_a_deletion_is_withdrawn_and_nothing_else_asked(messaging: Run, account:
     again = messaging("account", "withdraw-deletion", account)
 
     assert (kept["status"], kept["deletion_at"]) == ("active", None)
-    assert (again.code, again.complaint) == (1, "messaging: No deletion of this account was asked for.\n")
+    assert (again.code, again.complaint) == (1, "messaging: No deletion of this account is scheduled.\n")
 
 
 def test_an_account_is_deleted_at_once_and_its_owners_are_told(messaging: Run, account: int, ask: Ask) -> None:

@@ -29,6 +29,11 @@ METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected
         ({"query": "{"}, "invalid_graphql", "Syntax Error: Expected Name, found <EOF>."),
         ({"query": "{ nothing }"}, "invalid_graphql", "Cannot query field 'nothing' on type 'Query'."),
         (
+            {"query": "{ contacts { nodes { fist_name } } }"},
+            "invalid_graphql",
+            "Cannot query field 'fist_name' on type 'Contact'. Did you mean 'first_name' or 'last_name'?",
+        ),
+        (
             {"query": "query($id: BigInt!) { __typename @skip(if: false) message(id: $id) { id } }"},
             "invalid_graphql",
             "Variable '$id' has invalid value: Expected a value of non-null type 'BigInt!' to be provided.",

@@ -179,7 +179,10 @@ async def test_an_owner_changes_roles_and_removes_people_but_never_the_last_owne
 
     ann = await USERS.where(removed_at=None).only(services, "id")
     answer = await owner.send(await owner.form(PEOPLE, f"{PEOPLE}/{ann}/remove"))
-    assert (answer.status_code, wrong(answer)) == (409, ["The account needs an owner. Make somebody else one first."])
+    assert (answer.status_code, wrong(answer)) == (
+        409,
+        ["The account needs an owner. Give another user the role owner first."],
+    )
 
 
 async def test_members_see_the_people_and_change_nothing(owner: Browsing, services: Services, account: Opened):

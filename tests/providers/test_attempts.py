@@ -181,7 +181,7 @@ async def test_a_password_set_by_a_link_forgets_the_failures_with_it_and_takes_n
     for _ in range(20):
         await attempts.begin(Attempt(KIND, str(uuid4()), own.address))
 
-    await attempts.forget(own)
+    await attempts.reset(own)
 
     assert await attempts.begin(Attempt(KIND, str(uuid4()), own.address)) == Verdict(1)
 

@@ -128,7 +128,7 @@ async def test_neither_or_both_of_id_and_phone_are_refused(
 ) -> None:
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), **whom})
 
-    sentence = "Say which contact: give its id or its phone, one of the two."
+    sentence = "Name the contact by its id or by its phone, not both."
     assert refusal(answer) == (422, "invalid_input", sentence)
 
 

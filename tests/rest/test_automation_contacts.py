@@ -19,7 +19,7 @@ ADD, REMOVE, SEARCH = "/automation/actions/add-tag", "/automation/actions/remove
 PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com", "tags": ["vip", "new"]}
 WHO = ({}, {"contact_id": 1, "phone": PHONE}, {"contact_id": None, "phone": None}, {"phone": ""})
-WHICH = "Say which contact: give its id or its phone, one of the two."
+WHICH = "Name the contact by its id or by its phone, not both."
 CHANGES = (
     "new_contact",
     "pipeline_stage_changed",
@@ -259,7 +259,7 @@ async def test_both_find_the_contacts_of_both(api: httpx2.AsyncClient, ann: dict
 
 
 async def test_a_search_for_nothing_is_refused(api: httpx2.AsyncClient) -> None:
-    sentence = "Say whom to search for: give phone or email."
+    sentence = "Give a phone or an email to search for."
 
     for wanted in ({}, {"phone": ""}, {"phone": "", "email": ""}):
         assert refusal(await api.get(SEARCH, params=wanted)) == (422, "invalid_input", sentence)

@@ -88,7 +88,7 @@ async def test_they_are_automation_scoped(api: httpx2.AsyncClient) -> None:
         ({}, "name is required."),
         ({"name": " "}, "name must have 1 to 100 characters."),
         ({"name": "x" * 101}, "name must have 1 to 100 characters."),
-        ({"name": "Zap", "scopes": []}, "scopes must name at least one scope. Leave them out for the usual ones."),
+        ({"name": "Zap", "scopes": []}, "scopes must name at least one scope. Leave them out for the default ones."),
         (
             {"name": "Zap", "scopes": ["agents:read"]},
             "auto_ keys cannot have the scope agents:read. Choose from: account:read, ai:use, billing:read, "
@@ -123,14 +123,17 @@ async def test_a_key_makes_no_key_that_may_do_more_than_itself(
     assert child["scopes"] == ["webhooks:manage"]
 
 
-async def test_an_automation_key_makes_no_keys(api: httpx2.AsyncClient, services: Services) -> None:
+async def test_an_automation_key_cannot_create_keys(api: httpx2.AsyncClient, services: Services) -> None:
     made = data(await api.post(PATH, json={"name": "Zap"}))
     before = await count(services)
 
     answer = await api.post(PATH, json={"name": "Child"}, headers=bearer(made["key"]))
 
-    text = "This key makes no keys: it is an auto_ key, or a key made or rotated it. Sign in, or use another key."
-    assert refusal(answer) == (403, "key_makes_no_keys", text)
+    text = (
+        "This key cannot create keys, because it is an auto_ key, or a key that another key created or rotated. "
+        "Sign in, or use another key."
+    )
+    assert refusal(answer) == (403, "key_cannot_create_keys", text)
     assert await count(services) == before
 
 

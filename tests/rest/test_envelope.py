@@ -42,7 +42,7 @@ async def test_a_body_that_is_no_json_object_is_refused_with_400(
 async def test_a_body_of_another_media_type_is_refused_with_415(api: httpx2.AsyncClient, pool: Pool) -> None:
     answer = await api.post("/contacts", data={"phone": "+12025550143"})
 
-    text = "Send the body as application/json, not as application/x-www-form-urlencoded."
+    text = "Send the body as application/json in UTF-8, not as application/x-www-form-urlencoded."
     assert refusal(answer) == (415, "unsupported_media_type", text)
     assert await CONTACTS.count(pool) == 0
 
@@ -66,7 +66,7 @@ async def test_a_member_that_the_endpoint_does_not_know_is_ignored(api: httpx2.A
 async def test_a_path_where_nothing_stands_is_refused_with_404(api: httpx2.AsyncClient, path: str) -> None:
     answer = await api.get(path)
 
-    assert refusal(answer) == (404, "not_found", f"No endpoint stands at {path}.")
+    assert refusal(answer) == (404, "not_found", f"There is no endpoint {path}. /openapi.json lists the endpoints.")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ ACTIONS = "/automation/actions"
 SEARCH = "/automation/search/contact"
 PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "email": "ann@example.com", "tags": ["vip"], "source": "crm"}
-WHICH = "Say which contact: give its id or its phone, one of the two."
+WHICH = "Name the contact by its id or by its phone, not both."
 MAKE_SEQUENCE = """
 mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, body: "Hi"}]) { id } }
 """
@@ -156,7 +156,7 @@ async def test_a_search_passes_over_what_is_empty(
 
 
 async def test_a_search_for_nothing_but_empty_texts_is_refused(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:
-    sentence = "Say whom to search for: give phone or email."
+    sentence = "Give a phone or an email to search for."
     for answer in (await api.get(f"{SEARCH}?phone=&email=+"), await api.post(SEARCH, json={"phone": "", "email": " "})):
         assert refusal(answer) == (422, "invalid_input", sentence)
 

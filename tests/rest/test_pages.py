@@ -71,7 +71,7 @@ async def test_a_program_at_an_address_without_an_endpoint_is_answered_json(
 ) -> None:
     answer = await http.request(method, "/nowhere", headers={"Accept": accept})
 
-    assert refusal(answer) == (404, "not_found", "No endpoint stands at /nowhere.")
+    assert refusal(answer) == (404, "not_found", "There is no endpoint /nowhere. /openapi.json lists the endpoints.")
 
 
 async def test_pages_are_read_and_not_written(http: httpx2.AsyncClient) -> None:

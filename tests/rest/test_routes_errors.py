@@ -57,7 +57,7 @@ async def test_a_path_that_leads_nowhere(app: FastAPI) -> None:
 
     assert answer.status_code == 404
     assert answer.json()["error_code"] == "not_found"
-    assert answer.json()["error"] == "No endpoint stands at /nowhere."
+    assert answer.json()["error"] == "There is no endpoint /nowhere. /openapi.json lists the endpoints."
 
 
 async def test_a_slash_at_the_end_leads_nowhere_else(app: FastAPI) -> None:

@@ -42,19 +42,22 @@ Made = tuple[ApiKey, KeyText]
 """A key and its text, which is shown only once."""
 
 
-class KeyMakesNoKeys(DomainError):
+class KeyCannotCreateKeys(DomainError):
     """An `auto_` key, or a key that another key created or rotated, cannot create keys: sign in, or use another key."""
 
-    code = "key_makes_no_keys"
+    code = "key_cannot_create_keys"
     status = 403
-    message = "This key makes no keys: it is an auto_ key, or a key made or rotated it. Sign in, or use another key."
+    message = (
+        "This key cannot create keys, because it is an auto_ key, or a key that another key created or rotated. "
+        "Sign in, or use another key."
+    )
 
 
 async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     """Create a key. It ends with its creator: the actor's key, the application's grant, or the user.
 
-    An actor cannot give scopes that it does not have. Raises `InvalidInput`, `InsufficientScope`, `KeyMakesNoKeys`,
-    and `Conflict` for more than `MAX_LIVE` keys.
+    An actor cannot give scopes that it does not have. Raises `InvalidInput`, `InsufficientScope`,
+    `KeyCannotCreateKeys`, and `Conflict` for more than `MAX_LIVE` keys.
     """
     wanted = DEFAULTS[new.kind] & unit.actor.scopes if new.scopes is None else frozenset(new.scopes)
     name = new.name.strip()
@@ -131,7 +134,7 @@ def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> 
         raise InsufficientScope(scope=missing[0])
     if not wanted:
         raise InvalidInput(
-            reason="scopes must name at least one scope. Leave them out for the usual ones.", field="scopes"
+            reason="scopes must name at least one scope. Leave them out for the default ones.", field="scopes"
         )
     if not 1 <= len(name) <= MAX_NAME:
         raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
@@ -145,7 +148,7 @@ async def _check_makes_keys(unit: UnitOfWork) -> None:
     key = await queries.get_key(unit, unit.actor.key_id)
     makers = await credentials.find_makers(unit, key.id)
     if keys.kind_of(key.prefix) == KeyKind.auto or any(maker.maker_key_id for maker in makers):
-        raise KeyMakesNoKeys()
+        raise KeyCannotCreateKeys()
 
 
 async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> None:
@@ -165,7 +168,7 @@ async def _lock_account(unit: UnitOfWork) -> None:
 
 def _check_may_rotate(old: ApiKey, shown: ShownKey, now: datetime) -> None:
     if shown.revoked_at or (shown.expires_at and shown.expires_at <= now):
-        raise Conflict(reason="The key has ended. Make a new one.")
+        raise Conflict(reason="The key was revoked or has expired. Create a new one.")
     if old.successor_id:
         raise Conflict(reason="The key was rotated before. Rotate its newest one, or revoke this one to end it now.")
 

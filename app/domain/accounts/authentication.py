@@ -94,7 +94,7 @@ class Authentication:
             raise SignInRefused()
         async with self._unit(user, visitor) as unit:
             await _hold(unit, user, renewed)
-            await sessions.forget(unit, self.tokens.fingerprint(old_token))
+            await sessions.end_by_hash(unit, self.tokens.fingerprint(old_token))
             session, token = await sessions.begin(unit, self.tokens, user, visitor)
             await _record(unit, AuditAction.signed_in, user, visitor)
         await self.attempts.succeed(attempt)
@@ -112,7 +112,7 @@ class Authentication:
     async def leave(self, entry: Entry, visitor: Visitor) -> None:
         """Sign out."""
         async with self._unit(entry.user, visitor) as unit:
-            await sessions.forget(unit, entry.session.hash)
+            await sessions.end_by_hash(unit, entry.session.hash)
             await _record(unit, AuditAction.signed_out, entry.user, visitor)
 
     async def check_reset(self, email: str, visitor: Visitor) -> None:
@@ -156,7 +156,7 @@ class Authentication:
             user = await self._join(link.opened, stored, visitor)
         else:
             user = await self._replace(link, stored, visitor)
-        await self.attempts.forget(self._attempt(SIGN_IN, user.email, visitor))
+        await self.attempts.reset(self._attempt(SIGN_IN, user.email, visitor))
         return user
 
     async def _join(self, invitation: Invitation, stored: str, visitor: Visitor) -> User:
@@ -174,7 +174,7 @@ class Authentication:
         assert user
         async with self._unit(user, visitor) as unit:
             await links.use(unit, link.opened.id)
-            await links.forget(unit, user.id)
+            await links.delete_unused(unit, user.id)
             await _store(unit, user, stored)
             await sessions.end_all(unit, user.id)
             await _record(unit, AuditAction.password_set, user, visitor, by="reset")
@@ -197,7 +197,7 @@ class Authentication:
         async with self._unit(user, visitor) as unit:
             await _hold(unit, user)
             await _store(unit, user, stored)
-            await links.forget(unit, user.id)
+            await links.delete_unused(unit, user.id)
             await sessions.end_all(unit, user.id, keep=entry.session.id)
             await _record(unit, AuditAction.password_set, user, visitor, by="change")
         await self.attempts.succeed(attempt)

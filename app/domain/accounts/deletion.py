@@ -72,7 +72,7 @@ async def withdraw(unit: UnitOfWork) -> Account:
     """Cancel the scheduled deletion and mail the owners; raise `Conflict` when there is none, and `AccountDeleted`."""
     account = await _lock(unit)
     if account.deletion_at is None:
-        raise Conflict(reason="No deletion of this account was asked for.")
+        raise Conflict(reason="No deletion of this account is scheduled.")
     deletion_at, account.deletion_at, account.deletion_notice_at = account.deletion_at, None, None
     await unit.save(account)
     await audit.record(

@@ -40,7 +40,7 @@ async def make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink | N
 async def replace(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink:
     """Create a password link and delete the user's unused ones."""
     await _wait_for_others(unit, user)
-    await forget(unit, user.id)
+    await delete_unused(unit, user.id)
     return await _make(unit, tokens, user)
 
 
@@ -84,7 +84,7 @@ async def use(unit: UnitOfWork, id: int) -> None:
     await mail_outbox.withdraw_link(unit, id)
 
 
-async def forget(unit: UnitOfWork, user_id: int) -> None:
+async def delete_unused(unit: UnitOfWork, user_id: int) -> None:
     """Delete the unused links of a user."""
     await unit.execute(delete(PasswordLink).where(PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None)))
 

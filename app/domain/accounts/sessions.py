@@ -110,7 +110,7 @@ async def end(unit: UnitOfWork, id: int, user_id: int | None = None) -> Session:
     return session
 
 
-async def forget(unit: UnitOfWork, hash: bytes) -> None:
+async def end_by_hash(unit: UnitOfWork, hash: bytes) -> None:
     """Delete the session with a fingerprint, if there is one."""
     await unit.execute(delete(Session).where(Session.hash == hash))
 

@@ -47,6 +47,6 @@ class Attempts(Protocol):
         """Uncount an attempt that was not made; never raise."""
         ...
 
-    async def forget(self, attempt: Attempt) -> None:
+    async def reset(self, attempt: Attempt) -> None:
         """Reset the failures of the network for the e-mail address, without an attempt; never raise."""
         ...

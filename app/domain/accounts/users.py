@@ -85,7 +85,7 @@ async def remove(unit: UnitOfWork, id: int) -> User:
     await _check_not_last_owner(unit, user)
     user.removed_at, user.password_hash = unit.clock.now(), None
     await unit.save(user)
-    await links.forget(unit, user.id)
+    await links.delete_unused(unit, user.id)
     await sessions.end_all(unit, user.id)
     await audit.record(unit, AuditAction.user_removed, user.email, user_id=user.id, role=user.role)
     return user
@@ -144,4 +144,4 @@ async def _check_not_last_owner(unit: UnitOfWork, user: User) -> None:
         User.password_hash.is_not(None),
     )
     if not await unit.one(others):
-        raise Conflict(reason="The account needs an owner. Make somebody else one first.")
+        raise Conflict(reason="The account needs an owner. Give another user the role owner first.")

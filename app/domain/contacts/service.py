@@ -64,7 +64,7 @@ async def get(unit: UnitOfWork, id: int | None, phone: str | None) -> Contact:
     Raises `InvalidInput` unless one of the two is given, and `NotFound`.
     """
     if (id is None) == (not phone):
-        raise InvalidInput(reason="Say which contact: give its id or its phone, one of the two.", field="id")
+        raise InvalidInput(reason="Name the contact by its id or by its phone, not both.", field="id")
     return await queries.get(unit, id) if id is not None else await get_by_phone(unit, phone or "")
 
 
@@ -80,7 +80,7 @@ async def get_by_phone(unit: UnitOfWork, phone: str) -> Contact:
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
     """Return the contacts with a phone in any spelling or an e-mail address; raise `InvalidInput` without both."""
     if not phone and not email:
-        raise InvalidInput(reason="Say whom to search for: give phone or email.", field="phone")
+        raise InvalidInput(reason="Give a phone or an email to search for.", field="phone")
     normal = phones.normalize(_with_plus(phone), await _region(unit)) if phone else None
     return await queries.find_exact(unit, normal, email.strip() if email else None)
 

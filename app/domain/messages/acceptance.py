@@ -173,7 +173,7 @@ class Batch:
         if row.fingerprint is not None:
             return _replay(request, row)
         if request.send.condition and request.send.condition not in self.holding:
-            return Conflict(reason="What this text belongs to has changed in the meantime.")
+            return Conflict(reason="The condition of this send no longer holds.")
         if refused := gates.find_refusal(gates.TEXT_GATES, known):
             return self._refuse(request, known, *refused)
         return self._accept(request, known, row)

@@ -166,7 +166,7 @@ class Carrier(Protocol):
         """Look up a message whose `send` got no response."""
         ...
 
-    async def forget(self, messages: Sequence[CarriedMessage]) -> None:
+    async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the carrier's copies of messages; raise `ConnectionError` when the carrier is unreachable.
 
         Messages that the carrier does not have, or cannot delete, are skipped.

@@ -74,7 +74,7 @@ class CarrierErasures:
         """Request deletions from one carrier; those of a carrier that is no longer configured are dropped."""
         try:
             if carrier in self.carriers:
-                await self.carriers[carrier].forget(messages)
+                await self.carriers[carrier].delete_copies(messages)
         except ConnectionError:
             return
         ids = [message.reference for message in messages]

@@ -23,7 +23,7 @@ from app.domain.oauth.documents import Description
 from app.domain.oauth.resources import join
 
 MAX_CLIENTS = 100
-REVOKED = "The client is revoked, or has ended with the key or the user that made it. Take it over first."
+REVOKED = "The client is revoked, or has ended with the key or the user that created it. Take it over first."
 AUTH_METHODS = ("client_secret_post", "client_secret_basic", "none")
 GRANT_TYPES = frozenset({"authorization_code", "refresh_token"})
 

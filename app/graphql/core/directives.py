@@ -38,7 +38,9 @@ class Constraint:
     maximum: int | None = strawberry.field(default=strawberry.UNSET, description="The largest number.")
     min_length: int | None = strawberry.field(default=strawberry.UNSET, description="The fewest characters.")
     max_length: int | None = strawberry.field(default=strawberry.UNSET, description="The most characters.")
-    pattern: str | None = strawberry.field(default=strawberry.UNSET, description="What the text must match.")
+    pattern: str | None = strawberry.field(
+        default=strawberry.UNSET, description="The pattern that the text must match."
+    )
 
 
 def guarded(scope: str, *codes: str) -> list[Any]:

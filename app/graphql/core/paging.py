@@ -42,7 +42,7 @@ Offset = Annotated[
 ]
 
 
-@strawberry.type(description="What surrounds a page of a list.")
+@strawberry.type(description="The position of a page in its list.")
 class PageInfo:
     """Whether there is more before and behind a page, and the cursors to it; made from a kernel page."""
 
@@ -106,7 +106,7 @@ class Connection(Generic[T]):
         """Return whether the list was counted to its end."""
         return (await _page(self).total()).is_exact
 
-    @strawberry.field(description="What surrounds this page.")
+    @strawberry.field(description="The position of this page in the list.")
     def page_info(self) -> PageInfo:
         """Return the page itself, which knows what surrounds it."""
         return cast("PageInfo", _page(self))

@@ -81,7 +81,7 @@ class Connection:
         impatience = tasks.create_task(_expect_init())
         while True:
             message, size = await self._receive()
-            await self._heed(message, size, tasks)
+            await self._handle(message, size, tasks)
             if self._is_ready:
                 impatience.cancel()
 
@@ -103,7 +103,7 @@ class Connection:
             _check_size(len(text))
         return message, len(text)
 
-    async def _heed(self, message: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
+    async def _handle(self, message: dict[str, Any], size: int, tasks: asyncio.TaskGroup) -> None:
         match message:
             case {"type": "connection_init"}:
                 await self._init(message.get("payload"))

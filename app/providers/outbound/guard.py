@@ -27,7 +27,9 @@ class Guard:
         """
         target = self.read(url)
         if not self._may_be_allowed(target):
-            raise InvalidUrl(reason=f"The URL points to {target.host}, which is not an address on the public internet.")
+            raise InvalidUrl(
+                reason=f"The URL points to {target.host}, which is not on the public internet. Use a public host."
+            )
         return target.url
 
     def _may_be_allowed(self, target: Target) -> bool:

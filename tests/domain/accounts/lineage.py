@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from app.domain.accounts import api_keys, authentication, invitations, keys, queries, service, users
-from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
+from app.domain.accounts.api_keys import KeyCannotCreateKeys, NewKey
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
@@ -133,7 +133,7 @@ class Lineage:
         async with self.act(actor) as unit:
             try:
                 key, text = await api_keys.create_key(unit, self.services.secret, NewKey(name, kind, None, expires_at))
-            except KeyMakesNoKeys:
+            except KeyCannotCreateKeys:
                 assert not self.model.may_make(actor), f"{actor} must make keys"
                 return ""
         assert self.model.may_make(actor), f"{actor} must make no keys"

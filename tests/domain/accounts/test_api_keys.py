@@ -107,7 +107,7 @@ async def test_nobody_gives_a_scope_that_they_lack(services: Services, account: 
     [
         (NewKey(" "), "name must have 1 to 100 characters."),
         (NewKey("x" * 101), "name must have 1 to 100 characters."),
-        (NewKey("Shop", scopes=[]), "scopes must name at least one scope. Leave them out for the usual ones."),
+        (NewKey("Shop", scopes=[]), "scopes must name at least one scope. Leave them out for the default ones."),
         (NewKey("Shop", expires_at=NOON), "expires_at must be in the future."),
         (NewKey("Shop", expires_at=NOON - SECOND), "expires_at must be in the future."),
     ],
@@ -306,7 +306,7 @@ async def test_a_key_that_has_ended_cannot_be_rotated(services: Services, owner:
         key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
         await api_keys.revoke_key(unit, key.id)
 
-        with pytest.raises(Conflict, match=r"^The key has ended. Make a new one.$"):
+        with pytest.raises(Conflict, match=r"^The key was revoked or has expired. Create a new one.$"):
             await api_keys.rotate_key(unit, SECRET, key.id)
 
         assert len(await queries.list_keys(unit)) == 3

@@ -166,7 +166,7 @@ async def test_a_withdrawal_keeps_the_account_and_mails_its_owners(
 
 
 async def test_what_was_not_asked_for_is_not_withdrawn(services: Services, at: ActAt) -> None:
-    with pytest.raises(Conflict, match=r"^No deletion of this account was asked for.$"):
+    with pytest.raises(Conflict, match=r"^No deletion of this account is scheduled.$"):
         async with at(NOON) as unit:
             await deletion.withdraw(unit)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.accounts import api_keys, authentication, keys, queries, service, users
-from app.domain.accounts.api_keys import KeyMakesNoKeys, NewKey
+from app.domain.accounts.api_keys import KeyCannotCreateKeys, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import ApiKey, Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
@@ -164,7 +164,7 @@ async def test_a_key_whose_maker_has_ended_cannot_be_rotated(services: Services,
     child = await make(parent.bearer())
     await revoke(services, owner, parent)
 
-    with pytest.raises(Conflict, match=r"^The key has ended. Make a new one.$"):
+    with pytest.raises(Conflict, match=r"^The key was revoked or has expired. Create a new one.$"):
         await rotate(services, owner, child, 24)
 
     assert await API_KEYS.where(name="Made").count(services) == 2
@@ -177,7 +177,7 @@ async def test_neither_an_auto_key_nor_a_key_made_with_a_key_makes_keys(
 
     for key in (await make(owner), made_with_a_key):
         for kind in KeyKind:
-            with pytest.raises(KeyMakesNoKeys):
+            with pytest.raises(KeyCannotCreateKeys):
                 await make(key.bearer(), kind)
 
     assert await API_KEYS.where(name="Made").count(services) == 3

@@ -100,7 +100,9 @@ async def test_the_last_owner_can_be_neither_removed_nor_given_another_role(serv
         last = (await queries.list_users(unit))[0]
 
         for change in (users.remove(unit, last.id), users.change_role(unit, last.id, Role.member)):
-            with pytest.raises(Conflict, match=r"^The account needs an owner. Make somebody else one first\.$"):
+            with pytest.raises(
+                Conflict, match=r"^The account needs an owner. Give another user the role owner first\.$"
+            ):
                 await change
 
     row = await USERS.where(id=last.id).only(services, "role", "removed_at")

@@ -181,7 +181,7 @@ async def test_of_who_was_erased_nothing_is_left_but_what_the_documentation_name
 class Away(SandboxCarrier):
     """A carrier that cannot be asked to forget."""
 
-    async def forget(self, messages: Any) -> None:
+    async def delete_copies(self, messages: Any) -> None:
         raise ConnectionError
 
 
@@ -240,7 +240,7 @@ async def test_the_sandbox_forgets_the_messages_that_are_named_and_no_others(ser
     for reference in (1, 2, 3):
         await add_handed_over(pool, reference, ago())
 
-    await sandbox.forget([CarriedMessage(1, None), CarriedMessage(3, "sbx_3"), CarriedMessage(9, None)])
+    await sandbox.delete_copies([CarriedMessage(1, None), CarriedMessage(3, "sbx_3"), CarriedMessage(9, None)])
 
     assert await SANDBOX_MESSAGES.read(pool, "reference") == [2]
 

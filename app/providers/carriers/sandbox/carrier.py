@@ -120,7 +120,7 @@ class SandboxCarrier:
             raise ConnectionError("the network does not answer")
         return _answer(reference, found["outcome"])
 
-    async def forget(self, messages: Sequence[CarriedMessage]) -> None:
+    async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""
         await self._ask(self._pool.execute(FORGET, [message.reference for message in messages]))
 
