@@ -10,10 +10,10 @@ from app.domain.contacts import queries as contacts
 from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
 from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
-from app.domain.messages import failures, models, queries, synchronous
+from app.domain.messages import failures, models, queries, replies, synchronous
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
-from app.domain.messages.requests import Send
+from app.domain.messages.requests import Acceptance, Send
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
@@ -183,6 +183,15 @@ FromNumber = Annotated[
 ]
 
 
+CERTIFIES = "certifies that the recipient gave prior express written consent."
+ConsentAttested = Annotated[
+    bool | None,
+    strawberry.argument(
+        description=f"Must be true when the contact's latest message is older than 24 hours: {CERTIFIES}"
+    ),
+]
+
+
 @strawberry.type
 class MessageQuery:
     """Reading messages."""
@@ -236,25 +245,40 @@ class MessageMutation:
         info: Info,
         to: To,
         body: Body,
-        consent_attested: Annotated[
-            bool | None,
-            strawberry.argument(
-                description="Must be true: certifies that the recipient gave prior express written consent."
-            ),
-        ] = None,
+        consent_attested: Annotated[bool | None, strawberry.argument(description=f"Must be true: {CERTIFIES}")] = None,
         from_phone_number_id: FromNumber = None,
         idempotency_key: IdempotencyKey = None,
     ) -> SentMessage:
         """Accept a send."""
         send = Send(to, body, consent_attested is True, from_phone_number_id, idempotency_key)
-        done = await info.context.services.acceptor.accept(info.context.unit.actor, send)
-        info.context.replayed = done.replayed
-        return SentMessage(
-            message_id=strawberry.ID(str(done.message_id)),
-            segments=done.segments,
-            status=MessageStatus(done.status),
-            credits_remaining=BigInt(done.credits_remaining),
+        return _accepted(info, await info.context.services.acceptor.accept(info.context.unit.actor, send))
+
+    @strawberry.mutation(
+        description=(
+            "Send one text to the contact of a conversation, from the number that the contact wrote to last. Its "
+            "credits are debited at once, and refunded if it fails. Within 24 hours of the contact's latest message it "
+            "is an answer, which needs no certification of consent and is sent before other texts."
+        ),
+        directives=guarded("messages:send", "api_consent_attested_required", *REFUSALS),
+    )
+    async def reply(
+        self,
+        info: Info,
+        conversation_id: Annotated[BigInt, strawberry.argument(description="The conversation's id.")],
+        body: Body,
+        consent_attested: ConsentAttested = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> SentMessage:
+        """Reply in a conversation."""
+        accepted = await replies.reply(
+            info.context.unit,
+            info.context.services.acceptor,
+            conversation_id,
+            body,
+            consent_attested=consent_attested is True,
+            idempotency_key=idempotency_key,
         )
+        return _accepted(info, accepted)
 
     @strawberry.mutation(
         description=(
@@ -296,3 +320,13 @@ class MessageMutation:
             segments=taken.segments,
             status=MessageStatus.sent,
         )
+
+
+def _accepted(info: Info, accepted: Acceptance) -> SentMessage:
+    info.context.replayed = accepted.replayed
+    return SentMessage(
+        message_id=strawberry.ID(str(accepted.message_id)),
+        segments=accepted.segments,
+        status=MessageStatus(accepted.status),
+        credits_remaining=BigInt(accepted.credits_remaining),
+    )

@@ -152,6 +152,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
         "since": "2026-01-01T00:00:00Z",
     },
     "set_phone_number_pace": lambda ids: {"id": ids["number"], "parts_per_second": 3.5},
+    "reply": lambda ids: {"conversation_id": ids["conversation"], "body": "Hello", "consent_attested": True},
     "send_message": lambda ids: {
         "to": FREE_PHONE,
         "body": "Hello",

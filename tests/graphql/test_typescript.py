@@ -151,7 +151,7 @@ async def test_a_text_is_shown_at_once_and_becomes_the_message_of_the_service(sc
     await screen.do(f"thread {await thread_of(scene)} start")
     asked = await screen.do("requests")
 
-    sent = await screen.do(f"send {PHONE} Hello there")
+    sent = await screen.do(f"send {await thread_of(scene)} Hello there")
     message = await MESSAGES.where(body="Hello there").only(scene.services, "id")
     threads = screen.states("thread")
     await hand_over(scene.services.handoff)
@@ -173,9 +173,9 @@ async def test_a_refused_text_goes_from_the_screen_and_the_error_names_the_field
     await screen.do("inbox - start")
     await screen.do(f"thread {await thread_of(scene)} start")
 
-    refused = await screen.do(f"send {PHONE} {'x' * 1601}")
+    refused = await screen.do(f"send {await thread_of(scene)} {'x' * 1601}")
 
-    assert refused == [{"path": ["send_message"], "code": "message_too_long", "field": "body"}]
+    assert refused == [{"path": ["reply"], "code": "message_too_long", "field": "body"}]
     assert [len(thread) for thread in screen.states("thread")] == [1, 2, 1]
     assert await MESSAGES.where(direction="outbound").read(scene.services, "id") == []
 

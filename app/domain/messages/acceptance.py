@@ -24,7 +24,7 @@ from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import facts, gates, outgoing
-from app.domain.messages.events import SendBlocked
+from app.domain.messages.events import MessageAccepted, SendBlocked
 from app.domain.messages.facts import AddedContact, RequestRow, Sender, SendFacts
 from app.domain.messages.gates import Gate
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
@@ -96,6 +96,24 @@ class AcceptedSend:
             claimed_until=self.claimed_until,
         )
 
+    @property
+    def event(self) -> MessageAccepted:
+        """Return the event of the acceptance."""
+        assert self.row.phone_number
+        return MessageAccepted(
+            message_id=self.row.message_id,
+            provider_message_id="",
+            from_number=self.row.phone_number,
+            to_number=self.to,
+            body=self.request.send.body,
+            status="pending",
+            segments=self.request.parts.segments,
+            cost=float(self.cost),
+            contact_id=self.contact_id,
+            contact_first_name=self.row.first_name or "",
+            contact_last_name=self.row.last_name or "",
+        )
+
 
 Verdict = Acceptance | DomainError
 
@@ -143,6 +161,9 @@ class Batch:
         ]
         if self.accepted:
             await self._write(connection)
+            self.events += [
+                (each.request, each.contact_id, each.event) for each in self.accepted if each.request.send.is_shown_live
+            ]
         if self.events:
             await self._tell(connection)
         return verdicts

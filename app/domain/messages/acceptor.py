@@ -136,6 +136,8 @@ def _fingerprint(send: Send) -> str:
     idempotency.check_key(send.idempotency_key)
     if isinstance(send.idempotency_key, OwnKey):
         return send.idempotency_key
+    if send.fingerprint is not None:
+        return send.fingerprint
     return idempotency.fingerprint(
         "send_message_now" if send.claim else "send_message",
         to=send.to,

@@ -109,6 +109,16 @@ class OutboundEvent(Event):
 
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageAccepted(OutboundEvent):
+    """A reply was accepted and waits for its carrier. It is a live update only, not offered to subscribers."""
+
+    name = "message_accepted"
+    subscribable = False
+    example = {**SENT, "provider_message_id": "", "status": "pending"}
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSent(OutboundEvent):
     """The carrier accepted a message."""
 

@@ -142,6 +142,7 @@ CONSENT = Gate(
     (ConsentNotAttested,),
     "Get the recipient's prior express written consent, and send with consent_attested set to true.",
     _check_consent,
+    passed_by=COMPLIANCE | {Purpose.conversational},
 )
 PHONE = Gate(
     GateName.phone,

@@ -69,6 +69,12 @@ async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[i
     return {message.conversation_id: message for message in found}
 
 
+async def find_last_inbound(unit: UnitOfWork, conversation_id: int) -> Message | None:
+    """Return the latest inbound message of a conversation."""
+    received = _own(unit).where(Message.conversation_id == conversation_id, Message.direction == Direction.inbound)
+    return await unit.one(received.order_by(Message.id.desc()).limit(1))
+
+
 async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:
     """Return the pending messages to a contact in id order, locked."""
     waiting = _own(unit).where(Message.contact_id == contact_id, Message.status == MessageStatus.pending)

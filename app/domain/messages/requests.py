@@ -25,11 +25,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A requested send. `consent_attested` must be true for sends through the API (47 CFR 64.1200).
+    """A requested send. `consent_attested` must be true except for conversational sends (47 CFR 64.1200).
 
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
-    `condition` no longer holds.
+    `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
+    change between its repetitions. With `is_shown_live`, the acceptance is a live update.
     """
 
     to: str
@@ -42,6 +43,8 @@ class Send:
     contact_id: int | None = None
     claim: timedelta | None = None
     condition: Condition | None = None
+    fingerprint: str | None = None
+    is_shown_live: bool = False
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""

@@ -26,6 +26,12 @@ async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:
     return next(iter(await list_active(unit)), None)
 
 
+async def find_id(unit: UnitOfWork, phone_number: str) -> int | None:
+    """Return the id of an active number of the account by its text in E.164."""
+    own = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
+    return await unit.one(select(PhoneNumber.id).where(PhoneNumber.phone_number == phone_number, *own))
+
+
 async def find(unit: UnitOfWork, id: int) -> PhoneNumber | None:
     """Return an active number of the account."""
     of_account = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active

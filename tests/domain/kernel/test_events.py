@@ -53,6 +53,7 @@ DECLARED = {
     "conversation_changed": (MESSAGES, UpdateKind.conversation_changed),
     "drip_completed": (CONTACTS, None),
     "keyword_reply": (MESSAGES, None),
+    "message_accepted": (MESSAGES, UpdateKind.message_status),
     "message_delivered": (MESSAGES, UpdateKind.message_status),
     "message_failed": (MESSAGES, UpdateKind.message_status),
     "message_sent": (MESSAGES, UpdateKind.message_status),

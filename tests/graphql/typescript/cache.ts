@@ -14,10 +14,10 @@ export const cache = () =>
       Conversation: { messages: relayPagination() },
     },
     optimistic: {
-      send_message: showAtOnce,
+      reply: showAtOnce,
     },
     updates: {
-      Mutation: { send_message: takeSent },
+      Mutation: { reply: takeSent },
       Subscription: { updates: takeUpdate },
     },
   });

@@ -73,9 +73,3 @@ export function placeConversation(cache: Cache, row: Conversation): void {
 function timeOf(conversation: Conversation): string {
   return readFragment(ConversationRow, conversation).last_message_at;
 }
-
-/** Find the conversation with a phone among those that the inbox shows. */
-export function findConversation(cache: Cache, phone: string) {
-  const inbox = cache.readQuery({ query: Inbox, variables: WINDOWS.start });
-  return readFragment(ConversationRow, inbox?.conversations.nodes ?? []).find(({ contact }) => contact.phone === phone);
-}

@@ -63,7 +63,7 @@ async function run(verb: string, word: string, rest: string): Promise<unknown> {
     case 'requests':
       return requests;
     case 'send':
-      return send(client, { to: word, body: rest, idempotency_key: crypto.randomUUID() });
+      return send(client, { conversation_id: Number(word), body: rest, idempotency_key: crypto.randomUUID() });
     case 'read':
       return markRead(client, Number(word), Number(rest));
   }
