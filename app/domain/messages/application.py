@@ -53,9 +53,9 @@ SKIP = TAKE.format(join=contacts.join("m.contact_id"), skip=" SKIP LOCKED")
 WRITE = f"""
 WITH reported AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[])
+    $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[], $12::numeric[])
     AS r(id, was, status, provider_message_id, carrier_status, carrier_error, error_code, unconfirmed, sent_at,
-      delivered_at, is_newly_named)
+      delivered_at, is_newly_named, cost)
 ), named AS ({
     carrier_ids.insert(
         "SELECT carrier, r.provider_message_id, id AS message_id FROM reported r JOIN messages m USING (id)"
@@ -64,7 +64,7 @@ WITH reported AS (
 })
 UPDATE messages m SET status = r.status, provider_message_id = r.provider_message_id,
   carrier_status = r.carrier_status, carrier_error = r.carrier_error, error_code = r.error_code,
-  cost = CASE r.status WHEN 'failed' THEN 0 ELSE m.cost END, unconfirmed = r.unconfirmed,
+  cost = r.cost, unconfirmed = r.unconfirmed,
   sent_at = r.sent_at, delivered_at = r.delivered_at
 FROM reported r WHERE m.id = r.id AND m.status = r.was
 """
@@ -214,6 +214,7 @@ class Application:
             [message.sent_at for message in changed],
             [message.delivered_at for message in changed],
             [message.is_newly_named for message in changed],
+            [message.cost for message in changed],
         )
         named = [message.given_id for message in changed if message.is_newly_named]
         self.has_matched = await carrier_ids.match(connection, named)

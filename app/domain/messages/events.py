@@ -180,25 +180,8 @@ class SendBlocked(Event):
     actor: str
 
 
-def outbound(message: Message, contact: Contact) -> dict[str, Any]:
-    """Return the keys that all events about outbound messages share."""
-    return {
-        "message_id": message.id,
-        "provider_message_id": message.provider_message_id or "",
-        "from_number": message.from_number,
-        "to_number": message.to_number,
-        "body": message.body,
-        "status": message.status,
-        "segments": message.segments,
-        "cost": float(message.cost),
-        "contact_id": contact.id,
-        "contact_first_name": contact.first_name,
-        "contact_last_name": contact.last_name,
-    }
-
-
 def outbound_keys(row: Mapping[str, Any], provider_message_id: str | None, status: str, cost: float) -> dict[str, Any]:
-    """Return the same keys, from a row of the message with its contact's names and what has changed since."""
+    """Return the keys that all events about outbound messages share; `row` has the names of the contact too."""
     return {
         "message_id": row["id"],
         "provider_message_id": provider_message_id or "",

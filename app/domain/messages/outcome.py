@@ -1,12 +1,9 @@
 """Failing messages, and presuming them sent, for reasons other than a carrier's report.
 
-Each change is one guarded update. Its event, and the refund of a failure, are written in the same transaction, only
-when the update matched.
+The message is locked, changed by the rules of `reports`, and written in one transaction with its events and refund.
 """
 
-from typing import Any, cast
-
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 
 from app.domain.billing import service as billing
 from app.domain.consent.service import Evidence
@@ -15,74 +12,66 @@ from app.domain.contacts import queries as contacts
 from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
 from app.domain.events import outbox
-from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import failures
 from app.domain.messages.carrier import FailureCode
-from app.domain.messages.events import MessageFailed, MessageSent, outbound
 from app.domain.messages.models import Message, MessageStatus
-from app.domain.messages.reports import UNSETTLED
+from app.domain.messages.reports import UNSETTLED, ReportedMessage
 
 
 async def fail(unit: UnitOfWork, message_id: int, code: str, carrier_error: str | None = None) -> bool:
-    """Mark a message failed and give back what it cost; return False where that is not possible any more."""
+    """Mark a message failed and refund it; return False for a message in a final state."""
     await billing.lock(unit)
-    values = {
-        "status": "failed",
-        "error_code": code,
-        "cost": 0,
-        "unconfirmed": False,
-        "carrier_error": func.coalesce(carrier_error or None, Message.carrier_error),
-    }
-    message = await _change(unit, message_id, UNSETTLED, values)
+    message = await _lock(unit, message_id, UNSETTLED)
     if message is None:
         return False
-    contact = await contacts.get(unit, message.contact_id)
-    keys, description = outbound(message, contact), failures.describe(code)
-    outbox.record(unit, MessageFailed(**keys, delivered_at=None, status_description=description), contact.id)
-    await billing.refund(unit, message.account_id, message.id, message.credits, f"Message failed: {code}")
+    changed = await _read(unit, message)
+    changed.fail(code, carrier_error)
+    await _write(unit, message, changed)
+    await billing.refund(unit, message.account_id, message.id, changed.refund, f"Message failed: {code}")
     if code == FailureCode.opted_out:
         await _keep_opt_out(unit, message)
     return True
 
 
 async def presume_sent(unit: UnitOfWork, message_id: int) -> None:
-    """Mark a pending message, whose carrier answers no question about it, sent and unconfirmed.
+    """Mark a pending message, whose carrier cannot be asked about it, sent and unconfirmed.
 
-    Nothing is given back: it may have left, and a later report still counts.
+    It is not refunded, because the carrier may have accepted it; a later report still applies.
     """
-    now = unit.clock.now()
-    values = {"status": "sent", "unconfirmed": True, "sent_at": now}
-    message = await _change(unit, message_id, (MessageStatus.pending,), values)
+    message = await _lock(unit, message_id, (MessageStatus.pending,))
     if message is not None:
-        contact = await contacts.get(unit, message.contact_id)
-        outbox.record(unit, MessageSent(**outbound(message, contact), sent_at=timestamp(now)), contact.id)
+        changed = await _read(unit, message)
+        changed.presume_sent(unit.clock.now())
+        await _write(unit, message, changed)
 
 
 async def opt_out(unit: UnitOfWork, message_id: int) -> None:
-    """Keep an opt-out that only the carrier knew of, and of which it told by a failure that is not applied yet."""
+    """Record an opt-out that a carrier reported by a failure which is not applied yet."""
     await billing.lock(unit)
-    own = Message.account_id == unit.actor.account_id, Message.id == message_id, Message.status.in_(UNSETTLED)
-    message = await unit.one(select(Message).where(*own).with_for_update(key_share=True))
+    message = await _lock(unit, message_id, UNSETTLED)
     if message is not None:
         await _keep_opt_out(unit, message)
 
 
-async def _change(
-    unit: UnitOfWork, message_id: int, froms: tuple[MessageStatus, ...], values: dict[str, Any]
-) -> Message | None:
-    statement = (
-        update(Message)
-        .where(
-            Message.account_id == unit.actor.account_id,
-            Message.id == message_id,
-            Message.status.in_([str(status) for status in froms]),
-        )
-        .values(**values)
-        .returning(Message)
-        .execution_options(populate_existing=True)
-    )
-    return cast("Message | None", (await unit.execute(statement)).scalar_one_or_none())
+async def _lock(unit: UnitOfWork, message_id: int, statuses: tuple[MessageStatus, ...]) -> Message | None:
+    own = Message.account_id == unit.actor.account_id, Message.id == message_id
+    statement = select(Message).where(*own, Message.status.in_([str(status) for status in statuses]))
+    return await unit.one(statement.with_for_update(key_share=True).execution_options(populate_existing=True))
+
+
+async def _read(unit: UnitOfWork, message: Message) -> ReportedMessage:
+    contact = await contacts.get(unit, message.contact_id)
+    row = {column.key: getattr(message, column.key) for column in Message.__table__.columns}
+    return ReportedMessage(row | {"first_name": contact.first_name, "last_name": contact.last_name})
+
+
+async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -> None:
+    message.status, message.error_code, message.cost = changed.status, changed.error_code, changed.cost
+    message.unconfirmed, message.carrier_error = changed.unconfirmed, changed.carrier_error
+    message.sent_at = changed.sent_at
+    await unit.save(message)
+    for event in changed.events:
+        outbox.record(unit, event, message.contact_id)
 
 
 async def _keep_opt_out(unit: UnitOfWork, message: Message) -> None:

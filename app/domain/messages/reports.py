@@ -5,6 +5,7 @@ Nothing is read or written here: `application` locks the messages, and writes wh
 
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from app.domain.kernel.events import Event, timestamp
@@ -40,6 +41,11 @@ class ReportedMessage:
         return self.row["credits"] if has_failed else 0
 
     @property
+    def cost(self) -> Decimal:
+        """Return the cost in the account's currency."""
+        return Decimal(0) if self.status == MessageStatus.failed else self.row["cost"]
+
+    @property
     def is_newly_named(self) -> bool:
         """Tell whether a report was the first to say the carrier's id."""
         return self.provider_message_id is not None and self.row["provider_message_id"] is None
@@ -65,10 +71,22 @@ class ReportedMessage:
             case ReceiptStatus.delivered:
                 self._deliver(now)
             case ReceiptStatus.failed:
-                self._fail(receipt.code or FailureCode.carrier_error)
+                self.fail(receipt.code or FailureCode.carrier_error)
             case ReceiptStatus.pending | ReceiptStatus.unconfirmed:  # pragma: no branch - no status is left
                 self.unconfirmed = self.unconfirmed or receipt.status is ReceiptStatus.unconfirmed
         return True
+
+    def fail(self, code: str, carrier_error: str | None = None) -> None:
+        """Fail the message: its cost is 0 and it is refunded. Without `carrier_error`, the earlier one remains."""
+        self.status, self.error_code, self.unconfirmed = MessageStatus.failed, code, False
+        self.carrier_error = carrier_error or self.carrier_error
+        description = failures.describe(code)
+        self.events.append(MessageFailed(**self._keys(), delivered_at=None, status_description=description))
+
+    def presume_sent(self, now: datetime) -> None:
+        """Mark the message sent without the confirmation of its carrier."""
+        self.status, self.unconfirmed = MessageStatus.sent, True
+        self._tell_sent(now)
 
     def _confirm(self, receipt: Receipt) -> None:
         """Confirm a message that was presumed sent, and that no carrier has named yet."""
@@ -88,11 +106,6 @@ class ReportedMessage:
             self._tell_sent(now)
         self.events.append(MessageDelivered(**self._keys(), delivered_at=timestamp(now)))
 
-    def _fail(self, code: FailureCode) -> None:
-        self.status, self.error_code, self.unconfirmed = MessageStatus.failed, code, False
-        description = failures.describe(code)
-        self.events.append(MessageFailed(**self._keys(), delivered_at=None, status_description=description))
-
     def _tell_sent(self, now: datetime) -> None:
         """Tell that the carrier took the message; a report that overtook the carrier's answer tells it too."""
         self.sent_at = now
@@ -101,5 +114,4 @@ class ReportedMessage:
         self.events.append(MessageSent(**keys, sent_at=timestamp(now)))
 
     def _keys(self) -> dict[str, Any]:
-        cost = 0.0 if self.status == MessageStatus.failed else float(self.row["cost"])
-        return outbound_keys(self.row, self.provider_message_id, str(self.status), cost)
+        return outbound_keys(self.row, self.provider_message_id, str(self.status), float(self.cost))
