@@ -41,7 +41,7 @@ from tests.factories.saved import SavedRows
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
 
-pytest_plugins = ["tests.bounds"]
+pytest_plugins = ["tests.bounds", "tests.forks"]
 
 SECRET = "a secret for tests, of 32 bytes or more"
 SAVED = SavedRows()
@@ -114,8 +114,8 @@ def _start_servers(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": True}
 
 
 @pytest.fixture(autouse=True)
