@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import TypeVar
@@ -25,13 +26,15 @@ PATIENCE_SECONDS = 120
 """The timeout of expected events; busy machines are slow."""
 
 
-_PORTS = itertools.count(10_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20_000)
-"""Below the ephemeral ports of systems (32768, RFC 6335's 49152), and different in each test process."""
+@cache
+def _ports() -> Iterator[int]:
+    """Count ports below the ephemeral ports of systems (32768, RFC 6335's 49152), different in each test process."""
+    return itertools.count(10_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20_000)
 
 
 def free_port() -> int:
     """Return a free port that no client or other test process uses before the caller."""
-    return next(port for port in _PORTS if _is_free(port))
+    return next(port for port in _ports() if _is_free(port))
 
 
 def _is_free(port: int) -> bool:
