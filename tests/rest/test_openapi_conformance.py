@@ -12,6 +12,7 @@ import pytest
 import requests
 import schemathesis
 import uvicorn
+import uvloop
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -80,7 +81,7 @@ def live(database_url: str, worker_number: int, tmp_path_factory: pytest.TempPat
     )
     config = uvicorn.Config(create_app(settings), port=settings.port, log_config=None, access_log=False)
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve()))
+    thread = threading.Thread(target=lambda: uvloop.run(server.serve()))
     thread.start()
     until(lambda: is_ready(settings.public_url))
     yield settings

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 
+import uvloop
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as limits
 from hypothesis import strategies as st
@@ -130,7 +131,7 @@ def pick(names: Iterable[str], place: int) -> str:
 
 
 def test_what_is_made_with_a_credential_works_exactly_if_the_model_says_so(settings: Settings) -> None:
-    with asyncio.Runner() as loop:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         opened = open_services(settings)
         services = loop.run(opened.__aenter__())
         try:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
+import uvloop
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as limits
 from hypothesis import strategies as st
@@ -173,7 +174,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
 
 def test_money_is_neither_lost_nor_made_by_eight_clients_at_once(settings: Settings) -> None:
-    with asyncio.Runner() as loop:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         opening = open_services(settings)
         services = loop.run(opening.__aenter__())
         try:
