@@ -87,12 +87,19 @@ class Message:
         graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
     )
     provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
-    unconfirmed: bool = strawberry.field(
-        description="True when the carrier could not say whether it has the message; a later report still applies."
-    )
     created_at: datetime = strawberry.field(description="The time at which it was accepted or received.")
     sent_at: datetime | None = strawberry.field(description="The time at which the carrier accepted it.")
     delivered_at: datetime | None = strawberry.field(description="The time at which it was delivered.")
+
+    @strawberry.field(
+        description=(
+            "True for a sent message with an unknown outcome: the carrier could not say whether it has the message, or "
+            "sent no final receipt for 72 hours. A later receipt still changes the status."
+        )
+    )
+    def unconfirmed(self: Any, info: Info) -> bool:
+        """Tell whether the outcome of the message is unknown."""
+        return queries.is_unconfirmed(self, info.context.unit.clock.now())
 
     @strawberry.field(description="The reason of the failure and what to do, as a sentence.")
     def status_description(self) -> str | None:

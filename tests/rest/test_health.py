@@ -15,7 +15,7 @@ from app.rest import health
 from app.services import Services
 from app.settings import Settings
 from tests.factories.events import OUTBOX
-from tests.factories.messages import OUTGOING
+from tests.factories.messages import MESSAGES
 from tests.waiting import never
 
 pytestmark = pytest.mark.anyio
@@ -154,7 +154,7 @@ async def test_the_figures_name_every_route_and_status(api: httpx2.AsyncClient) 
 async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.AsyncClient, services: Services) -> None:
     await api.post("/sms/send", json={"to": "+12025550143", "message": "Hello", "consent_attested": True})
     since = datetime.now(UTC) - timedelta(hours=1)
-    await OUTGOING.change(services, due_at=since)
+    await MESSAGES.change(services, created_at=since)
     await OUTBOX.delete(services)
 
     text = (await api.get("/metrics")).text

@@ -8,6 +8,8 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.factories.messages import MESSAGES
+from tests.factories.tables import ago
 from tests.rest.answers import data, refusal
 from tests.rest.sending import TO, receive, send
 
@@ -55,6 +57,21 @@ async def test_the_log_holds_what_was_sent_and_what_came_of_it(
         "cost": 0.01,
     }
     assert entry["created_at"] <= entry["sent_at"] <= entry["delivered_at"]
+
+
+@pytest.mark.parametrize(
+    ("status", "hours", "unconfirmed"), [("sent", 71, False), ("sent", 73, True), ("delivered", 73, False)]
+)
+async def test_a_sent_message_without_a_final_receipt_for_72_hours_is_unconfirmed(
+    api: httpx2.AsyncClient, work: Callable[[], Any], services: Services, status: str, hours: int, unconfirmed: bool
+) -> None:
+    await send(api)
+    await work()
+    await MESSAGES.change(services, status=status, sent_at=ago(hours=hours))
+
+    [entry] = data(await api.get("/sms/logs"))
+
+    assert (entry["status"], entry["unconfirmed"]) == (status, unconfirmed)
 
 
 async def test_the_log_says_why_a_message_failed_and_that_it_cost_nothing(

@@ -1,7 +1,12 @@
-"""Age of the oldest work in each queue of the area, in seconds at `$1`."""
+"""Age of the oldest work in each queue of the area, in seconds at `$1`; of a text since it was accepted."""
+
+AGE = """
+SELECT extract(epoch FROM $1 - created_at) FROM messages WHERE id =
+  (SELECT message_id FROM outgoing WHERE claimed_until {} ORDER BY message_id LIMIT 1)
+"""
 
 OLDEST = {
-    "messages": "SELECT extract(epoch FROM $1 - min(due_at)) FROM outgoing WHERE claimed_until IS NULL",
-    "reconcile": "SELECT extract(epoch FROM $1 - min(claimed_until)) FROM outgoing WHERE claimed_until IS NOT NULL",
+    "messages": AGE.format("IS NULL"),
+    "reconcile": AGE.format("IS NOT NULL"),
     "receipts": "SELECT extract(epoch FROM $1 - min(received_at)) FROM unmatched_receipts",
 }

@@ -48,7 +48,8 @@ class Attestation(enum.StrEnum):
 class Message(Base):
     """One message. `segments` counts its SMS parts, `credits` is the debit, `cost` that times the rate; 0 once failed.
 
-    A `pending` one has a row in `outgoing`. `unconfirmed` is true when the carrier is no longer queried.
+    A `pending` one has a row in `outgoing`. `unconfirmed` is true when the carrier is no longer queried; see
+    `queries.is_unconfirmed`.
     """
 
     __tablename__ = "messages"

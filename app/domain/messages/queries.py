@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import ARRAY, BigInteger, Select, func, literal, select, true
 from sqlalchemy.orm import aliased
@@ -12,6 +13,9 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus
 
 NEWEST = Order((Message.id,))
+
+FINAL_REPORT_WITHIN = timedelta(hours=72)
+"""The time after which no final report of a sent message is expected any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,12 @@ class FindPages:
     async def __call__(self, unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Page[Message]]:
         """Return the pages by the conversation's id."""
         return await fetch_each(unit, _own(unit), Message.conversation_id, conversation_ids, NEWEST, self.window)
+
+
+def is_unconfirmed(message: Message, now: datetime) -> bool:
+    """Tell whether the fate of a sent message is unknown: it is marked so, or its final report is overdue."""
+    overdue = message.sent_at is not None and message.sent_at < now - FINAL_REPORT_WITHIN
+    return message.unconfirmed or (message.status == MessageStatus.sent and overdue)
 
 
 async def get(unit: UnitOfWork, id: int) -> Message:
