@@ -52,8 +52,8 @@ async def migrate(settings: Settings) -> None:
     """Migrate the database to the newest schema."""
     assert settings.database_url
     with _reaching(settings.database_url):
-        await schema.current(settings.database_url)
-        await migrations.upgrade(settings.database_url, METADATA)
+        if await schema.current(settings.database_url) != schema.newest():
+            await migrations.upgrade(settings.database_url, METADATA)
 
 
 async def open_first_account(settings: Settings) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -41,9 +42,19 @@ def configuration(metadata: MetaData, connection: Connection | None = None) -> C
     return config
 
 
+def find_oldest_code(config: Config) -> str:
+    """Return the revision of the oldest code that runs on the newest schema, as its last migration states it."""
+    scripts = ScriptDirectory.from_config(config)
+    [newest] = scripts.get_revisions("head")
+    assert newest
+    return newest.module.oldest_code
+
+
 def _upgrade(connection: Connection, metadata: MetaData) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
-    command.upgrade(configuration(metadata, connection), "head")
+    config = configuration(metadata, connection)
+    command.upgrade(config, "head")
+    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS '{find_oldest_code(config)}'")
 
 
 def _difference(connection: Connection, metadata: MetaData) -> list[Any]:

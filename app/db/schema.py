@@ -3,13 +3,22 @@
 import asyncio
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import asyncpg
 
 PATIENCE, CONNECT_SECONDS = 60.0, 5
 FOLDER = Path(__file__).parent / "migrations"
 
-_FIND_REVISION = "SELECT version_num FROM alembic_version"
+_FIND_REVISION = """
+SELECT version_num, obj_description('alembic_version'::regclass, 'pg_class') AS oldest_code FROM alembic_version
+"""
+"""`oldest_code` is the revision of the oldest code that runs on the schema: `migrate` writes it, as a comment."""
+
+
+class _Found(NamedTuple):
+    revision: str
+    oldest_code: str | None
 
 
 class SchemaBehind(Exception):
@@ -28,15 +37,18 @@ def newest() -> str:
 async def current(url: str) -> str | None:
     """Return the revision of a database; None if it is unreachable or was never migrated.
 
-    Raises `SchemaAhead` for an unknown revision.
+    A newer schema that this code can use counts as the newest that the code knows, so that processes of an older
+    version run, and restart, while others are upgraded. Raises `SchemaAhead` for other unknown revisions.
     """
-    revision = await _find_revision(url)
-    if revision is not None and revision not in _known():
-        raise SchemaAhead(
-            f"A newer version of the service made the database (its schema is {revision}, this version knows "
-            f"{newest()}). Run that version again, or restore a backup."
-        )
-    return revision
+    found = await _find_revision(url)
+    if found is None or found.revision in _known():
+        return found and found.revision
+    if found.oldest_code and found.oldest_code <= newest():
+        return newest()
+    raise SchemaAhead(
+        f"A newer version of the service made the database (its schema is {found.revision}, this version knows "
+        f"{newest()}). Run that version again, or restore a backup."
+    )
 
 
 async def check(url: str) -> None:
@@ -51,13 +63,14 @@ def _known() -> frozenset[str]:
     return frozenset(path.name.partition("_")[0] for path in FOLDER.glob("versions/[0-9]*.py"))
 
 
-async def _find_revision(url: str) -> str | None:
+async def _find_revision(url: str) -> _Found | None:
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return None
     try:
-        return await connection.fetchval(_FIND_REVISION, timeout=CONNECT_SECONDS)
+        row = await connection.fetchrow(_FIND_REVISION, timeout=CONNECT_SECONDS)
+        return _Found(*row) if row else None
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
         return None
     finally:

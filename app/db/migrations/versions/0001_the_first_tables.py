@@ -9,6 +9,9 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 
 COUNT_CONTACTS = """
 CREATE FUNCTION count_contacts() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -8,6 +8,9 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 
 def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
