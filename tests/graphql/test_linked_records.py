@@ -213,7 +213,6 @@ async def test_a_transaction_leads_to_its_message_and_to_the_key_that_caused_it(
         ("{ contacts { nodes { conversation { id } } } }", "contacts:read"),
         ("{ conversations { nodes { last_message { id } } } }", "conversations:read"),
         ("{ conversations { nodes { messages { nodes { id } } } } }", "conversations:read"),
-        ("{ conversations { nodes { assignee { id } } } }", "conversations:read"),
         ("{ messages { nodes { conversation { id } } } }", "messages:read"),
         ("{ transactions { nodes { message { id } } } }", "billing:read"),
         ("{ transactions { nodes { actor { user { id } } } } }", "billing:read"),
