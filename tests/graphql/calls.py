@@ -7,6 +7,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from app.domain.kernel.unit_of_work import Actor
+from app.graphql.execution.documents import Documents, Prepared
 from app.graphql.execution.execute import Executor
 from app.graphql.transport import endpoint
 from app.graphql.transport.requests import GRAPHQL
@@ -25,6 +26,13 @@ mutation ($key: String) {
   }
 }
 """
+
+DOCUMENTS = Documents()
+
+
+def prepared(text: str) -> Prepared:
+    """Read a document once, as the service does, however many actors run it."""
+    return DOCUMENTS.find(text, None) or DOCUMENTS.read(text)
 
 
 async def post(client: httpx2.AsyncClient, body: Any, accept: str = GRAPHQL, **headers: str) -> httpx2.Response:

@@ -30,7 +30,7 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
-from app.graphql.execution.documents import SCOPES, prepare
+from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor
 from app.graphql.schema import CORE
@@ -40,6 +40,7 @@ from tests.factories.accounts import ACCOUNTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
+from tests.graphql.calls import prepared
 
 pytestmark = pytest.mark.anyio
 
@@ -76,7 +77,7 @@ class World:
     async def run(self, field: str, actor: Actor | None) -> Any:
         """Run a root field with arguments that name what the account has; return its value, or raise."""
         text, variables = operation(field, ARGUMENTS.get(field, lambda _: {})(self.ids))
-        result, _ = await Executor(self.services).run(prepare(text), variables, actor)
+        result, _ = await Executor(self.services).run(prepared(text), variables, actor)
         if result.errors:
             raise refusal(result.errors[0])
         return (result.data or {})[field]

@@ -21,7 +21,7 @@ from app.domain.oauth.grants import Consent
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service
 from app.domain.webhooks.models import DeliveryStatus, Notice
-from app.graphql.execution.documents import SCOPES, prepare
+from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor
 from app.graphql.schema import CORE
@@ -31,6 +31,7 @@ from tests.factories.accounts import MAKERS
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.snapshots import rows
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
+from tests.graphql.calls import prepared
 
 REDIRECT = "https://crm.example.com/callback"
 
@@ -86,7 +87,7 @@ class Cast:
     async def run(self, text: str, actor: str) -> Any:
         """Run an operation; return its value, or the code of the refusal."""
         try:
-            result, _ = await Executor(self.services).run(prepare(text), {}, self.actors[actor])
+            result, _ = await Executor(self.services).run(prepared(text), {}, self.actors[actor])
         except DomainError as error:
             return error.code
         return refusal(result.errors[0]).code if result.errors else next(iter((result.data or {}).values()))
