@@ -20,6 +20,7 @@ from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
+from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
@@ -37,6 +38,7 @@ class Query(
     MessageQuery,
     NumberQuery,
     OauthQuery,
+    SendExplanationQuery,
     SequenceQuery,
     UpdateQuery,
     WebhookQuery,

@@ -1,5 +1,6 @@
 """Deliberate database failures: locked rows, missing columns, refused writes."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Connection, Pool
 from tests.factories.tables import Rows
-from tests.waiting import until
+from tests.waiting import until, within
 
 BLOCKED = """
 SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
@@ -133,3 +134,20 @@ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER trap AFTER UPDATE ON {table} DEFERRABLE INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION lose_connection()
 """
+
+
+class HeldPool:
+    """A pool that holds the uses of a statement that read one row, until the test lets them go on."""
+
+    def __init__(self, pool: Pool, statement: str) -> None:
+        self._pool, self._statement = pool, statement
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
+    async def fetchrow(self, query: str, *args: Any) -> Any:
+        if query == self._statement:
+            self.asked.set()
+            await within("the test to let it go on", self.go.wait())
+        return await self._pool.fetchrow(query, *args)

@@ -55,6 +55,7 @@ SHOWS_NO_TEXT = {
     "conversation",
     "conversations",
     "event_samples",
+    "explain_send",
     "last_update_id",
     "phone_numbers",
     "tariff",
@@ -120,6 +121,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "create_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
     "upsert_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
     "find_contacts": lambda _: {"phone": PHONE},
+    "explain_send": lambda _: {"to": PHONE, "body": MARK},
     "update_contact": lambda ids: {"id": ids["contact"], "changes": {"first_name": "Changed"}},
     "delete_contact": lambda ids: {"id": ids["contact"]},
     "add_tag": lambda ids: {"id": ids["contact"], "tag": "vip"},
@@ -198,8 +200,10 @@ GIVEN: dict[str, frozenset[str]] = {
 }
 """Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
-SAME_FOR_ALL = {"event_samples", "last_update_id", "tariff"}
-"""Queries with the same answer for both accounts: no update was dispatched, and they have one rate and region."""
+SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "tariff"}
+"""Queries with the same answer for both accounts: no update was dispatched, they have one rate and region, and may text
+a phone alike.
+"""
 
 SEARCHES = {"find_contacts"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""

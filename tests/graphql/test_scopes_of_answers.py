@@ -53,6 +53,7 @@ READING = {
 
 RESULTS = {
     "AccountDeletion",
+    "CheckedGate",
     "DeletedContact",
     "Enrolled",
     "ExportLink",
@@ -62,6 +63,7 @@ RESULTS = {
     "NewWebhook",
     "PageInfo",
     "Replayed",
+    "SendExplanation",
     "SentMessage",
     "TakenMessage",
     "WebhookSecret",

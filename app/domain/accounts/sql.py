@@ -2,8 +2,13 @@
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT FROM accounts)"
 
-LOCK = """
-SELECT id, balance, rate, region, status, deletion_at FROM accounts, set_config('lock_timeout', $2, true)
+_SENDER = "SELECT id, balance, rate, region, status, deletion_at FROM accounts"
+
+FIND_SENDER = f"{_SENDER} WHERE id = $1"
+"""Find the facts of the account `$1` that decide about its sends."""
+
+LOCK = f"""
+{_SENDER}, set_config('lock_timeout', $2, true)
 WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
 """
 """Lock the accounts `$1` for a change of their balance, and wait at most `$2` for any lock of the transaction."""

@@ -20,8 +20,9 @@ from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify
-from app.domain.messages import facts
+from app.domain.messages import explanation, facts
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
+from app.domain.messages.explanation import Explanation
 from app.domain.messages.requests import Acceptance, Send, SendRequest
 
 MAX_BATCH = 64
@@ -58,6 +59,13 @@ class SendAcceptor:
         if isinstance(verdict, DomainError):
             raise verdict
         return verdict
+
+    async def explain(self, actor: Actor, send: Send) -> Explanation:
+        """Return the verdict of every gate on a send; nothing is written."""
+        try:
+            return await explanation.explain(self._pool, self._request(actor, send), self._max_segments)
+        except UNSTORABLE:
+            raise InvalidInput(reason=UNSTORABLE_VALUE, field="body") from None
 
     async def close(self) -> None:
         """Wait until every accepted or refused send has its verdict."""

@@ -30,12 +30,14 @@ from app.domain.messages.window import Window
 class Pace:
     """How many calls are in flight in a process, and how long they may take. Durations are seconds.
 
-    A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`.
+    A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`. The
+    facts of a text that was claimed `fresh` ago are read again before its call.
     """
 
     window: int = 400
     timeout: float = 10.0
     lease: float = 30.0
+    fresh: float = 1.0
     ambiguous_wait: float = 5.0
     unconfirmed_after: float = 3600.0
 
@@ -191,7 +193,17 @@ class Handoff:
         await self.database.pool.execute(outgoing.GIVE_BACK, ids, held_until, claimed_until, attempts)
 
     async def _hand_over(self, text: ClaimedText) -> None:
-        await self._record(text, _stop(text) or await self._call(text))
+        current = await self._refresh(text)
+        if current:
+            await self._record(current, _stop(current) or await self._call(current))
+
+    async def _refresh(self, text: ClaimedText) -> ClaimedText | None:
+        """Return a text whose facts are fresh enough for its gates; None where the claim is another's by now."""
+        claimed_at = text.claimed_until - timedelta(seconds=self.pace.lease)
+        if self.clock.now() < claimed_at + timedelta(seconds=self.pace.fresh):
+            return text
+        claim = text.message_id, text.claimed_until
+        return await rows.find(self.database.pool, ClaimedText, outgoing.FIND_CLAIMED, *claim)
 
     async def _find_out(self, text: ClaimedText) -> None:
         await self._record(text, Gone() if text.body is None else self._conclude(text, await self._find(text)))

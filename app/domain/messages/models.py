@@ -29,7 +29,11 @@ class MessageStatus(enum.StrEnum):
 
 
 class Purpose(enum.StrEnum):
-    """The purpose of a message. Quiet hours and caps depend on it; `compliance` is free and passes every gate."""
+    """The purpose of a message, on which its lane and gates depend; set by the code that requests it, never by a user.
+
+    `compliance`: replies to STOP, START and HELP; free, and passes every gate. `conversational`: a person's reply,
+    which passes a hold. `transactional`: sends through the API. `promotional`: steps of sequences.
+    """
 
     conversational = enum.auto()
     transactional = enum.auto()

@@ -10,6 +10,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
+from app.domain.messages import outgoing
 from app.domain.messages.carrier import FailureCode, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
@@ -17,7 +18,8 @@ from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, hand_o
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import told
-from tests.factories.messages import SANDBOX_MESSAGES, calls, states
+from tests.factories.messages import OUTGOING, SANDBOX_MESSAGES, calls, states
+from tests.factories.traps import HeldPool
 from tests.waiting import within
 
 
@@ -106,6 +108,41 @@ async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
     assert (await states(pool))[0] == ("failed", "contact_opted_out")
     assert await SANDBOX_MESSAGES.where(body="Hello").count(pool) == 0
     await audit(pool)
+
+
+async def test_a_text_that_waited_since_its_claim_is_stopped_by_an_opt_out_meanwhile(
+    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    held: Any = HeldPool(pool, outgoing.FIND_CLAIMED)
+    late = replace(handoff, database=replace(handoff.database, pool=held), pace=replace(handoff.pace, fresh=0))
+    calling = asyncio.create_task(hand_over(late))
+    await within("the claimed text to be read again", held.asked.wait())
+    await text("STOP")
+
+    held.go.set()
+    await calling
+
+    assert (await states(pool))[0] == ("failed", "contact_opted_out")
+    assert await SANDBOX_MESSAGES.where(body="Hello").count(pool) == 0
+    await audit(pool)
+
+
+async def test_a_text_whose_claim_lapsed_before_its_call_is_left_to_the_next_holder(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    held: Any = HeldPool(pool, outgoing.FIND_CLAIMED)
+    late = replace(handoff, database=replace(handoff.database, pool=held), pace=replace(handoff.pace, fresh=0))
+    calling = asyncio.create_task(hand_over(late))
+    await within("the claimed text to be read again", held.asked.wait())
+    await OUTGOING.age(pool, "claimed_until", seconds=1)
+
+    held.go.set()
+    await calling
+
+    assert await states(pool) == [("pending", None)]
+    assert await calls(pool) == []
 
 
 async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(

@@ -1,0 +1,140 @@
+"""Explanations of sends, as the contract shows them."""
+
+from typing import Annotated
+
+import strawberry
+
+from app.domain.accounts.scopes import Scope
+from app.domain.contacts import queries as contacts
+from app.domain.kernel.errors import InsufficientScope, InvalidInput
+from app.domain.messages import explanation
+from app.domain.messages.explanation import Explanation, Verdict
+from app.domain.messages.gates import GateName
+from app.domain.messages.requests import Send
+from app.graphql.core.context import Info
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.scalars import BigInt
+from app.graphql.messages import FromNumber
+
+describe(
+    GateName,
+    "A check that decides whether a text may be sent. A send is refused with the error of the first that refuses.",
+    {
+        "account": "The account is active.",
+        "consent": "The sender certifies the recipient's consent.",
+        "phone": "The recipient's phone is a number that takes texts.",
+        "account_deletion": "The deletion of the account was not requested.",
+        "contact": "The contact exists and has the phone.",
+        "opt_out": "The recipient has not opted out.",
+        "dnd": "The contact is not set to do-not-disturb.",
+        "hold": "No reply of the contact waits for a person to decide whether it was an opt-out.",
+        "line_type": "The phone is not a landline.",
+        "sender": "The account has the number to send from.",
+        "body": "The text is neither empty nor too long.",
+        "credits": "The balance covers the text.",
+    },
+    name="SendGate",
+)
+describe(
+    Verdict,
+    "The verdict of a gate on a text.",
+    {
+        "passed": "The text passes.",
+        "refused": "The text is refused.",
+        "unknown": "The gate needs the recipient's phone, which cannot be read.",
+    },
+    name="GateVerdict",
+)
+
+
+@strawberry.type(name="CheckedGate", description="The verdict of one gate on a text.")
+class CheckedGate:
+    """A gate and its verdict."""
+
+    gate: GateName = strawberry.field(description="The gate.")
+    verdict: Verdict = strawberry.field(description="The verdict.")
+    error_code: str | None = strawberry.field(description="The code of its error; null unless it refuses.")
+    reason: str | None = strawberry.field(description="The text of its error; null unless it refuses.")
+    remedy: str | None = strawberry.field(description="The action that opens the gate; null unless it refuses.")
+
+    @classmethod
+    def of(cls, given: explanation.GateVerdict) -> "CheckedGate":
+        """Return a verdict as the contract shows it."""
+        error = given.error
+        remedy = given.gate.remedy if error else None
+        return cls(
+            gate=given.gate.name,
+            verdict=given.verdict,
+            error_code=error.code if error else None,
+            reason=str(error) if error else None,
+            remedy=remedy,
+        )
+
+
+@strawberry.type(description="Whether a text would be accepted now. Nothing is sent, debited or recorded.")
+class SendExplanation:
+    """The verdicts of all gates on a text."""
+
+    is_allowed: bool = strawberry.field(description="True when every gate passes.")
+    blocked_by: CheckedGate | None = strawberry.field(
+        description="The first gate that refuses, whose error a send would get; null when every gate passes."
+    )
+    gates: list[CheckedGate] = strawberry.field(description="Every gate, in the order in which a send is checked.")
+    to: str | None = strawberry.field(description="The recipient's phone in E.164 form; null where it cannot be read.")
+    segments: int = strawberry.field(description="The SMS parts of the text; of its first 1600 characters if longer.")
+    credits: BigInt | None = strawberry.field(description="The credits that it costs; null without a readable phone.")
+
+    @classmethod
+    def of(cls, found: Explanation) -> "SendExplanation":
+        """Return an explanation as the contract shows it."""
+        blocked, known = found.blocked_by, found.facts
+        return cls(
+            is_allowed=blocked is None,
+            blocked_by=CheckedGate.of(blocked) if blocked else None,
+            gates=[CheckedGate.of(each) for each in found.verdicts],
+            to=known.phone,
+            segments=known.segments,
+            credits=BigInt(known.credits) if known.phone else None,
+        )
+
+
+@strawberry.type
+class SendExplanationQuery:
+    """Explaining sends."""
+
+    @strawberry.field(
+        description=(
+            "Explain whether a text would be accepted now: the verdict of every gate, the one that refuses, and what "
+            "to do about it. Give to or contact_id, which needs the scope contacts:read as well."
+        ),
+        directives=guarded("messages:send", "not_found"),
+    )
+    async def explain_send(
+        self,
+        info: Info,
+        body: Annotated[str, strawberry.argument(description="The text.")],
+        to: Annotated[
+            str | None,
+            strawberry.argument(description="The recipient's phone, such as +12025550143, or give contact_id."),
+        ] = None,
+        contact_id: Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give to.")] = None,
+        consent_attested: Annotated[
+            bool, strawberry.argument(description="Whether the send would certify the recipient's consent.")
+        ] = True,
+        from_phone_number_id: FromNumber = None,
+    ) -> SendExplanation:
+        """Explain a send."""
+        if (to is None) == (contact_id is None):
+            raise InvalidInput(reason="Give the recipient's phone or the id of a contact, one of the two.", field="to")
+        phone = to if contact_id is None else await _find_phone(info, contact_id)
+        send = Send(phone or "", body, consent_attested, from_phone_number_id, contact_id=contact_id)
+        return SendExplanation.of(await info.context.services.acceptor.explain(info.context.unit.actor, send))
+
+
+async def _find_phone(info: Info, contact_id: int) -> str:
+    """Return the phone of a contact, which the answer tells."""
+    unit = info.context.unit
+    if Scope.contacts_read not in unit.actor.scopes:
+        raise InsufficientScope(scope=Scope.contacts_read)
+    return (await contacts.get(unit, contact_id)).phone
