@@ -102,7 +102,7 @@ class Transaction:
     )
     async def message(self, info: Info) -> Any:
         """Return the message."""
-        return None if self.message_id is None else await info.context.load(messages.find_many, self.message_id)
+        return await info.context.load(messages.find_many, self.message_id)
 
 
 @strawberry.type

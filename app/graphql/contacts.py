@@ -18,7 +18,7 @@ from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.consents import Consent
-from app.graphql.core.context import Info, given
+from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
@@ -105,7 +105,9 @@ class Contact:
     @strawberry.field(description="The parts of the score; the points add up to it.")
     def score_reasons(self) -> list[ScoreReason]:
         """Explain the score."""
-        return [ScoreReason(reason=part.reason, points=part.points) for part in score.explain(_row(self))]
+        return [
+            ScoreReason(reason=part.reason, points=part.points) for part in score.explain(row_of(self, models.Contact))
+        ]
 
     @strawberry.field(
         graphql_type=list[Consent],
@@ -113,7 +115,7 @@ class Contact:
     )
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
-        return await info.context.load_rows(consents.find_consents, "phone", _row(self).phone)
+        return await info.context.load_rows(consents.find_consents, "phone", row_of(self, models.Contact).phone)
 
     @strawberry.field(
         graphql_type=lazily("Conversation", "app.graphql.conversations") | None,
@@ -390,9 +392,3 @@ async def _once(
     """Make a change once; return the contact as it is now."""
     unit = info.context.unit
     return await queries.get(unit, await once(info, key, digest, lambda: change(unit)))
-
-
-def _row(root: object) -> models.Contact:
-    """Resolvers give rows where the contract says contact."""
-    assert isinstance(root, models.Contact)
-    return root

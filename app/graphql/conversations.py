@@ -64,7 +64,7 @@ class Conversation:
     )
     async def assignee(self, info: Info) -> Any:
         """Return the assignee."""
-        return None if self.assignee_id is None else await info.context.load(accounts.find_users, self.assignee_id)
+        return await info.context.load(accounts.find_users, self.assignee_id)
 
     @strawberry.field(
         graphql_type=Message | None, description="The latest message.", directives=guarded("messages:read")

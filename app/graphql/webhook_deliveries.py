@@ -11,7 +11,7 @@ from app.domain.webhooks import models, queries, service
 from app.domain.webhooks.models import DeliveryStatus, NoticeKind
 from app.domain.webhooks.poster import PostError
 from app.domain.webhooks.queries import DeliveryFilter
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
@@ -78,7 +78,8 @@ class WebhookAttempt:
     @strawberry.field(description="The reason why no answer came; null where one did.")
     def error(self) -> PostError | None:
         """Return the reason, which is kept as an empty text where there is none."""
-        return PostError(_attempt(self).error) if _attempt(self).error else None
+        error = row_of(self, models.Attempt).error
+        return PostError(error) if error else None
 
 
 @strawberry.type(description="One event for one webhook.")
@@ -106,18 +107,18 @@ class WebhookDelivery:
     )
     def body(self) -> str | None:
         """Return the body."""
-        raw = _delivery(self).body
+        raw = row_of(self, models.Delivery).body
         return raw.decode() if raw is not None else None
 
     @strawberry.field(graphql_type=Webhook | None, description="The webhook it is for; null once it is removed.")
     async def webhook(self, info: Info) -> Any:
         """Return the webhook."""
-        return await info.context.load(queries.find_subscriptions, _delivery(self).subscription_id)
+        return await info.context.load(queries.find_subscriptions, row_of(self, models.Delivery).subscription_id)
 
     @strawberry.field(graphql_type=list[WebhookAttempt], description="Every attempt, the first one first.")
     async def attempts(self, info: Info) -> Any:
         """Return the attempts."""
-        return await info.context.load_rows(queries.find_attempts, "delivery_id", _delivery(self).id)
+        return await info.context.load_rows(queries.find_attempts, "delivery_id", row_of(self, models.Delivery).id)
 
 
 @strawberry.type(description="A notice to the account about one of its webhooks.")
@@ -235,13 +236,3 @@ class DeliveryMutation:
     ) -> Replayed:
         """Replay many deliveries."""
         return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))
-
-
-def _attempt(root: object) -> models.Attempt:
-    assert isinstance(root, models.Attempt)
-    return root
-
-
-def _delivery(root: object) -> models.Delivery:
-    assert isinstance(root, models.Delivery)
-    return root

@@ -13,7 +13,7 @@ from app.domain.kernel.events import EVENTS
 from app.domain.webhooks import models, payloads, queries, service
 from app.domain.webhooks.models import SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.service import SubscriptionFields
-from app.graphql.core.context import Info, given
+from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
@@ -62,7 +62,7 @@ class Webhook:
     @strawberry.field(description="The events it receives: the plain name of a hook's, the dotted names of others.")
     def events(self) -> list[str]:
         """Return the names that its maker used."""
-        row = _subscription(self)
+        row = row_of(self, models.Subscription)
         if row.kind == SubscriptionKind.hook:
             return list(row.events)
         return [EVENTS[name].topic or name for name in row.events]
@@ -77,7 +77,7 @@ class NewWebhook(Webhook):
     @strawberry.field(description="The secret that signs its deliveries, after Standard Webhooks.")
     def secret(self, info: Info) -> str:
         """Return the secret."""
-        return service.open_secret(info.context.services.webhooks, _subscription(self))
+        return service.open_secret(info.context.services.webhooks, row_of(self, models.Subscription))
 
 
 @strawberry.type(description="The secret of a webhook.")
@@ -255,8 +255,3 @@ class WebhookMutation:
     async def reveal_webhook_secret(self, info: Info, id: WebhookId) -> service.RevealedSecret:
         """Return the secret, and record that it was shown."""
         return await service.reveal_secret(info.context.unit, info.context.services.webhooks, id)
-
-
-def _subscription(root: object) -> models.Subscription:
-    assert isinstance(root, models.Subscription)
-    return root

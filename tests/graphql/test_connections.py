@@ -13,7 +13,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
 from app.services import Services
 from tests.rest.answers import data
@@ -38,7 +38,7 @@ def ask(services: Services, account: Opened) -> Ask:
     actor, executor = Actor(account.account_id, ALL, "test"), Executor(services)
 
     async def run(text: str) -> Any:
-        result, _ = await executor.run(prepare(text), None, actor)
+        result, _ = await executor.run(Run(prepare(text), None, actor))
         return result
 
     return run

@@ -10,7 +10,7 @@ from app.domain.kernel.errors import InsufficientScope, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
-from app.graphql.execution.execute import Executor, _read_own
+from app.graphql.execution.execute import Executor, Run, _read_own
 from app.main import rest_operations
 from app.services import Services
 from tests.factories.contacts import CONTACTS
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 CREATE = next(operation for operation in rest_operations() if operation.name == "create_contact")
 GIVEN = {"phone": "+12025550143"}
 
-Run = Callable[[Executor, Actor | None], Awaitable[Any]]
+Ask = Callable[[Executor, Actor | None], Awaitable[Any]]
 
 
 async def run_a_plan(executor: Executor, actor: Actor | None) -> Any:
@@ -28,12 +28,12 @@ async def run_a_plan(executor: Executor, actor: Actor | None) -> Any:
 
 
 async def run_a_document(executor: Executor, actor: Actor | None) -> Any:
-    result, _ = await executor.run(prepare(CREATE.text), GIVEN, actor)
+    result, _ = await executor.run(Run(prepare(CREATE.text), GIVEN, actor))
     return (result.data or {})["create_contact"]
 
 
 async def run_an_update(executor: Executor, actor: Actor | None) -> Any:
-    result, _ = await executor.run(prepare(CREATE.text), GIVEN, actor, value=object())
+    result, _ = await executor.run(Run(prepare(CREATE.text), GIVEN, actor, value=object()))
     return (result.data or {})["create_contact"]
 
 
@@ -49,7 +49,7 @@ def test_a_document_of_ours_runs_by_a_plan_that_knows_its_scopes() -> None:
 
 @pytest.mark.parametrize("run", RUNS)
 async def test_an_actor_without_the_scope_is_refused_and_nothing_is_written(
-    services: Services, account: Opened, run: Run
+    services: Services, account: Opened, run: Ask
 ) -> None:
     actor = Actor(account.account_id, ALL - {Scope.contacts_write}, "test")
 
@@ -61,7 +61,7 @@ async def test_an_actor_without_the_scope_is_refused_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_nobody_is_refused_and_nothing_is_written(services: Services, account: Opened, run: Run) -> None:
+async def test_nobody_is_refused_and_nothing_is_written(services: Services, account: Opened, run: Ask) -> None:
     with pytest.raises(Unauthenticated):
         await run(Executor(services), None)
 
@@ -69,7 +69,7 @@ async def test_nobody_is_refused_and_nothing_is_written(services: Services, acco
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_an_actor_with_the_scope_is_served(services: Services, account: Opened, run: Run) -> None:
+async def test_an_actor_with_the_scope_is_served(services: Services, account: Opened, run: Ask) -> None:
     contact = await run(Executor(services), Actor(account.account_id, frozenset({Scope.contacts_write}), "test"))
 
     assert contact["phone"] == "+12025550143"

@@ -32,7 +32,7 @@ from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
 from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
 from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
@@ -78,7 +78,7 @@ class World:
     async def run(self, field: str, actor: Actor | None) -> Any:
         """Run a root field with arguments that name what the account has; return its value, or raise."""
         text, variables = operation(field, ARGUMENTS.get(field, lambda _: {})(self.ids))
-        result, _ = await Executor(self.services).run(prepared(text), variables, actor)
+        result, _ = await Executor(self.services).run(Run(prepared(text), variables, actor))
         if result.errors:
             raise refusal(result.errors[0])
         return (result.data or {})[field]

@@ -24,7 +24,7 @@ from app.domain.webhooks import service as webhooks
 from app.graphql.execution import execute
 from app.graphql.execution.documents import Prepared
 from app.graphql.execution.errors import refusal
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.plans import Unplanned, compile_plan
 from app.graphql.schema import CORE, schema
 from app.main import rest_operations
@@ -189,7 +189,7 @@ async def test_a_plan_answers_as_graphql_core_does(operation: Operation, service
 
 async def outcome(executor: Executor, prepared: Prepared, variables: dict[str, Any], actor: Actor) -> Any:
     """Return the data of an operation, or the code and text of its refusal."""
-    result, _ = await executor.run(prepared, variables, actor)
+    result, _ = await executor.run(Run(prepared, variables, actor))
     if not result.errors:
         assert result.data
         return result.data

@@ -13,7 +13,7 @@ from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.turns import (
     LARGE_RUNNING,
     LARGE_SHARE,
@@ -132,8 +132,8 @@ async def test_a_large_answer_is_made_with_pauses_and_is_the_same(services: Serv
     turns, prepared = Counting(), prepare(LARGE)
     assert prepared.units >= LARGE_UNITS
 
-    paused, _ = await Executor(services, _turns=turns).run(prepared, {}, actor)
-    whole, _ = await Executor(services).run(replace(prepared, units=1), {}, actor)
+    paused, _ = await Executor(services, _turns=turns).run(Run(prepared, {}, actor))
+    whole, _ = await Executor(services).run(Run(replace(prepared, units=1), {}, actor))
 
     assert paused == whole
     assert paused.errors is None
@@ -161,7 +161,7 @@ async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_r
     async with AsyncExitStack() as stack:
         for account_id in range(LARGE_RUNNING):
             await stack.enter_async_context(turns.take(QUERY, LARGE_UNITS, -account_id))
-        waiting = asyncio.create_task(executor.run(prepare(LARGE), {}, actor))
+        waiting = asyncio.create_task(executor.run(Run(prepare(LARGE), {}, actor)))
         await asyncio.sleep(0.1)
 
         assert not waiting.done()

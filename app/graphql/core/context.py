@@ -51,14 +51,14 @@ class Context:
         if self.pause:
             self.pause = self._counted(self.pause)
 
-    async def load(self, find: Find[K, V], key: K) -> V | None:
+    async def load(self, find: Find[K, V], key: K | None) -> V | None:
         """Return what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
 
         async def load_all(keys: list[K]) -> list[V | None]:
             found = await find(self.unit, keys)
             return [found.get(key) for key in keys]
 
-        return await self._load(find, load_all, key)
+        return None if key is None else await self._load(find, load_all, key)
 
     async def load_rows(self, find: FindRows[K, V], by: str, key: K) -> list[V]:
         """Return the rows that an area's batch query finds for a key; `by` is the attribute that holds the key."""
@@ -92,6 +92,12 @@ class Context:
 
 
 Info = strawberry.Info[Context, None]
+
+
+def row_of(root: object, kind: type[T]) -> T:
+    """Return the row that a resolver returned in place of its GraphQL type."""
+    assert isinstance(root, kind)
+    return root
 
 
 def given(values: dict[str, Any], shape: type[T]) -> T:

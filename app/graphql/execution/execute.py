@@ -45,6 +45,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a prepared document: of the operation `name`, if it has several.
+
+    A subscription runs once for each `value` of `Executor.subscribe`.
+    """
+
+    prepared: Prepared
+    variables: dict[str, Any] | None
+    actor: Actor | None
+    name: str | None = None
+    value: object = None
+
+
+@dataclass(frozen=True, slots=True)
 class Executor:
     """Runs operations on behalf of actors."""
 
@@ -58,7 +72,7 @@ class Executor:
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
         prepared = measure(_read_own(operation.text), None, variables)
-        result, replayed = await self._run(prepared, dict(variables), actor)
+        result, replayed = await self._run(Run(prepared, dict(variables), actor))
         if result.errors:
             raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
@@ -97,68 +111,48 @@ class Executor:
             await count_anonymous(limits, address, known.units - 1)
         return known
 
-    async def run(
-        self,
-        prepared: Prepared,
-        variables: dict[str, Any] | None,
-        actor: Actor | None,
-        name: str | None = None,
-        value: object = None,
-    ) -> tuple[ExecutionResult, bool]:
+    async def run(self, run: Run) -> tuple[ExecutionResult, bool]:
         """Run a prepared document in one transaction, committed before the result is returned.
 
-        A subscription runs once for each `value` of `subscribe`. An error rolls everything back. Raises
-        `Unauthenticated`, `InsufficientScope`, `RateLimited` and `InvalidGraphql` before anything runs.
+        An error rolls everything back. Raises `Unauthenticated`, `InsufficientScope`, `RateLimited` and
+        `InvalidGraphql` before anything runs.
         """
-        if value is not None:
-            return await self._run(prepared, variables, actor, name, value)
-        await self.admit(prepared.scopes, actor, prepared.units)
-        if prepared.kind is OperationType.SUBSCRIPTION:
-            raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
-        return await self._run(prepared, variables, actor, name)
+        if run.value is None:
+            await self.admit(run.prepared.scopes, run.actor, run.prepared.units)
+            if run.prepared.kind is OperationType.SUBSCRIPTION:
+                raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
+        return await self._run(run)
 
-    async def _run(
-        self,
-        prepared: Prepared,
-        variables: dict[str, Any] | None,
-        actor: Actor | None,
-        name: str | None = None,
-        value: object = None,
-    ) -> tuple[ExecutionResult, bool]:
-        allow(prepared.scopes, actor)
-        async with self._turns.take(prepared.kind, prepared.units, actor.account_id if actor else 0) as pause:
-            context = self._context(actor, pause=pause)
-            return await self._run_in(context, prepared, variables, name, value), context.replayed
+    async def _run(self, run: Run) -> tuple[ExecutionResult, bool]:
+        allow(run.prepared.scopes, run.actor)
+        account_id = run.actor.account_id if run.actor else 0
+        async with self._turns.take(run.prepared.kind, run.prepared.units, account_id) as pause:
+            context = self._context(run.actor, pause=pause)
+            return await self._run_in(context, run), context.replayed
 
-    async def _run_in(
-        self, context: Context, prepared: Prepared, variables: dict[str, Any] | None, name: str | None, value: object
-    ) -> ExecutionResult:
+    async def _run_in(self, context: Context, run: Run) -> ExecutionResult:
         unit = context.unit
         try:
-            result = await _execute(prepared, variables, context, name, value)
+            result = await _execute(run, context)
         except BaseException:
             await unit.close(commit=False)
             raise
         return await self._finish(unit, result)
 
     async def subscribe(
-        self,
-        prepared: Prepared,
-        variables: dict[str, Any] | None,
-        actor: Actor | None,
-        name: str | None = None,
-        last_event_id: int | None = None,
+        self, run: Run, last_event_id: int | None = None
     ) -> AsyncGenerator[Any, None] | ExecutionResult:
         """Open the stream of values for the runs of a subscription, or return the errors of the document.
 
         The stream yields None at intervals without a value. Raises `Unauthenticated`, `InsufficientScope`,
         `RateLimited`, and the `DomainError` of the field.
         """
-        await self.admit(prepared.scopes, actor, prepared.units)
+        prepared = run.prepared
+        await self.admit(prepared.scopes, run.actor, prepared.units)
         if prepared.errors or prepared.document is None:
             return ExecutionResult(None, list(prepared.errors))
-        context = self._context(actor, last_event_id)
-        executor = PlainExecutor.build(CORE, prepared.document, None, context, variables, name)
+        context = self._context(run.actor, last_event_id)
+        executor = PlainExecutor.build(CORE, prepared.document, None, context, run.variables, run.name)
         if isinstance(executor, list):
             return ExecutionResult(None, executor)
         pending = create_source_event_stream(executor)
@@ -219,20 +213,19 @@ def _read_own(text: str) -> Prepared:
         return prepared
 
 
-async def _execute(
-    prepared: Prepared, variables: dict[str, Any] | None, context: Context, name: str | None, value: object
-) -> ExecutionResult:
+async def _execute(run: Run, context: Context) -> ExecutionResult:
+    prepared = run.prepared
     if prepared.errors or prepared.document is None:
         return ExecutionResult(None, list(prepared.errors))
-    if prepared.plan and (arguments := prepared.plan.bind(variables or {})) is not None:
+    if prepared.plan and (arguments := prepared.plan.bind(run.variables or {})) is not None:
         return await prepared.plan.run(arguments, context)
     pending = execute(
         CORE,
         prepared.document,
-        root_value=value,
+        root_value=run.value,
         context_value=context,
-        variable_values=variables,
-        operation_name=name,
+        variable_values=run.variables,
+        operation_name=run.name,
         executor_class=PausingExecutor if context.pause else PlainExecutor,
     )
     return cast("ExecutionResult", pending if isinstance(pending, ExecutionResult) else await pending)

@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket
 from app.domain.kernel.errors import DomainError, MethodNotAllowed, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.errors import InvalidGraphql, extensions, find_cause
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.parameters import Parameters
 from app.graphql.transport.requests import EVENT_STREAM, accepts_events, choose_media_type, read
 from app.graphql.transport.sse import EventStream
@@ -103,7 +103,7 @@ class Endpoint:
         prepared = await self._executor.read(asked, actor, address)
         if prepared.kind is OperationType.SUBSCRIPTION and accepts_events(request.headers.get("accept", "")):
             return await self._stream(request, asked)
-        result, replayed = await self._executor.run(prepared, asked.variables, actor, asked.operation_name)
+        result, replayed = await self._executor.run(Run(prepared, asked.variables, actor, asked.operation_name))
         if result.errors:
             return self._refuse(result, result.errors, media_type)
         return _respond({"data": result.data}, media_type, 200, {"Idempotent-Replayed": "true"} if replayed else {})

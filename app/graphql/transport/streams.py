@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphql import ExecutionResult, OperationType
@@ -11,7 +11,7 @@ from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.documents import Prepared
 from app.graphql.execution.errors import extensions, find_cause
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.parameters import Parameters
 from app.http.errors import translate
 from app.http.identity import request_id
@@ -75,7 +75,7 @@ class Streams:
     async def _answer(
         self, prepared: Prepared, asked: Parameters, actor: Actor | None, _: Renew
     ) -> AsyncGenerator[Piece | None, None]:
-        result, _replayed = await self._executor.run(prepared, asked.variables, actor, asked.operation_name)
+        result, _replayed = await self._executor.run(Run(prepared, asked.variables, actor, asked.operation_name))
         written = self._write(result)
         yield None
         yield Piece(written)
@@ -83,8 +83,8 @@ class Streams:
     async def _follow(
         self, prepared: Prepared, asked: Parameters, actor: Actor | None, renew: Renew
     ) -> AsyncGenerator[Piece | None, None]:
-        name, variables = asked.operation_name, asked.variables
-        values = await self._executor.subscribe(prepared, variables, actor, name, asked.last_event_id)
+        run = Run(prepared, asked.variables, actor, asked.operation_name)
+        values = await self._executor.subscribe(run, asked.last_event_id)
         if isinstance(values, ExecutionResult):
             raise self._refused(values)
         async with aclosing(values):
@@ -94,7 +94,7 @@ class Streams:
                 if value is None:
                     yield None
                     continue
-                result, _ = await self._executor.run(prepared, variables, actor, name, value)
+                result, _ = await self._executor.run(replace(run, actor=actor, value=value))
                 yield Piece(self._write(result), value.id)
 
     def _write(self, result: ExecutionResult) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from app.domain.webhooks import service
 from app.domain.webhooks.models import DeliveryStatus, Notice
 from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
-from app.graphql.execution.execute import Executor
+from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
 from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
@@ -87,7 +87,7 @@ class Cast:
     async def run(self, text: str, actor: str) -> Any:
         """Run an operation; return its value, or the code of the refusal."""
         try:
-            result, _ = await Executor(self.services).run(prepared(text), {}, self.actors[actor])
+            result, _ = await Executor(self.services).run(Run(prepared(text), {}, self.actors[actor]))
         except DomainError as error:
             return error.code
         return refusal(result.errors[0]).code if result.errors else next(iter((result.data or {}).values()))
