@@ -20,6 +20,7 @@ BY_HAND = {
 WITHOUT_COMMAND = {
     "generate_copy": "it writes texts for an integration that sends them",
     "create_export_link": "`account export` writes the archive itself",
+    "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
     "send_message": "sending is for integrations, which attest consent",
     "send_message_now": "sending is for integrations, which attest consent",
