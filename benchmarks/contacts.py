@@ -21,14 +21,19 @@ MANY, FEW = 1_000_000, 10_000
 LIMIT = 100
 REPEATS = 8
 
+MOST = Bar(1.5, is_most=True)
 LISTS: Mapping[str, tuple[Mapping[str, str], Bar | None]] = {
-    "latest added": ({}, Bar(1.5, is_most=True)),
-    "by name": ({"sort": "name_asc"}, None),
-    "by name, backwards": ({"sort": "name_desc"}, None),
-    "by score": ({"sort": "score_high"}, None),
-    "of a stage": ({"stage": "qualified"}, None),
-    "search for a phone": ({"search": "+12120004321"}, None),
-    "search for a name": ({"search": "ivy"}, None),
+    "latest added": ({}, MOST),
+    "by name": ({"sort": "name_asc"}, MOST),
+    "by name, backwards": ({"sort": "name_desc"}, MOST),
+    "by score": ({"sort": "score_high"}, MOST),
+    "of a stage": ({"stage": "qualified"}, MOST),
+    "of a stage, by name": ({"stage": "qualified", "sort": "name_asc"}, MOST),
+    "of a stage, by score": ({"stage": "qualified", "sort": "score_high"}, MOST),
+    "opted out": ({"status": "opted_out"}, MOST),
+    "search for a phone": ({"search": "+12120004321"}, MOST),
+    "search for the end of a phone": ({"search": "4321"}, None),
+    "search for a name": ({"search": "ivy"}, MOST),
 }
 """The parameters of each list, and the limit of its ratio."""
 

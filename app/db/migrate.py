@@ -1,5 +1,6 @@
 """Migrates a database to the newest schema."""
 
+import asyncio
 from typing import Any
 
 from alembic import command
@@ -7,8 +8,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Connection, MetaData, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.db.engine import open_engine
 from app.db.schema import FOLDER
@@ -16,12 +17,16 @@ from app.db.schema import FOLDER
 LOCK = 7_236_451
 """Key of the advisory lock that lets one process migrate while the others wait."""
 
+PAUSE = 0.1
+"""Seconds between two attempts to take the lock."""
+
 
 async def upgrade(url: str, metadata: MetaData) -> None:
     """Apply the missing migrations; a lock lets one process migrate while others wait."""
     engine = open_engine(url)
     try:
         async with engine.connect() as connection:
+            await _lock(connection)
             await connection.run_sync(_upgrade, metadata)
             await connection.commit()
     finally:
@@ -50,8 +55,15 @@ def find_oldest_code(config: Config) -> str:
     return newest.module.oldest_code
 
 
+async def _lock(connection: AsyncConnection) -> None:
+    """Lock until the connection is closed; wait without a transaction, for which a concurrent index would wait."""
+    while not await connection.scalar(text(f"SELECT pg_try_advisory_lock({LOCK})")):
+        await connection.rollback()
+        await asyncio.sleep(PAUSE)
+    await connection.commit()
+
+
 def _upgrade(connection: Connection, metadata: MetaData) -> None:
-    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
     config = configuration(metadata, connection)
     command.upgrade(config, "head")
     connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS '{find_oldest_code(config)}'")

@@ -58,6 +58,7 @@ ContactId = Annotated[BigInt, strawberry.argument(description="The contact's id.
 OptionalId = Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give phone.")]
 PHONE = "In E.164 form, such as +12025550143, or national form of the account's region."
 Phone = Annotated[str | None, strawberry.argument(description=f"The contact's phone. {PHONE}")]
+SEARCH = "Part of a name, phone or e-mail; + and 7 digits or more, the start of a phone."
 STATUS = (
     "opted_out records that the person wants no more texts, and who said so. active changes nothing, and is refused "
     "(contact_opted_out) where the phone has opted out."
@@ -191,7 +192,7 @@ class ContactQuery:
     async def contacts(
         self,
         info: Info,
-        search: Annotated[str | None, strawberry.argument(description="Part of a name, phone or e-mail.")] = None,
+        search: Annotated[str | None, strawberry.argument(description=SEARCH)] = None,
         stage: Annotated[PipelineStage | None, strawberry.argument(description="Only this stage.")] = None,
         status: Annotated[ContactStatus | None, strawberry.argument(description="Only this status.")] = None,
         tag: Annotated[str | None, strawberry.argument(description="Only with this tag.")] = None,

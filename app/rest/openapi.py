@@ -55,7 +55,8 @@ HEADERS: Json = {
     "X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}},
     "X-Total-Count": {"description": "Number of items on all pages.", "schema": {"type": "integer"}},
     "X-Total-Is-Exact": {
-        "description": "false where there are more than X-Total-Count says: long lists are counted up to 10000.",
+        "description": "false where there are more than X-Total-Count says: long lists are counted up to 10000, "
+        "a search for contacts up to 1000.",
         "schema": {"enum": ["true", "false"]},
     },
 }

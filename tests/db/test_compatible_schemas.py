@@ -92,6 +92,7 @@ async def test_the_code_that_a_migration_states_can_use_its_schema(empty_url: st
         for revision in stated:
             command.upgrade(migrate.configuration(METADATA, connection), revision)
             snapshots[revision] = take(connection)
+            connection.commit()
         return snapshots
 
     snapshots = await _within(empty_url, take_each)
@@ -111,7 +112,7 @@ def test_no_migration_states_older_code_than_the_one_before_it() -> None:
 
 def test_each_migration_bounds_its_wait_for_locks_and_can_be_reversed_or_says_why_not() -> None:
     for script in _scripts()[1:]:
-        assert "lock_timeout" in inspect.getsource(script.module.upgrade), script.revision
+        assert "limit_locks()" in inspect.getsource(script.module.upgrade), script.revision
         assert hasattr(script.module, "downgrade") or "irreversible" in (script.module.__doc__ or ""), script.revision
 
 

@@ -1,7 +1,6 @@
 """Bringing a database to the newest schema."""
 
 import asyncio
-from collections.abc import Callable
 
 import asyncpg
 import pytest
@@ -11,7 +10,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.bootstrap import METADATA
 from app.db import migrate
-from tests.db.databases import execute
+from tests.db.databases import execute, move
 
 
 async def test_an_empty_database_becomes_what_the_models_say(empty_url: str) -> None:
@@ -79,18 +78,9 @@ async def _value(url: str, query: str) -> object:
 async def test_the_tables_are_taken_back_and_made_again(empty_url: str) -> None:
     await migrate.upgrade(empty_url, METADATA)
 
-    await _move(empty_url, command.downgrade, "base")
+    await move(empty_url, command.downgrade, "base")
     left = await _value(empty_url, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'")
     await migrate.upgrade(empty_url, METADATA)
 
     assert left == 1  # Alembic's own
     assert await _difference(empty_url, METADATA) == []
-
-
-async def _move(url: str, move: Callable[..., None], revision: str) -> None:
-    engine = create_async_engine(url.replace("postgresql://", "postgresql+asyncpg://", 1))
-    try:
-        async with engine.begin() as connection:
-            await connection.run_sync(lambda each: move(migrate.configuration(METADATA, each), revision))
-    finally:
-        await engine.dispose()

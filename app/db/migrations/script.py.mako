@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 ${imports if imports else ""}
+from app.db.revisions import limit_locks
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
@@ -14,10 +15,10 @@ oldest_code = ${repr(down_revision)}
 
 
 def upgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
+    limit_locks()
     ${upgrades if upgrades else "pass"}
 
 
 def downgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
+    limit_locks()
     ${downgrades if downgrades else "pass"}

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import digits as ascii_digits
 
-from sqlalchemy import ColumnElement, Select, Text, func, or_, select
+from sqlalchemy import ColumnElement, Select, Text, func, literal_column, or_, select
 
 from app.domain.contacts.models import Contact, ContactStatus, ContactTotal, PipelineStage
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Order, Page, Total, Window, fetch
+from app.domain.kernel.paging import Order, Page, Total, Window, count, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -26,8 +26,17 @@ class ContactSort(enum.StrEnum):
 BETWEEN_DIGITS = frozenset(ascii_digits + "+ ().-/\N{NO-BREAK SPACE}")
 """Digits, and the characters that people write between the digits of a phone."""
 
+PHONE_DIGITS = 7
+"""With + and at least as many digits, a search is for the start of a phone, which an index serves."""
+
+INDEXED = re.compile(r"[^\W_]{3}")
+"""Three letters or digits in a row: a text without them has no trigram, and the index of trigrams is read whole."""
+
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
+
+MAX_COUNTED = 1000
+"""The limit of exact counts of a search, of which no index has all rows."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -37,10 +46,18 @@ ORDERS = {
     ContactSort.date_added: Order((Contact.created_at, Contact.id)),
 }
 
+HAS_EMAIL = Contact.email != literal_column("''")
+IS_OPTED_OUT = Contact.status == literal_column(f"'{ContactStatus.opted_out}'")
+"""The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
+
 
 @dataclass(frozen=True, slots=True)
 class ContactFilter:
-    """Filter of a list of contacts. `search` matches anywhere in a name, the phone or the e-mail address."""
+    """Filter of a list of contacts.
+
+    `search` matches anywhere in a name, the phone or the e-mail address; + and seven digits or more, the start of the
+    phone.
+    """
 
     search: str | None = None
     stage: PipelineStage | None = None
@@ -52,10 +69,15 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
     """Return one page of the account's contacts."""
     statement = _filtered(unit, wanted)
 
-    async def count() -> Total:
+    async def count_all() -> Total:
         return Total(await unit.one(_total(unit)) or 0)
 
-    return await fetch(unit, statement, ORDERS[sort], window, count if wanted == ContactFilter() else None)
+    async def count_found() -> Total:
+        newest = statement.order_by(*ORDERS[ContactSort.date_added].sorting)
+        return await count(unit, newest, MAX_COUNTED)
+
+    counter = count_all if wanted == ContactFilter() else count_found if wanted.search else None
+    return await fetch(unit, statement, ORDERS[sort], window, counter)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:
@@ -72,13 +94,10 @@ async def find_by_phone(unit: UnitOfWork, phone: str, *, lock: bool = False) -> 
 
 
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:
-    """Return up to `MAX_FOUND` contacts with an E.164 phone or an e-mail address in any case, oldest first.
-
-    The LIKE condition is there for the index; alone it would match parts of addresses too.
-    """
+    """Return up to `MAX_FOUND` contacts with an E.164 phone or an e-mail address in any case, oldest first."""
     wanted = [Contact.phone == phone] if phone else []
     if email:
-        wanted.append(Contact.searched.like(_anywhere(email)) & (func.lower(Contact.email) == func.lower(email)))
+        wanted.append(HAS_EMAIL & (func.lower(Contact.email) == func.lower(email)))
     return await unit.all(_own(unit).where(or_(*wanted)).order_by(Contact.id).limit(MAX_FOUND))
 
 
@@ -106,21 +125,26 @@ def _total(unit: UnitOfWork) -> Select[int]:
 def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
     statement = _own(unit)
     if wanted.search:
-        spellings = _spellings(wanted.search.strip())
-        statement = statement.where(or_(*(Contact.searched.like(_anywhere(each)) for each in spellings)))
+        statement = statement.where(_matches(wanted.search.strip()))
     if wanted.stage:
         statement = statement.where(Contact.pipeline_stage == wanted.stage)
     if wanted.status:
-        statement = statement.where(Contact.status == wanted.status)
+        is_opted_out = wanted.status is ContactStatus.opted_out
+        statement = statement.where(IS_OPTED_OUT if is_opted_out else Contact.status == wanted.status)
     if wanted.tag:
         statement = statement.where(Contact.tags.contains([wanted.tag]))
     return statement
 
 
-def _spellings(text: str) -> list[str]:
-    """Return the spellings to search for: the text, and for a phone or a part of one also its digits."""
+def _matches(text: str) -> ColumnElement[bool]:
+    """Return the condition of a search: for the text, and for a phone or a part of one also for its digits."""
     digits = "".join(filter(ascii_digits.__contains__, text))
-    return [text, digits] if digits and digits != text and BETWEEN_DIGITS.issuperset(text) else [text]
+    is_phone = bool(digits) and BETWEEN_DIGITS.issuperset(text)
+    if is_phone and text.startswith("+") and len(digits) >= PHONE_DIGITS:
+        return Contact.phone.like(f"+{digits}%")
+    spellings = {text, digits} if is_phone else {text}
+    searched = Contact.searched if all(map(INDEXED.search, spellings)) else Contact.searched + ""
+    return or_(*(searched.like(_anywhere(each)) for each in sorted(spellings)))
 
 
 def _anywhere(text: str) -> ColumnElement[str]:

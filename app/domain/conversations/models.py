@@ -22,7 +22,21 @@ class Conversation(Base):
     __tablename__ = "conversations"
     __table_args__ = (
         Index("ix_conversations_recent", "account_id", text("last_message_at DESC"), text("id DESC")),
-        Index("ix_conversations_assignee_id", "assignee_id", postgresql_where=text("assignee_id IS NOT NULL")),
+        Index("ix_conversations_status", "account_id", "status", text("last_message_at DESC"), text("id DESC")),
+        Index(
+            "ix_conversations_unread",
+            "account_id",
+            text("last_message_at DESC"),
+            text("id DESC"),
+            postgresql_where=text("unread_count > 0"),
+        ),
+        Index(
+            "ix_conversations_assignee",
+            "assignee_id",
+            text("last_message_at DESC"),
+            text("id DESC"),
+            postgresql_where=text("assignee_id IS NOT NULL"),
+        ),
     )
 
     id: Mapped[Key]

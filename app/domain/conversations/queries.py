@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, literal_column, select
 
 from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.kernel.errors import NotFound
@@ -11,6 +11,8 @@ from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 RECENT = Order((Conversation.last_message_at, Conversation.id))
+IS_UNREAD = Conversation.unread_count > literal_column("0")
+"""The condition of a partial index, as a constant: a plan for any parameters could not use the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +65,5 @@ def _filtered(unit: UnitOfWork, wanted: ConversationFilter) -> Select[Conversati
     if wanted.contact_id is not None:
         statement = statement.where(Conversation.contact_id == wanted.contact_id)
     if wanted.unread_only:
-        statement = statement.where(Conversation.unread_count > 0)
+        statement = statement.where(IS_UNREAD)
     return statement

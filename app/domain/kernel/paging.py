@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -33,7 +34,7 @@ MAX_SIZE = 200
 MAX_OFFSET = 10_000
 OFFSET_LIMIT = f"offset must be from 0 to {MAX_OFFSET}. To read on from there, give the cursor of an item as after."
 MAX_COUNTED = 10_000
-"""The limit of exact counts, because a count reads all rows."""
+"""The limit of exact counts, because a count reads all rows, in most lists those of an index."""
 
 MAX_INTEGER = 2**63
 
@@ -125,9 +126,9 @@ class Total:
     is_exact: bool = True
 
     @classmethod
-    def of(cls, counted: int) -> "Total":
-        """Return the total of a count that ended at `MAX_COUNTED + 1`."""
-        return cls(min(counted, MAX_COUNTED), counted <= MAX_COUNTED)
+    def of(cls, counted: int, most: int = MAX_COUNTED) -> "Total":
+        """Return the total of a count that ended at `most + 1`."""
+        return cls(min(counted, most), counted <= most)
 
 
 Counter = Callable[[], Awaitable["Total"]]
@@ -185,14 +186,9 @@ class Page(Generic[T]):
         """Return the length of the whole list; without a counter, count up to `MAX_COUNTED`."""
         async with self._counting:
             if self._total is None:
-                self._total = await self._count()
+                counter = self._counter or partial(count, self._unit, self._statement, MAX_COUNTED)
+                self._total = await counter()
         return self._total
-
-    async def _count(self) -> Total:
-        if self._counter:
-            return await self._counter()
-        counted = _bare(self._statement).limit(MAX_COUNTED + 1).subquery()
-        return Total.of(await self._unit.one(select(func.count()).select_from(counted)) or 0)
 
     async def _has_rows(self, order: Order, edge: str | None, bound: str | None, argument: str) -> bool:
         """Return whether there are rows beyond the edge of the page; for an empty page, at or beyond its bound."""
@@ -202,6 +198,12 @@ class Page(Generic[T]):
         elif bound is not None:
             statement = statement.where(order.follows(bound, argument, inclusive=True))
         return bool(await self._unit.one(statement.order_by(*order.sorting).limit(1)))
+
+
+async def count(unit: UnitOfWork, statement: Select[Any], most: int) -> Total:
+    """Return the number of a statement's rows, counted up to `most`, in the order of the statement if it has one."""
+    counted = _bare(statement).limit(most + 1).subquery()
+    return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0, most)
 
 
 async def fetch(

@@ -60,8 +60,9 @@ class Message(Base):
     __table_args__ = (
         CheckConstraint("status IN ('pending','sent','delivered','failed','received')", "status"),
         Index("ix_messages_log", "account_id", text("id DESC")),
+        Index("ix_messages_status", "account_id", "status", text("id DESC")),
         Index("ix_messages_conversation_id", "conversation_id", "id"),
-        Index("ix_messages_contact_id", "contact_id"),
+        Index("ix_messages_contact", "contact_id", "id"),
     )
 
     id: Mapped[Key]

@@ -99,7 +99,9 @@ def _filtered(unit: UnitOfWork, wanted: MessageFilter) -> Select[Message]:
     statement = _own(unit)
     if wanted.status:
         statement = statement.where(Message.status == wanted.status)
-    if wanted.direction:
+    if wanted.direction is Direction.inbound:  # every one of them is received, and the index is by status
+        statement = statement.where(Message.status == MessageStatus.received)
+    elif wanted.direction:
         statement = statement.where(Message.direction == wanted.direction)
     if wanted.contact_id is not None:
         statement = statement.where(Message.contact_id == wanted.contact_id)

@@ -78,6 +78,7 @@ class Enrollment(Base):
         ),
         Index("ix_sequence_enrollments_contact_id", "contact_id"),
         Index("ix_sequence_enrollments_sequence_id", "sequence_id", "id"),
+        Index("ix_sequence_enrollments_status", "sequence_id", "status", "id"),
     )
 
     id: Mapped[Key]

@@ -100,6 +100,14 @@ class Delivery(Base):
             postgresql_where=text("status = 'pending'"),
         ),
         Index("ix_webhook_deliveries_subscription_id", "subscription_id", text("id DESC")),
+        Index("ix_webhook_deliveries_account_id", "account_id", text("id DESC")),
+        Index(
+            "ix_webhook_deliveries_status",
+            "account_id",
+            "status",
+            text("id DESC"),
+            postgresql_where=text("status <> 'delivered'"),
+        ),
         Index("ix_webhook_deliveries_created_at", "created_at"),
         Index("ix_webhook_deliveries_body", "created_at", postgresql_where=text("body IS NOT NULL")),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select
 
 from app.domain.accounts.credentials import lives, sees_all
 from app.domain.kernel.errors import NotFound
@@ -19,6 +19,9 @@ from app.domain.webhooks.models import (
     SubscriptionKind,
     SubscriptionStatus,
 )
+
+IS_UNDELIVERED = Delivery.status != literal_column(f"'{DeliveryStatus.delivered}'")
+"""The condition of a partial index, as a constant: a plan for any parameters could not use the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Wind
         statement = statement.where(Delivery.subscription_id == wanted.subscription_id)
     if wanted.status:
         statement = statement.where(Delivery.status == wanted.status)
+    if wanted.status not in (None, DeliveryStatus.delivered):
+        statement = statement.where(IS_UNDELIVERED)
 
     return await fetch(unit, statement, Order((Delivery.id,)), window)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from app.domain.contacts import queries, service
-from app.domain.contacts.models import ContactFields, PipelineStage
+from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.erasure import service as erasure
 from app.domain.kernel.paging import Total, Window
@@ -140,7 +140,10 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
     lists = {
         **{sort.value: (EVERYONE, sort) for sort in ContactSort},
         "search": (ContactFilter(search="son 777"), ContactSort.date_added),
-        "stage": (ContactFilter(stage=PipelineStage.won), ContactSort.date_added),
+        "phone": (ContactFilter(search="+1 000 007 77"), ContactSort.date_added),
+        "letter": (ContactFilter(search="q"), ContactSort.date_added),
+        **{f"stage {sort}": (ContactFilter(stage=PipelineStage.won), sort) for sort in ContactSort},
+        "opted out": (ContactFilter(status=ContactStatus.opted_out), ContactSort.date_added),
         "tag": (ContactFilter(tag="tag 77"), ContactSort.date_added),
     }
 
@@ -158,7 +161,13 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
         "score_high": "ix_contacts_score",
         "date_added": "ix_contacts_date_added",
         "search": "ix_contacts_searched",
-        "stage": "ix_contacts_date_added",
+        "phone": "uq_contacts_account_id_phone",
+        "letter": "ix_contacts_date_added",
+        "stage name_asc": "ix_contacts_stage_name",
+        "stage name_desc": "ix_contacts_stage_name",
+        "stage score_high": "ix_contacts_stage_score",
+        "stage date_added": "ix_contacts_stage_added",
+        "opted out": "ix_contacts_opted_out",
         "tag": "ix_contacts_tags",
     }
     assert {name: index for name, index in indexes.items() if index not in plans[name]} == {}

@@ -66,6 +66,9 @@ async def people(account: Opened, unit_for: UnitFor) -> dict[int, str]:
         ("/", ""),
         ("annlee", ""),
         ("' OR 1=1 --", ""),
+        ("+44 7911 123456", "zoe"),
+        ("+4479", "zoe"),
+        ("+7911123456", ""),
         ("", "ann bob nil sly zoe"),
     ],
 )
@@ -76,6 +79,19 @@ async def test_a_search_finds_a_part_of_a_name_phone_or_email(
 
     assert sorted(people[contact.id] for contact in page.nodes) == found.split()
     assert await page.total() == Total(len(found.split()))
+
+
+async def test_a_search_is_counted_up_to_a_limit(
+    unit: UnitOfWork, people: dict[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_COUNTED", 2)
+
+    found = [
+        await (await queries.find_page(unit, ContactFilter(search=text), ContactSort.name_asc, Window())).total()
+        for text in ("@example.com", "+1202555")
+    ]
+
+    assert found == [Total(2), Total(2, is_exact=False)]
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from app.db.revisions import limit_locks
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -13,7 +15,7 @@ oldest_code = "0001"
 
 
 def upgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
+    limit_locks()
     op.add_column("phone_numbers", sa.Column("parts_per_second", sa.Float()))
     op.add_column("outgoing", sa.Column("segments", sa.BigInteger(), server_default="1", nullable=False))
     op.execute("UPDATE outgoing o SET segments = m.segments FROM messages m WHERE m.id = o.message_id AND m.segments > 1")
@@ -27,7 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
+    limit_locks()
     op.drop_table("token_buckets")
     op.drop_column("outgoing", "segments")
     op.drop_column("phone_numbers", "parts_per_second")
