@@ -90,7 +90,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[State]:
-        async with open_services(settings) as services:
+        async with open_services(settings, settings.statement_timeout_seconds) as services:
             identity = _open_identity(services)
             app.router.routes.extend(_routes(services, identity, operations))
             try:

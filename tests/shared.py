@@ -41,7 +41,7 @@ class Shared:
         """Return the running application of services of this class."""
         if id(services) not in self._apps:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(main, "open_services", lambda _: nullcontext(services))
+                patch.setattr(main, "open_services", lambda *_: nullcontext(services))
                 starting = running(create_app(services.settings))
                 self._apps[id(services)] = await self._stack.enter_async_context(starting)
         return self._apps[id(services)]

@@ -42,12 +42,15 @@ DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Connect and create the services; at the end finish running work and disconnect."""
+async def open_services(settings: Settings, statement_seconds: float = 0) -> AsyncGenerator[Services]:
+    """Connect and create the services; at the end finish running work and disconnect.
+
+    A statement of a unit of work is canceled after `statement_seconds`, unless that is 0.
+    """
     assert settings.database_url
     assert settings.redis_url
     async with AsyncExitStack() as stack:
-        database = await connect(settings.database_url, settings.database_pool)
+        database = await connect(settings.database_url, settings.database_pool, statement_seconds)
         stack.push_async_callback(database.close)
         poster = _open_poster(settings)
         stack.push_async_callback(poster.close)

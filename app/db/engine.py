@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: SQLAlchemy sessions for the models, an asyncpg pool for frequent statements."""
 
+import math
 import sys
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
@@ -143,10 +144,14 @@ class Database:
         await self.engine.dispose()
 
 
-async def connect(url: str, size: int) -> Database:
-    """Connect to a `postgresql://` address with at most twice `size` connections."""
+async def connect(url: str, size: int, statement_seconds: float = 0) -> Database:
+    """Connect to a `postgresql://` address with at most twice `size` connections.
+
+    A statement of a session is canceled after `statement_seconds`, unless that is 0; one of the pool never is.
+    """
     engine = open_engine(
         url,
+        statement_seconds,
         pool_size=size,
         max_overflow=0,
         pool_pre_ping=True,
@@ -170,14 +175,20 @@ async def connect(url: str, size: int) -> Database:
     return Database(engine, Sessions(engine, size), cast(Pool, await pool))
 
 
-def open_engine(url: str, **options: Any) -> AsyncEngine:
+def open_engine(url: str, statement_seconds: float = 0, **options: Any) -> AsyncEngine:
     """Return an engine for a libpq URL, which allows options such as `sslmode` that SQLAlchemy's URLs do not."""
-    return create_async_engine("postgresql+asyncpg://", async_creator=partial(dial, url), **options)
+    creator = partial(dial, url, statement_seconds=statement_seconds)
+    return create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
 
 
-async def dial(url: str, **options: Any) -> Any:
-    """Open a connection within `CONNECT_SECONDS`; both sides detect a vanished peer."""
+async def dial(url: str, *, statement_seconds: float = 0, **options: Any) -> Any:
+    """Open a connection within `CONNECT_SECONDS`; both sides detect a vanished peer.
+
+    Statements are canceled after `statement_seconds`, unless that is 0.
+    """
     connection: Any = await asyncpg.connect(url, **options, timeout=CONNECT_SECONDS)
+    if statement_seconds:
+        await connection.execute(f"SET statement_timeout = {math.ceil(1000 * statement_seconds)}")
     if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
         await connection.execute(_WATCH_CLIENT)
     return connection

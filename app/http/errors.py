@@ -4,7 +4,7 @@ import structlog
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.db.engine import is_broken_off, is_unwritable
-from app.domain.kernel.errors import DomainError, InsufficientScope, InvalidInput, Unavailable
+from app.domain.kernel.errors import DomainError, InsufficientScope, InvalidInput, QueryTimeout, Unavailable
 from app.http.challenges import step_up
 
 log = structlog.get_logger(__name__)
@@ -13,6 +13,7 @@ RETRY_SECONDS = 5
 """The default `Retry-After`."""
 
 UNSTORABLE = "22021"
+CANCELED = "57014"
 CONTENTION = ("40001", "40P01")
 LOST = ("08", "28", "3D", "53", "55", "57")
 """SQLSTATE classes: the database is unreachable, full, busy, or refuses connections."""
@@ -28,6 +29,9 @@ def translate(cause: BaseException) -> DomainError:
     if is_unwritable(cause):
         log.warning("value_not_writable", cause=type(cause).__name__)
         return InvalidInput(reason="A value is too large or too small to be stored.", field=None)
+    if state == CANCELED:
+        log.warning("query_timeout", cause=type(cause).__name__)
+        return QueryTimeout()
     if is_away(cause):
         log.warning("unavailable", sqlstate=state, cause=type(cause).__name__)
         return Unavailable()

@@ -11,6 +11,7 @@ from app.domain.kernel.errors import (
     InvalidInput,
     InvalidJson,
     NotFound,
+    QueryTimeout,
     RateLimited,
     Unauthenticated,
     Unavailable,
@@ -28,7 +29,7 @@ from app.rest.arguments import Places
 
 Catalogue = Mapping[str, type[DomainError]]
 
-ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable)
+ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable, QueryTimeout)
 """The errors of every endpoint."""
 
 TITLE = "Messaging API"

@@ -1,4 +1,4 @@
-"""Settings of the web process: HTTPS, and bounds of connections and requests."""
+"""Settings of the web process: HTTPS, and bounds of connections, requests and their statements."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ FILE = "the path of a file"
 
 
 class WebSettings(BaseSettings):
-    """HTTPS, and bounds of connections and requests."""
+    """HTTPS, and bounds of connections, requests and their statements."""
 
     tls_cert: Path | None = Field(None, description=FILE)
     tls_key: Path | None = Field(None, description=FILE)
@@ -21,3 +21,4 @@ class WebSettings(BaseSettings):
     request_body_seconds: Time = 30.0
     keep_alive_seconds: Time = 75.0
     response_stall_seconds: Time = 30.0
+    statement_timeout_seconds: float = Field(10.0, ge=0.1, le=86_400)

@@ -103,3 +103,14 @@ async def test_a_value_that_the_server_refuses_is_another_matter(services: Servi
         await services.database.pool.fetchval("SELECT $1::text::int", "one")
 
     assert not is_unwritable(refused.value)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0, "0"), (0.2, "200ms"), (0.2001, "201ms")])
+async def test_only_statements_of_sessions_are_limited_in_time(settings: Settings, seconds: float, shown: str) -> None:
+    database = await connect(settings.database_url or "", 2, seconds)
+
+    async with database.sessions() as session:
+        limited = await session.scalar(text("SHOW statement_timeout"))
+
+    assert (limited, await database.pool.fetchval("SHOW statement_timeout")) == (shown, "0")
+    await database.close()

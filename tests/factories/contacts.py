@@ -1,5 +1,8 @@
 """Reads and adds contacts and their consent."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
 from tests.factories.tables import Rows, Source, open_pool
 
 CONSENTS = Rows("consents")
@@ -23,3 +26,11 @@ async def add_contacts(source: Source, account_id: int, phones: list[str]) -> No
     """Add contacts with only a phone."""
     added = "INSERT INTO contacts (account_id, phone) SELECT $1, unnest($2::text[])"
     await open_pool(source).execute(added, account_id, phones)
+
+
+@asynccontextmanager
+async def locked_contacts(source: Source) -> AsyncGenerator[None]:
+    """Lock all contacts for a block, even against reads."""
+    async with open_pool(source).acquire() as connection, connection.transaction():
+        await connection.execute("LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE")
+        yield

@@ -159,6 +159,20 @@ class Unavailable(DomainError):
     message = "The service is not available at this moment. Try again in a few seconds."
 
 
+class QueryTimeout(DomainError):
+    """A statement of the request took the database too long and was canceled. Ask for less, or try again later.
+
+    Repeating the request with the same idempotency key is safe.
+    """
+
+    code = "query_timeout"
+    status = 503
+    message = (
+        "The request took the database too long. Use a narrower filter or a smaller page, "
+        "or try again in a few seconds."
+    )
+
+
 def catalogue(root: type[DomainError] = DomainError) -> dict[str, type[DomainError]]:
     """Return every error by its code; raise `LookupError` for a duplicate code."""
     found = {root.code: root}

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.grants.models import Client
-from app.domain.kernel.errors import DomainError, InvalidInput, InvalidJson, RateLimited, Unavailable
+from app.domain.kernel.errors import DomainError, InvalidInput, InvalidJson, QueryTimeout, RateLimited, Unavailable
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, clients
 from app.domain.oauth.access_tokens import AccessToken, BadToken
@@ -164,6 +164,7 @@ _NAMES: dict[type[DomainError], tuple[str, int]] = {
     clients.InvalidClientMetadata: ("invalid_client_metadata", 400),
     RateLimited: ("temporarily_unavailable", 429),
     Unavailable: ("temporarily_unavailable", 503),
+    QueryTimeout: ("temporarily_unavailable", 503),
     AccountSuspended: ("temporarily_unavailable", 503),
 }
 
