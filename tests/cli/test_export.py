@@ -18,6 +18,7 @@ NOT_EXPORTED = {
     "contact_totals": "a count of contacts",
     "idempotency_keys": "answers, kept for a day",
     "failed_reactions": "what the service is yet to do for an event",
+    "ledger_days": "sums of the ledger",
     "live_updates": "which events were shown live, kept for a day",
     "makers": "which credential made which key or webhook; none of them works elsewhere",
     "outbox": "the ids of events that wait to be dispatched",

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from datetime import datetime
+from typing import Any
 
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.messages import OUTBOUND
 from tests.factories.tables import Rows, Source, open_pool
 
+LEDGER_DAYS = Rows("ledger_days")
 LEDGER_ENTRIES = Rows("ledger_entries")
 
 
@@ -48,12 +50,16 @@ async def refund_debits(source: Source, credits: int) -> None:
 
 
 async def audit(source: Source) -> None:
-    """Fail unless the ledger is consistent: balances, one debit for each message, one refund for each failure."""
+    """Fail unless the ledger is consistent: balances, one debit for each message, one refund for each failure.
+
+    The sums of the days must be those of the ledger.
+    """
     chain = await LEDGER_ENTRIES.read(source, "account_id", "type", "amount", "balance_after", "message_id")
     balances = Counter[int]()
     for entry in chain:
         balances[entry["account_id"]] += entry["amount"]
         assert entry["balance_after"] == balances[entry["account_id"]] >= 0
+    assert await LEDGER_DAYS.read(source) == await _summed_up(source)
     accounts = await ACCOUNTS.read(source, "id", "balance")
     assert {row["id"]: row["balance"] for row in accounts} == {row["id"]: balances[row["id"]] for row in accounts}
 
@@ -67,3 +73,14 @@ async def audit(source: Source) -> None:
     assert {id: messages[id]["credits"] for id in paid} == {id: debits[id] for id in paid}
     assert paid & refunds.keys() == {id for id in paid if messages[id]["status"] == "failed"}
     assert {id for id in paid if messages[id]["cost"] == 0} == paid & refunds.keys()
+
+
+async def _summed_up(source: Source) -> list[Any]:
+    """Return the rows of `ledger_days` that follow from the ledger."""
+    sums = (
+        "SELECT account_id, (created_at AT TIME ZONE 'UTC')::date AS day, type, count(*) AS entries,"
+        " sum(amount)::bigint AS amount, sum(CASE WHEN message_id IS NULL THEN 0 ELSE amount END)::bigint"
+        " AS text_amount, min(CASE WHEN message_id IS NOT NULL THEN created_at END) AS first_text_at"
+        " FROM ledger_entries GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    return await open_pool(source).fetch(sums)

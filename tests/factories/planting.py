@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import ARRAY, JSON, Boolean, Column, DateTime, Float, LargeBinary, Numeric, Table, Text
 
 from app.bootstrap import METADATA
-from tests.factories.tables import Rows, Source, ago
+from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago
 
 OF_THE_SERVICE = frozenset({"erased_texts", "oauth_requests", "oauth_signing_keys", "unmatched_callbacks"})
 """Tables without rows of accounts."""
 
-MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures", "contact_totals", "outbox"})
+MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures"}) | BY_TRIGGERS
 """The account itself, what its erasure writes, and what triggers write."""
 
 POINTERS = {

@@ -12,6 +12,7 @@ from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.services import Services
+from tests.factories.tables import BY_TRIGGERS
 
 T = TypeVar("T")
 
@@ -78,7 +79,7 @@ async def _save(pool: Pool, schema: str, condition: Callable[[Table], str]) -> s
     await pool.execute(f"CREATE SCHEMA {schema}")
     inserts: list[str] = []
     for table in METADATA.sorted_tables:
-        if table.name == "outbox":  # a trigger fills it for the inserted events
+        if table.name in BY_TRIGGERS:
             continue
         found = f"FROM {table.name} WHERE {condition(table)}"
         if await pool.fetchval(f"SELECT EXISTS (SELECT {found})"):

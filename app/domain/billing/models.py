@@ -1,6 +1,7 @@
 """Tables of the ledger."""
 
 import enum
+from datetime import date, datetime
 
 from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -29,13 +30,6 @@ class LedgerEntry(Base):
     __table_args__ = (
         Index("ix_ledger_entries_account_id", "account_id", text("id DESC")),
         Index(
-            "ix_ledger_entries_texts",
-            "account_id",
-            "created_at",
-            postgresql_include=["amount"],
-            postgresql_where=text("message_id IS NOT NULL"),
-        ),
-        Index(
             "uq_ledger_entries_message_id",
             "message_id",
             "type",
@@ -53,3 +47,22 @@ class LedgerEntry(Base):
     description: Mapped[str]
     actor: Mapped[str]
     created_at: Mapped[Created]
+
+
+class LedgerDay(Base):
+    """The ledger entries of one type and one day in UTC, summed up: of an account, at most one row for each.
+
+    A trigger on `ledger_entries` maintains it in the transaction of the entry, which holds the account's balance, so
+    that reads need not sum up the ledger. `text_amount` is the part of `amount` for messages, `first_text_at` the
+    instant of the earliest of them.
+    """
+
+    __tablename__ = "ledger_days"
+
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    type: Mapped[str] = mapped_column(primary_key=True)
+    entries: Mapped[int]
+    amount: Mapped[int]
+    text_amount: Mapped[int]
+    first_text_at: Mapped[datetime | None]

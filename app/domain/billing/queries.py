@@ -8,8 +8,8 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from app.domain.accounts import queries as accounts
-from app.domain.billing.models import LedgerEntry
-from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.billing.models import LedgerDay, LedgerEntry
+from app.domain.kernel.paging import Order, Page, Total, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 WINDOW_DAYS = 30
@@ -58,16 +58,23 @@ async def find_transactions(unit: UnitOfWork, window: Window) -> Page[LedgerEntr
     """Return one page of the account's ledger, newest first."""
     own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
 
-    return await fetch(unit, own, Order((LedgerEntry.id,)), window)
+    async def count() -> Total:
+        entries = select(func.sum(LedgerDay.entries)).where(LedgerDay.account_id == unit.actor.account_id)
+        return Total(int(await unit.one(entries) or 0))
+
+    return await fetch(unit, own, Order((LedgerEntry.id,)), window, count)
 
 
 async def _daily_average(unit: UnitOfWork) -> int:
     """Return the average daily cost of messages: debits less refunds."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    texts = LedgerEntry.account_id == unit.actor.account_id, LedgerEntry.message_id.is_not(None)
-    first = await unit.one(select(func.min(LedgerEntry.created_at)).where(*texts))
-    if first is None:
+    today = midnight.date()
+    own = select(LedgerDay).where(LedgerDay.account_id == unit.actor.account_id)
+    first = own.with_only_columns(LedgerDay.first_text_at).where(LedgerDay.first_text_at.is_not(None))
+    full_days = LedgerDay.day >= today - timedelta(days=WINDOW_DAYS), LedgerDay.day < today
+    spent = own.with_only_columns(func.sum(-LedgerDay.text_amount)).where(*full_days)
+    wanted = select(first.order_by(LedgerDay.day).limit(1).scalar_subquery(), spent.scalar_subquery())
+    [(first_at, credits)] = await unit.rows(wanted)
+    if first_at is None:
         return 0
-    full_days = LedgerEntry.created_at.between(midnight - timedelta(days=WINDOW_DAYS), midnight)
-    spent = await unit.one(select(func.sum(-LedgerEntry.amount)).where(*texts, full_days))
-    return daily_average(max(0, int(spent or 0)), (midnight - first) / timedelta(days=1))
+    return daily_average(max(0, int(credits or 0)), (midnight - first_at) / timedelta(days=1))
