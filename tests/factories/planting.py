@@ -9,7 +9,9 @@ from sqlalchemy import ARRAY, JSON, Boolean, Column, DateTime, Float, LargeBinar
 from app.bootstrap import METADATA
 from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago
 
-OF_THE_SERVICE = frozenset({"erased_texts", "oauth_requests", "oauth_signing_keys", "unmatched_callbacks"})
+OF_THE_SERVICE = frozenset(
+    {"erased_texts", "oauth_requests", "oauth_signing_keys", "token_buckets", "unmatched_callbacks"}
+)
 """Tables without rows of accounts."""
 
 MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures"}) | BY_TRIGGERS

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from app.services import Services
-from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.billing import LEDGER_DAYS
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,8 @@ async def test_the_days_left_are_the_balance_by_the_daily_average(api: httpx2.As
     for _ in range(10):
         await api.post("/sms/send", json=SEND)
     midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    await LEDGER_ENTRIES.change(services, created_at=midnight - timedelta(days=2))
+    then = midnight - timedelta(days=2)
+    await LEDGER_DAYS.where(type="debit").change(services, day=then.date(), first_text_at=then)
 
     balance = data(await api.get("/billing/balance"))
 

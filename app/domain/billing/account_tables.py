@@ -5,6 +5,7 @@ from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 EMPTY_ENTRIES = "UPDATE ledger_entries SET description = '', actor = '' WHERE ctid = ANY($1::tid[])"
 
 DELETED = (
+    DeletedTable("ledger_days", ("day", "type")),
     DeletedTable("ledger_entries", BY_ID, which="(description <> '' OR actor <> '')", statements=(EMPTY_ENTRIES,)),
 )
 

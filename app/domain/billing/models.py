@@ -53,8 +53,8 @@ class LedgerDay(Base):
     """The ledger entries of one type and one day in UTC, summed up: of an account, at most one row for each.
 
     A trigger on `ledger_entries` maintains it in the transaction of the entry, which holds the account's balance, so
-    that reads need not sum up the ledger. `text_amount` is the part of `amount` for messages, `first_text_at` the
-    instant of the earliest of them.
+    that reads need not sum up the ledger; the deletion of the account deletes it. `text_amount` is the part of `amount`
+    for messages, `first_text_at` the instant of the earliest of them.
     """
 
     __tablename__ = "ledger_days"

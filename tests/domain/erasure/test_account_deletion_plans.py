@@ -27,7 +27,7 @@ def _with_values(table: DeletedTable, statement: str) -> str:
     columns = [*table.order, *table.order] if table.parent else list(table.order)
     for number, column in enumerate(columns, 2):
         kind = METADATA.tables[table.name].c[column].type.compile()
-        value = "now()" if kind == "DATETIME" else "'1'"
+        value = {"DATE": "current_date", "DATETIME": "now()"}.get(kind, "'1'")
         statement = statement.replace(f"${number}", value)
     return statement.replace("$1", "1")
 
