@@ -7,6 +7,7 @@ from tests.factories.tables import Rows, Source, open_pool
 
 CONSENTS = Rows("consents")
 CONTACTS = Rows("contacts")
+CONTACT_TAGS = Rows("contact_tags")
 CONTACT_TOTALS = Rows("contact_totals")
 HOLDS = Rows("holds")
 SUPPRESSIONS = Rows("suppressions")
@@ -34,3 +35,10 @@ async def locked_contacts(source: Source) -> AsyncGenerator[None]:
     async with open_pool(source).acquire() as connection, connection.transaction():
         await connection.execute("LOCK TABLE contacts IN ACCESS EXCLUSIVE MODE")
         yield
+
+
+async def audit_tags(source: Source) -> None:
+    """Fail unless the list of tags is equal to the tags of the contacts."""
+    listed = await CONTACT_TAGS.read(source)
+    found = "SELECT account_id, tag, id, created_at FROM contacts, unnest(tags) AS tag ORDER BY 1, 2, 3"
+    assert listed == await open_pool(source).fetch(found)

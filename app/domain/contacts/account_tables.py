@@ -4,6 +4,7 @@ from app.domain.kernel.account_tables import DeletedTable, ExportedTable
 
 DELETED = (
     DeletedTable("contacts", ("phone",)),
+    DeletedTable("contact_tags", ("tag", "contact_id")),
     DeletedTable("contact_totals"),
 )
 

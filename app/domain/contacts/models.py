@@ -78,7 +78,6 @@ class Contact(Base):
             postgresql_using="gin",
             postgresql_ops={"searched": "gin_trgm_ops"},
         ),
-        Index("ix_contacts_tags", "account_id", "tags", postgresql_using="gin"),
         Index("ix_contacts_held", "held_until", postgresql_where=text("held_until IS NOT NULL")),
     )
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - the score is computed anew with every change
@@ -100,6 +99,21 @@ class Contact(Base):
     searched: Mapped[str] = mapped_column(Computed(SEARCHED, persisted=True), deferred=True)
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
+
+
+class ContactTag(Base):
+    """One tag of one contact, for lists: triggers on `contacts` keep it equal to the tags there.
+
+    `created_at` is that of the contact, so that an index has the newest contacts with a tag.
+    """
+
+    __tablename__ = "contact_tags"
+    __table_args__ = (Index("ix_contact_tags_added", "account_id", "tag", "created_at", "contact_id"),)
+
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(primary_key=True)
+    contact_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    created_at: Mapped[datetime]
 
 
 class ContactTotal(Base):

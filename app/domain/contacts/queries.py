@@ -4,13 +4,15 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from string import digits as ascii_digits
 
-from sqlalchemy import ColumnElement, Select, Text, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, Text, and_, func, literal_column, or_, select
 
-from app.domain.contacts.models import Contact, ContactStatus, ContactTotal, PipelineStage
+from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
+from app.domain.kernel import paging
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Order, Page, Total, Window, count, fetch
+from app.domain.kernel.paging import Counter, Order, Page, Total, Window, count, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -36,7 +38,7 @@ MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
 
 MAX_COUNTED = 1000
-"""The limit of exact counts of a search, of which no index has all rows."""
+"""The limit of exact counts of a search and of several filters with a tag, of which no index has all rows."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -45,6 +47,8 @@ ORDERS = {
     ContactSort.score_high: Order((Contact.score, Contact.id)),
     ContactSort.date_added: Order((Contact.created_at, Contact.id)),
 }
+NEWEST_TAGGED = Order((ContactTag.created_at, ContactTag.contact_id))
+"""The order of `date_added`, in the columns of the table that is read first."""
 
 HAS_EMAIL = Contact.email != literal_column("''")
 IS_OPTED_OUT = Contact.status == literal_column(f"'{ContactStatus.opted_out}'")
@@ -67,17 +71,26 @@ class ContactFilter:
 
 async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
     """Return one page of the account's contacts."""
-    statement = _filtered(unit, wanted)
+    order = ORDERS[sort]
+    if wanted.tag and sort is ContactSort.date_added:
+        order = NEWEST_TAGGED
+    return await fetch(unit, _filtered(unit, wanted), order, window, _counter(unit, wanted))
 
-    async def count_all() -> Total:
-        return Total(await unit.one(_total(unit)) or 0)
 
-    async def count_found() -> Total:
-        newest = statement.order_by(*ORDERS[ContactSort.date_added].sorting)
-        return await count(unit, newest, MAX_COUNTED)
+def _counter(unit: UnitOfWork, wanted: ContactFilter) -> Counter | None:
+    """Return the method of counting a list that is neither counted by an index of contacts nor up to `MAX_COUNTED`."""
+    if wanted == ContactFilter():
+        return partial(_count_all, unit)
+    if wanted == ContactFilter(tag=wanted.tag):
+        return partial(count, unit, select(ContactTag).where(*_has_tag(unit, wanted.tag or "")), paging.MAX_COUNTED)
+    if wanted.search or wanted.tag:
+        newest = _filtered(unit, wanted).order_by(*ORDERS[ContactSort.date_added].sorting)
+        return partial(count, unit, newest, MAX_COUNTED)
+    return None
 
-    counter = count_all if wanted == ContactFilter() else count_found if wanted.search else None
-    return await fetch(unit, statement, ORDERS[sort], window, counter)
+
+async def _count_all(unit: UnitOfWork) -> Total:
+    return Total(await unit.one(_total(unit)) or 0)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:
@@ -102,10 +115,12 @@ async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> 
 
 
 async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
-    """Return the distinct tags of the account's contacts in alphabetical order."""
-    tag = func.unnest(Contact.tags, type_=Text)
-    own = select(tag.label("tag")).where(Contact.account_id == unit.actor.account_id, Contact.tags != []).distinct()
-    return await unit.all(select(own.subquery().c.tag).order_by("tag").limit(limit))
+    """Return the distinct tags of the account's contacts in alphabetical order; each is a step in the index."""
+    first = select(func.min(ContactTag.tag).label("tag")).where(ContactTag.account_id == unit.actor.account_id)
+    known = first.cte("known", recursive=True)
+    later = first.where(ContactTag.tag > known.c.tag).correlate(known).scalar_subquery()
+    known = known.union_all(select(later).where(known.c.tag.is_not(None)))
+    return await unit.all(select(known.c.tag).where(known.c.tag.is_not(None)).limit(limit))
 
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:
@@ -132,8 +147,13 @@ def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
         is_opted_out = wanted.status is ContactStatus.opted_out
         statement = statement.where(IS_OPTED_OUT if is_opted_out else Contact.status == wanted.status)
     if wanted.tag:
-        statement = statement.where(Contact.tags.contains([wanted.tag]))
+        tagged = and_(ContactTag.contact_id == Contact.id, *_has_tag(unit, wanted.tag))
+        statement = statement.join(ContactTag, tagged)
     return statement
+
+
+def _has_tag(unit: UnitOfWork, tag: str) -> tuple[ColumnElement[bool], ...]:
+    return ContactTag.account_id == unit.actor.account_id, ContactTag.tag == tag
 
 
 def _matches(text: str) -> ColumnElement[bool]:

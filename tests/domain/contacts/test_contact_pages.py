@@ -145,6 +145,7 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
         **{f"stage {sort}": (ContactFilter(stage=PipelineStage.won), sort) for sort in ContactSort},
         "opted out": (ContactFilter(status=ContactStatus.opted_out), ContactSort.date_added),
         "tag": (ContactFilter(tag="tag 77"), ContactSort.date_added),
+        "tag by name": (ContactFilter(tag="tag 77"), ContactSort.name_asc),
     }
 
     plans = {name: await _plan(services, unit, *wanted) for name, wanted in lists.items()}
@@ -168,7 +169,7 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
         "stage score_high": "ix_contacts_stage_score",
         "stage date_added": "ix_contacts_stage_added",
         "opted out": "ix_contacts_opted_out",
-        "tag": "ix_contacts_tags",
+        "tag": "ix_contact_tags_added",
     }
     assert {name: index for name, index in indexes.items() if index not in plans[name]} == {}
 
