@@ -1,7 +1,7 @@
 """Sums of the ledger by day.
 
 The trigger and the sums of the entries there are come in one transaction that lets nobody enter anything meanwhile, so
-that no entry is left out or summed up twice. That takes about a second for two million entries.
+that no entry is left out or summed up twice. That takes some seconds for a million entries.
 """
 
 import sqlalchemy as sa
