@@ -14,6 +14,9 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 SUM_UP = """
   INSERT INTO ledger_days AS d (account_id, day, type, entries, amount, text_amount, first_text_at)
   SELECT account_id, (created_at AT TIME ZONE 'UTC')::date, type, count(*), sum(amount)::bigint,

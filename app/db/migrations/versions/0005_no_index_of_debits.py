@@ -7,6 +7,9 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 OLD = {
     "ix_ledger_entries_texts": (
         "ledger_entries (account_id, created_at) INCLUDE (amount) WHERE message_id IS NOT NULL"

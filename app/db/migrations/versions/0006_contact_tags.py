@@ -14,6 +14,9 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 LIST_TAGS = """
 CREATE FUNCTION list_contact_tags() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

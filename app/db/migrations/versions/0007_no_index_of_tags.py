@@ -7,6 +7,9 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
+oldest_code = "0001"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
 OLD = {"ix_contacts_tags": "contacts USING gin (account_id, tags)"}
 
 
