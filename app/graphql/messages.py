@@ -289,11 +289,16 @@ class MessageMutation:
 
     @strawberry.mutation(
         description=(
-            "Send one text and wait until the carrier accepts it, 10 seconds at most. After carrier_timeout the text "
-            "must not be sent again."
+            "Send one text and wait until the carrier accepts it, 10 seconds at most, after 5 seconds at most for the "
+            "pace of the sending number. After carrier_timeout the text must not be sent again."
         ),
         directives=guarded(
-            "messages:send", "api_consent_attested_required", "carrier_refused", "carrier_timeout", *REFUSALS
+            "messages:send",
+            "api_consent_attested_required",
+            "carrier_refused",
+            "carrier_timeout",
+            "number_busy",
+            *REFUSALS,
         ),
     )
     async def send_message_now(

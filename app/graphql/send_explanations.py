@@ -33,6 +33,7 @@ describe(
         "sender": "The account has the number to send from.",
         "body": "The text is neither empty nor too long.",
         "credits": "The balance covers the text.",
+        "pace": "The pace of the sending number lets the text leave in time, where the caller waits for the carrier.",
     },
     name="SendGate",
 )

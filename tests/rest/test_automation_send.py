@@ -47,6 +47,20 @@ def pool(services: Services) -> Pool:
     return services.database.pool
 
 
+async def test_a_text_that_its_number_delays_for_long_is_refused_with_a_time_to_wait_and_not_debited(
+    platform: httpx2.AsyncClient, account: Opened, services: Services, pool: Pool
+) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset())) as unit:
+        await numbers.set_pace(unit, account.phone_number_id, 0.1)
+    await platform.post(SEND, json=HELLO)
+
+    answer = await platform.post(SEND, json=HELLO)
+
+    assert refusal(answer)[:2] == (429, "number_busy")
+    assert 5 < int(answer.headers["retry-after"]) <= 10
+    assert len(await states(pool)) == 1
+
+
 async def test_a_text_is_sent_when_it_is_answered(platform: httpx2.AsyncClient, account: Opened, pool: Pool) -> None:
     answer = data(await platform.post(SEND, json=HELLO))
 

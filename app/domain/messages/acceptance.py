@@ -5,7 +5,7 @@ fragments.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -28,6 +28,7 @@ from app.domain.messages.events import MessageAccepted, SendBlocked
 from app.domain.messages.facts import AddedContact, RequestRow, Sender, SendFacts
 from app.domain.messages.gates import Gate
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
+from app.domain.messages.reservations import Reservations, Wanted
 
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
 """Lock timeouts, set in the first statement so that they cost no round trip."""
@@ -82,6 +83,7 @@ class AcceptedSend:
     cost: Decimal
     balance_after: int
     claimed_until: datetime | None = None
+    wait: float = 0
     contact_id: int = 0
     conversation_id: int = 0
 
@@ -94,6 +96,7 @@ class AcceptedSend:
             "pending",
             self.balance_after,
             claimed_until=self.claimed_until,
+            wait=self.wait,
         )
 
     @property
@@ -141,6 +144,11 @@ class Batch:
     events: list[tuple[SendRequest, int | None, Event]] = field(
         default_factory=list[tuple[SendRequest, int | None, Event]]
     )
+    reservations: Reservations = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without reservations."""
+        self.reservations = Reservations(self.now)
 
     async def decide(self, connection: Connection) -> list[Verdict | None]:
         """Accept or refuse every send in order, inside the connection's open transaction; raise `KeyTaken`."""
@@ -155,10 +163,9 @@ class Batch:
             [request.send.from_phone_number_id for request in self.requests],
             [request.key for request in self.requests],
         )
-        verdicts = [
-            self._decide(*each)
-            for each in zip(self.requests, phones, itertools.starmap(RequestRow, found), strict=True)
-        ]
+        rows = [RequestRow(*row) for row in found]
+        await self.reservations.read(connection, _find_claimed(self.requests, rows))
+        verdicts = [self._decide(*each) for each in zip(self.requests, phones, rows, strict=True)]
         if self.accepted:
             await self._write(connection)
             self.events += [
@@ -189,6 +196,7 @@ class Batch:
             return None
         balance = self.balances.get(request.account_id, 0)
         known = facts.of_send(request, account, to, row, balance, self.max_segments)
+        known.wait = self._wait(request, row)
         if refused := gates.find_refusal(gates.REQUEST_GATES, known):
             return refused[1]
         if row.fingerprint is not None:
@@ -198,6 +206,11 @@ class Batch:
         if refused := gates.find_refusal(gates.TEXT_GATES, known):
             return self._refuse(request, known, *refused)
         return self._accept(request, known, row)
+
+    def _wait(self, request: SendRequest, row: RequestRow) -> float:
+        if not request.send.claim or row.phone_number is None:
+            return 0
+        return self.reservations.wait(row.phone_number, outgoing.lane_of(request.send.purpose))
 
     def _refuse(self, request: SendRequest, known: SendFacts, gate: Gate[SendFacts], error: DomainError) -> DomainError:
         if gate.is_audited:
@@ -212,13 +225,17 @@ class Batch:
         left = self.balances[request.account_id]
         cost = known.credits * self.accounts[request.account_id].rate
         claimed_until = self.now + request.send.claim if request.send.claim else None
-        accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until)
+        accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until, known.wait)
+        if request.send.claim and row.phone_number:
+            lane = outgoing.lane_of(request.send.purpose)
+            self.reservations.reserve(row.phone_number, lane, request.parts.segments)
         self.accepted.append(accepted)
         return accepted.acceptance
 
     async def _write(self, connection: Connection) -> None:
         if keyed := [each for each in self.accepted if each.request.key]:
             await _keep_answers(connection, keyed)
+        await self.reservations.write(connection)
         await self._add_contacts(connection)
         await self._touch_conversations(connection)
         accepted, requests = self.accepted, [each.request for each in self.accepted]
@@ -300,6 +317,13 @@ class Batch:
             [event.payload() for _, _, event in self.events],
             [request.actor.request_id for request, _, _ in self.events],
         )
+
+
+def _find_claimed(requests: Sequence[SendRequest], rows: Sequence[RequestRow]) -> Iterator[Wanted]:
+    """Return the numbers of the sends that their callers hand over themselves."""
+    for request, row in zip(requests, rows, strict=True):
+        if request.send.claim and row.phone_number and row.carrier:
+            yield Wanted(row.phone_number, row.carrier, outgoing.lane_of(request.send.purpose))
 
 
 def _replay(request: SendRequest, row: RequestRow) -> Verdict:

@@ -32,6 +32,17 @@ class NoSender(DomainError):
     message = "The account has no active phone number to send from. Add one first."
 
 
+class NumberBusy(DomainError):
+    """Too many texts wait for the pace of the sending number. Nothing was accepted or debited.
+
+    `Retry-After` is the number of seconds after which a text can leave.
+    """
+
+    code = "number_busy"
+    status = 429
+    message = "The sending number has texts for {seconds} more seconds. Try again then, or send from another number."
+
+
 class CarrierRefused(DomainError):
     """The carrier refused the message, and its credits were refunded. The text gives the reason and what to do."""
 

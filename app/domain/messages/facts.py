@@ -93,7 +93,8 @@ class SendFacts(HandoffFacts):
     """The facts that decide about a send at accept.
 
     `wanted_contact_id` and `wanted_number_id` are those of the request, and None where it names none; `contact_id` is
-    the contact that has the phone, and `from_number` the sending number that was found.
+    the contact that has the phone, and `from_number` the sending number that was found. `wait` is the seconds until the
+    pace of that number lets the text leave, for a caller that waits for it.
     """
 
     deletion_at: datetime | None
@@ -108,6 +109,7 @@ class SendFacts(HandoffFacts):
     max_segments: int
     credits: int
     balance: int
+    wait: float = 0
 
 
 def read_phone(to: str, region: str | None = None) -> Phone:

@@ -5,6 +5,7 @@ A gate is a pure function of facts. Accept checks `GATES` in the transaction tha
 """
 
 import enum
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -19,9 +20,10 @@ from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import MAX_LENGTH
-from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
+from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender, NumberBusy
 from app.domain.messages.facts import HandoffFacts, SendFacts
 from app.domain.messages.models import Purpose
+from app.domain.messages.reservations import LONGEST_WAIT
 
 F = TypeVar("F", bound=HandoffFacts, contravariant=True)
 
@@ -41,6 +43,7 @@ class GateName(enum.StrEnum):
     sender = enum.auto()
     body = enum.auto()
     credits = enum.auto()
+    pace = enum.auto()
 
 
 COMPLIANCE = frozenset({Purpose.compliance})
@@ -131,6 +134,10 @@ def _check_credits(facts: SendFacts) -> DomainError | None:
     return InsufficientCredits(needed=facts.credits, balance=facts.balance)
 
 
+def _check_pace(facts: SendFacts) -> DomainError | None:
+    return NumberBusy(seconds=math.ceil(facts.wait)) if facts.wait > LONGEST_WAIT else None
+
+
 ACCOUNT = Gate(
     GateName.account,
     (AccountSuspended, AccountDeleted),
@@ -218,6 +225,13 @@ CREDITS = Gate(
     needs_phone=True,
 )
 
+PACE = Gate(
+    GateName.pace,
+    (NumberBusy,),
+    "Wait until the texts before it have left, send without waiting for the carrier, or from another number.",
+    _check_pace,
+)
+
 REQUEST_GATES: tuple[Gate[SendFacts], ...] = (ACCOUNT, CONSENT, PHONE)
 """The gates that refuse a request even if its idempotency key was answered before."""
 
@@ -231,6 +245,7 @@ TEXT_GATES: tuple[Gate[SendFacts], ...] = (
     SENDER,
     BODY,
     CREDITS,
+    PACE,
 )
 """The gates that decide about a text that was not accepted before."""
 

@@ -94,6 +94,11 @@ class Handoff:
         """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now."""
         pool = self.database.pool
         for text in await rows.fetch(pool, ClaimedText, outgoing.FIND_CLAIMED, message_id, claimed_until):
+            carrier = self.carriers.get(text.carrier)
+            if carrier and (rate := carrier.capabilities.parts_per_second):
+                bucket = carrier_bucket(text.carrier)
+                async with claims.transaction(pool) as connection:
+                    await pacing.take(connection, {bucket: text.segments / rate}, {bucket: rate}, self.clock.now())
             await self._hand_over(text)
 
     async def reconcile(self) -> bool:

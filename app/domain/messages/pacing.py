@@ -46,7 +46,9 @@ class Bucket(NamedTuple):
     name: str
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
+    """The time from which a bucket gives tokens."""
+
     kind: str
     name: str
     free_at: datetime
@@ -70,7 +72,7 @@ class Buckets:
             long_ago = self.now - timedelta(seconds=1)
             await connection.execute(ADD, *_columns(self.unknown), long_ago)
         if self.rates:
-            self._keep(await rows.fetch(connection, _State, LOCK, *_columns(self.rates)))
+            self._keep(await rows.fetch(connection, State, LOCK, *_columns(self.rates)))
 
     def tokens(self, bucket: Bucket) -> float:
         """Return how many SMS parts may leave before the last text does; negative when no text may leave."""
@@ -91,9 +93,8 @@ class Buckets:
                 if rate := self.rates.get(bucket):
                     seconds[bucket] += text.segments / rate
         if seconds:
-            lags = [_lag(self.rates[bucket] or 1) for bucket in seconds]
-            columns = *_columns(seconds), list(seconds.values()), lags
-            self._keep(await rows.fetch(connection, _State, TAKE, *columns, self.now))
+            rates = {bucket: self.rates[bucket] or 1 for bucket in seconds}
+            self._keep(await take(connection, seconds, rates, self.now))
 
     @property
     def wait(self) -> float | None:
@@ -101,7 +102,7 @@ class Buckets:
         waits = [free_at - self.now for free_at in self._free_at.values() if free_at > self.now]
         return min(waits).total_seconds() if waits else None
 
-    def _keep(self, states: Iterable[_State]) -> None:
+    def _keep(self, states: Iterable[State]) -> None:
         self._free_at.update({Bucket(state.kind, state.name): state.free_at for state in states})
 
 
@@ -130,6 +131,16 @@ def find_buckets(numbers: Sequence[WaitingNumber], carriers: Mapping[str, float 
                 if free_at is None:
                     unknown.add(bucket)
     return Buckets(rates, sorted(unknown), now)
+
+
+async def take(
+    connection: Connection, seconds: Mapping[Bucket, float], rates: Mapping[Bucket, float], now: datetime
+) -> Sequence[State]:
+    """Take tokens: the seconds that SMS parts take at the rate of each bucket. Buckets are added where they lack."""
+    ordered = sorted(seconds)
+    await connection.execute(ADD, *_columns(ordered), now - timedelta(seconds=1))
+    columns = *_columns(ordered), [seconds[each] for each in ordered], [_lag(rates[each]) for each in ordered]
+    return await rows.fetch(connection, State, TAKE, *columns, now)
 
 
 async def hold(pool: Pool, bucket: Bucket, until: datetime) -> None:

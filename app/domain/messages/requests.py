@@ -94,7 +94,7 @@ class Acceptance:
     """The result of an accepted send: the message is stored and debited, and will be handed to the carrier.
 
     `credits_remaining` is the balance directly after this send's debit. `claimed_until` is the end of the caller's
-    claim, if it requested one.
+    claim, if it requested one; it must not hand the message over before `wait` seconds have passed.
     """
 
     message_id: int
@@ -103,3 +103,4 @@ class Acceptance:
     credits_remaining: int
     replayed: bool = False
     claimed_until: datetime | None = None
+    wait: float = 0

@@ -48,6 +48,9 @@ class Taken:
 async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
     """Send a message and return when the carrier has accepted it, within the timeout of a hand-off.
 
+    A message whose sending number is paced first waits for its turn, for `reservations.LONGEST_WAIT` at most; one that
+    would wait longer is refused with `NumberBusy`.
+
     The message is accepted with a claim, so that no worker hands it over as well. If this process crashes, the claim
     expires and the carrier is queried. A repeated idempotency key returns the result of the first send, even if the
     message failed later. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when the outcome
@@ -58,6 +61,8 @@ async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Sen
     id = accepted.message_id
     try:
         if accepted.claimed_until:
+            deadline += accepted.wait
+            await asyncio.sleep(accepted.wait)
             await handoff.hand_over(id, accepted.claimed_until)
         row = await _await_result(handoff, actor, id, deadline)
     except UNREACHABLE:  # the carrier may have accepted it

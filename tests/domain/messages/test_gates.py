@@ -67,6 +67,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("body", {"body": "A" * 1601}, "message_too_long"),
     ("body", {"segments": 11}, "message_too_long"),
     ("credits", {"credits": 2}, "insufficient_credits"),
+    ("pace", {"wait": 5.1}, "number_busy"),
 ]
 """For each gate, the facts that it refuses and the code of its error."""
 

@@ -1,0 +1,110 @@
+"""Texts whose callers wait for the carrier, from numbers with a pace."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages import synchronous
+from app.domain.messages.acceptor import Send
+from app.domain.messages.errors import NumberBusy
+from app.domain.messages.handoff import Handoff
+from app.domain.messages.models import Purpose
+from app.domain.messages.synchronous import Taken
+from app.domain.numbers import service as numbers
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, states
+
+
+@pytest.fixture
+def pace(act: Callable[[], Any], account: Opened) -> Callable[..., Any]:
+    """Give a function that sets the pace of the account's number."""
+
+    async def pace(parts_per_second: float) -> None:
+        async with act() as unit:
+            await numbers.set_pace(unit, account.phone_number_id, parts_per_second)
+
+    return pace
+
+
+@pytest.fixture
+def send_now(services: Services, handoff: Handoff, actor: Actor) -> Callable[..., Any]:
+    """Give a function that sends a text and waits for the carrier."""
+
+    async def send_now(body: str = "Hello", **wishes: Any) -> Taken:
+        wish = Send("+12025550143", body, consent_attested=True, **wishes)
+        return await synchronous.send(services.acceptor, handoff, actor, wish)
+
+    return send_now
+
+
+async def test_a_caller_waits_for_the_pace_of_the_number(
+    send_now: Callable[..., Any], pace: Callable[..., Any], pool: Pool
+) -> None:
+    await pace(2)
+
+    await asyncio.gather(*(send_now() for _ in range(3)))
+
+    times = sorted(await MESSAGES.read(pool, "sent_at"))
+    assert await states(pool) == [("sent", None)] * 3
+    assert (times[2] - times[0]).total_seconds() >= 0.4
+
+
+async def test_a_text_that_would_wait_longer_than_five_seconds_is_refused_before_its_debit(
+    send_now: Callable[..., Any], pace: Callable[..., Any], services: Services, account: Opened, pool: Pool
+) -> None:
+    await pace(0.1)
+    await send_now()
+
+    with pytest.raises(NumberBusy) as refused:
+        await send_now("later")
+
+    assert refused.value.facts == {"seconds": 10}
+    assert await MESSAGES.read(pool, "body") == ["Hello"]
+
+
+async def test_texts_of_less_urgent_lanes_do_not_delay_a_caller(
+    send: Callable[..., Any], send_now: Callable[..., Any], pace: Callable[..., Any], pool: Pool
+) -> None:
+    await pace(1)
+    for _ in range(9):
+        await send(body="promotion", purpose=Purpose.promotional)
+
+    await send_now("code")
+
+    assert await MESSAGES.where(body="code").read(pool, "status") == ["sent"]
+
+
+async def test_texts_of_the_same_lane_that_wait_go_first(
+    send: Callable[..., Any], send_now: Callable[..., Any], pace: Callable[..., Any]
+) -> None:
+    await pace(1)
+    for _ in range(9):
+        await send(body="code")
+
+    with pytest.raises(NumberBusy) as refused:
+        await send_now("another code")
+
+    assert refused.value.facts == {"seconds": 9}
+
+
+async def test_a_repeated_key_gets_its_answer_while_the_number_is_busy(
+    send_now: Callable[..., Any], pace: Callable[..., Any]
+) -> None:
+    await pace(0.1)
+    first = await send_now(idempotency_key="once")
+
+    again = await send_now(idempotency_key="once")
+
+    assert again == replace(first, replayed=True)
+
+
+async def test_a_number_without_a_pace_reserves_nothing(send_now: Callable[..., Any], pool: Pool) -> None:
+    await send_now()
+
+    assert await TOKEN_BUCKETS.count(pool) == 0
