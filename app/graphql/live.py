@@ -17,6 +17,9 @@ from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
 
+SHOWN_TOGETHER = 20
+"""The maximum number of updates whose records are read in one transaction."""
+
 describe(
     UpdateKind,
     "The kind of an update.",
@@ -52,7 +55,7 @@ class _InConversation(Update):
     )
     async def conversation(self, info: Info) -> Any:
         """Return the conversation."""
-        return await conversations.find_by_contact(info.context.unit, self.contact_id)
+        return await info.context.load(conversations.find_by_contacts, self.contact_id)
 
 
 @strawberry.type
@@ -66,7 +69,7 @@ class _OfMessage(_InConversation):
     )
     async def message(self, info: Info) -> Any:
         """Return the message."""
-        return None if self.message_id is None else await messages.find(info.context.unit, self.message_id)
+        return None if self.message_id is None else await info.context.load(messages.find_many, self.message_id)
 
 
 @strawberry.type(description="A text came in.")
@@ -128,7 +131,7 @@ class UpdateSubscription:
         kinds: Annotated[
             list[UpdateKind] | None, strawberry.argument(description="Only updates of these kinds.")
         ] = None,
-    ) -> AsyncGenerator[Update | None, None]:
+    ) -> AsyncGenerator[list[Update] | None, None]:
         """Begin to look on."""
         context = info.context
         account_id = context.unit.actor.account_id
@@ -138,8 +141,8 @@ class UpdateSubscription:
 
 async def _follow(
     context: Context, account_id: int, position: int, kinds: Collection[UpdateKind]
-) -> AsyncGenerator[Update | None, None]:
-    """Read on whenever there may be news, and yield None where there was none.
+) -> AsyncGenerator[list[Update] | None, None]:
+    """Read on whenever there may be news; yield up to `SHOWN_TOGETHER` updates at a time, and None for none.
 
     What a client has not taken yet waits in the database, not here.
     """
@@ -147,8 +150,8 @@ async def _follow(
         while True:
             page = await context.services.feed.read(account_id, position)
             wanted = [_typed(update) for update in page if update.kind in kinds]
-            for update in wanted or (None,):
-                yield update
+            for start in range(0, max(len(wanted), 1), SHOWN_TOGETHER):
+                yield wanted[start : start + SHOWN_TOGETHER] or None
             if page:
                 position = page[-1].id
             if len(page) < feed.PAGE:

@@ -1,10 +1,12 @@
 """Runs one operation as one transaction, for all surfaces."""
 
-from collections.abc import AsyncGenerator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import isawaitable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from graphql import ExecutionResult, GraphQLError, OperationType, create_source_event_stream, execute
 from graphql.execution import Executor as PlainExecutor
@@ -33,6 +35,8 @@ from app.providers.rate_limits import Policy
 from app.services import Services
 from app.telemetry.requests import add_headers
 
+T = TypeVar("T")
+
 NOBODY = Actor(0, frozenset(), "nobody")
 
 
@@ -48,7 +52,7 @@ class Answer:
 class Run:
     """One run of a prepared document: of the operation `name`, if it has several.
 
-    A subscription runs once for each `value` of `Executor.subscribe`.
+    A subscription runs once for each `value` of `Executor.subscribe`: see `Executor.show`.
     """
 
     prepared: Prepared
@@ -117,27 +121,38 @@ class Executor:
         An error rolls everything back. Raises `Unauthenticated`, `InsufficientScope`, `RateLimited` and
         `InvalidGraphql` before anything runs.
         """
-        if run.value is None:
-            await self.admit(run.prepared.scopes, run.actor, run.prepared.units)
-            if run.prepared.kind is OperationType.SUBSCRIPTION:
-                raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
+        await self.admit(run.prepared.scopes, run.actor, run.prepared.units)
+        if run.prepared.kind is OperationType.SUBSCRIPTION:
+            raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
         return await self._run(run)
 
     async def _run(self, run: Run) -> tuple[ExecutionResult, bool]:
         allow(run.prepared.scopes, run.actor)
+        async with self._take_turn(run) as context:
+            result = await _complete(context.unit, _execute(run, context))
+            return await self._finish(context.unit, result), context.replayed
+
+    async def show(self, run: Run, values: Sequence[object]) -> list[ExecutionResult]:
+        """Run a subscription for values of `subscribe`, in one transaction and with one statement for equal reads.
+
+        After an error each is run in its own transaction. Raises `Unauthenticated` and `InsufficientScope`.
+        """
+        allow(run.prepared.scopes, run.actor)
+        runs = [replace(run, value=value) for value in values]
+        async with self._take_turn(run) as context:
+            work = asyncio.gather(*(_execute(each, context) for each in runs))
+            results = await _complete(context.unit, work)
+            errors = [error for result in results for error in result.errors or ()]
+            closed = await self._finish(context.unit, ExecutionResult(None, errors))
+        if closed.errors and len(values) > 1:
+            return [(await self.show(run, [value]))[0] for value in values]
+        return results if errors or not closed.errors else [closed]
+
+    @asynccontextmanager
+    async def _take_turn(self, run: Run) -> AsyncGenerator[Context]:
         account_id = run.actor.account_id if run.actor else 0
         async with self._turns.take(run.prepared.kind, run.prepared.units, account_id) as pause:
-            context = self._context(run.actor, pause=pause)
-            return await self._run_in(context, run), context.replayed
-
-    async def _run_in(self, context: Context, run: Run) -> ExecutionResult:
-        unit = context.unit
-        try:
-            result = await _execute(run, context)
-        except BaseException:
-            await unit.close(commit=False)
-            raise
-        return await self._finish(unit, result)
+            yield self._context(run.actor, pause=pause)
 
     async def subscribe(
         self, run: Run, last_event_id: int | None = None
@@ -211,6 +226,15 @@ def _read_own(text: str) -> Prepared:
         return replace(prepared, plan=compile_plan(prepared.document))
     except Unplanned:
         return prepared
+
+
+async def _complete(unit: UnitOfWork, work: Awaitable[T]) -> T:
+    """Return the result of work in a unit; roll the unit back when it raises or is canceled."""
+    try:
+        return await work
+    except BaseException:
+        await unit.close(commit=False)
+        raise
 
 
 async def _execute(run: Run, context: Context) -> ExecutionResult:

@@ -89,13 +89,15 @@ class Streams:
             raise self._refused(values)
         async with aclosing(values):
             yield None
-            async for value in values:
+            async for together in values:
                 actor = await renew()
-                if value is None:
+                if together is None:
                     yield None
                     continue
-                result, _ = await self._executor.run(replace(run, actor=actor, value=value))
-                yield Piece(self._write(result), value.id)
+                results = await self._executor.show(replace(run, actor=actor), together)
+                for value, result in zip(together, results, strict=True):
+                    await renew()
+                    yield Piece(self._write(result), value.id)
 
     def _write(self, result: ExecutionResult) -> dict[str, Any]:
         """Return a result in GraphQL's form; raise `Refused` if the operation did not begin or did not commit."""
