@@ -161,7 +161,7 @@ async def test_a_client_made_with_a_stolen_key_ends_with_it_and_with_it_what_it_
     async with lineage.act(SERVICE) as unit:
         assert await oauth.find_client(unit, lineage.clients[client].client_id) is None
         revoked_at = {each.name: each.revoked_at for each in await oauth.list_clients(unit)}["Made"]
-        with pytest.raises(Conflict, match="has ended with the key or the user that made it"):
+        with pytest.raises(Conflict, match="has ended with the key or the user that created it"):
             await clients.rotate_secret(unit, lineage.services.oauth.tokens, lineage.clients[client].id)
     assert revoked_at == lineage.clock.now()
 

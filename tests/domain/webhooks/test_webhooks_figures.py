@@ -64,7 +64,7 @@ async def is_done(stage: Stage) -> bool:
 
 
 async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "SHARED_SECONDS", 0)
+    monkeypatch.setattr(health, "CACHE_SECONDS", 0)
     subscription = await stage.subscribe()
     await stage.tell("contacted", "won")
     await stage.dispatcher.run()
