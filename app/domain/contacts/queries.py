@@ -71,6 +71,8 @@ class ContactFilter:
 
 async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
     """Return one page of the account's contacts."""
+    if wanted.search or wanted.tag:
+        await paging.plan_for_values(unit)
     order = ORDERS[sort]
     if wanted.tag and sort is ContactSort.date_added:
         order = NEWEST_TAGGED

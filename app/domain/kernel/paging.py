@@ -206,6 +206,14 @@ async def count(unit: UnitOfWork, statement: Select[Any], most: int) -> Total:
     return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0, most)
 
 
+async def plan_for_values(unit: UnitOfWork) -> None:
+    """Have the statements of this transaction planned for their values, not by a plan that was kept for any values.
+
+    PostgreSQL keeps one after five runs. For a list that a text or a tag narrows, it reads and sorts all that match.
+    """
+    await unit.one(select(func.set_config("plan_cache_mode", "force_custom_plan", True)))
+
+
 async def fetch(
     unit: UnitOfWork, statement: Select[T], order: Order, window: Window, counter: Counter | None = None
 ) -> Page[T]:

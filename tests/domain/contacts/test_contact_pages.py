@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event
+from sqlalchemy import text as text_of
 
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
@@ -174,6 +175,17 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
     assert {name: index for name, index in indexes.items() if index not in plans[name]} == {}
 
 
+async def test_a_search_is_planned_for_its_text_however_often_it_is_run(unit: UnitOfWork) -> None:
+    for text in ["ivy", *map(str, range(100, 110))]:
+        page = await queries.find_page(unit, ContactFilter(search=text), ContactSort.date_added, Window())
+        await page.total()
+
+    kept = (
+        "FROM pg_prepared_statements WHERE statement LIKE '%contacts.searched%' AND statement NOT LIKE '%pg_prepared%'"
+    )
+    assert await unit.rows(text_of(f"SELECT sum(generic_plans), sum(custom_plans) >= 22 {kept}")) == [(0, True)]  # pyright: ignore[reportArgumentType]
+
+
 async def _add(
     unit_for: UnitFor, account: Opened, phone: int, name: str = "", stage: PipelineStage = PipelineStage.new_lead
 ) -> Any:
@@ -219,6 +231,6 @@ async def _plan(
     event.listen(engine, "before_cursor_execute", note)
     await queries.find_page(unit, wanted, sort, window or Window())
     event.remove(engine, "before_cursor_execute", note)
-    [(statement, parameters)] = sent
+    statement, parameters = sent[-1]
     lines = await services.database.pool.fetch(f"EXPLAIN {statement}", *parameters)
     return "\n".join(line["QUERY PLAN"] for line in lines)
