@@ -7,7 +7,6 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -47,14 +46,6 @@ def configuration(metadata: MetaData, connection: Connection | None = None) -> C
     return config
 
 
-def find_oldest_code(config: Config) -> str:
-    """Return the revision of the oldest code that runs on the newest schema, as its last migration states it."""
-    scripts = ScriptDirectory.from_config(config)
-    [newest] = scripts.get_revisions("head")
-    assert newest
-    return newest.module.oldest_code
-
-
 async def _lock(connection: AsyncConnection) -> None:
     """Lock until the connection is closed; wait without a transaction, for which a concurrent index would wait."""
     while not await connection.scalar(text(f"SELECT pg_try_advisory_lock({LOCK})")):
@@ -64,9 +55,7 @@ async def _lock(connection: AsyncConnection) -> None:
 
 
 def _upgrade(connection: Connection, metadata: MetaData) -> None:
-    config = configuration(metadata, connection)
-    command.upgrade(config, "head")
-    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS '{find_oldest_code(config)}'")
+    command.upgrade(configuration(metadata, connection), "head")
 
 
 def _difference(connection: Connection, metadata: MetaData) -> list[Any]:

@@ -144,6 +144,19 @@ async def test_a_change_that_older_code_cannot_use_is_found(empty_url: str) -> N
     assert await _within(empty_url, find) == CHANGES
 
 
+async def test_an_upgrade_states_the_oldest_code_of_the_last_migration(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, METADATA)
+
+    stated = await _within(
+        empty_url,
+        lambda connection: connection.exec_driver_sql(
+            "SELECT obj_description('alembic_version'::regclass, 'pg_class')"
+        ).scalar_one(),
+    )
+
+    assert stated == _scripts()[-1].module.oldest_code
+
+
 async def test_a_newer_schema_that_states_this_code_counts_as_the_newest(empty_url: str) -> None:
     await migrate.upgrade(empty_url, METADATA)
     await execute(empty_url, NEWER)
