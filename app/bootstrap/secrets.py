@@ -8,12 +8,12 @@ from app.settings.secret_key import read_or_make
 
 
 def sign_in_tokens(settings: Settings) -> Tokens:
-    """Return the maker of session tokens and of the tokens of mailed links."""
+    """Return the creator of session tokens and of the tokens of mailed links."""
     return Tokens(derive(settings, "sessions and mailed links"))
 
 
 def oauth_tokens(settings: Settings) -> Tokens:
-    """Return the maker of OAuth client secrets, codes and refresh tokens."""
+    """Return the creator of OAuth client secrets, codes and refresh tokens."""
     return Tokens(derive(settings, "oauth tokens"))
 
 

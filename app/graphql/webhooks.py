@@ -61,7 +61,7 @@ class Webhook:
 
     @strawberry.field(description="The events it receives: the plain name of a hook's, the dotted names of others.")
     def events(self) -> list[str]:
-        """Return the names that its maker used."""
+        """Return the names that its creator used."""
         row = row_of(self, models.Subscription)
         if row.kind == SubscriptionKind.hook:
             return list(row.events)

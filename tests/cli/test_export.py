@@ -21,7 +21,7 @@ NOT_EXPORTED = {
     "failed_reactions": "what the service is yet to do for an event",
     "ledger_days": "sums of the ledger",
     "live_updates": "which events were shown live, kept for a day",
-    "makers": "which credential made which key or webhook; none of them works elsewhere",
+    "creators": "which credential made which key or webhook; none of them works elsewhere",
     "outbox": "the ids of events that wait to be dispatched",
     "outgoing": "which texts wait for their carrier, gone once it has answered",
     "password_links": "secrets, and gone once used",

@@ -49,7 +49,7 @@ def test_a_key_is_made_with_scopes_and_an_end(messaging: Run, account: int, ask:
     assert made["key"].startswith("svc_")
     assert (made["scopes"], made["expires_at"]) == (["contacts:read", "messages:send"], "2030-01-31T00:00:00.000Z")
     assert ask(f"SELECT created_by FROM api_keys WHERE id = {made['id']}") == [("command line",)]
-    assert ask(f"SELECT id FROM makers WHERE key_id = {made['id']}") == []
+    assert ask(f"SELECT id FROM creators WHERE key_id = {made['id']}") == []
 
 
 @pytest.mark.parametrize(

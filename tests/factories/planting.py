@@ -33,7 +33,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "failed_reactions": {"next_attempt_at": None},
     "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},
-    "makers": {"maker_key_id": None, "maker_user_id": None},
+    "creators": {"creator_key_id": None, "creator_user_id": None},
     "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox"},
     "phone_numbers": {"is_primary": False, "status": "active"},
     "sequence_enrollments": {"status": "exited"},
@@ -45,10 +45,10 @@ PLAIN: Mapping[str, dict[str, Any]] = {
 }
 """Values of a planted row required by constraints or the tests' jobs."""
 
-MAKERS = (
+CREATORS = (
     {"key_id": None},
-    {"maker_grant_id": None, "maker_key_id": "api_keys"},
-    {"maker_grant_id": None, "maker_user_id": "users"},
+    {"creator_grant_id": None, "creator_key_id": "api_keys"},
+    {"creator_grant_id": None, "creator_user_id": "users"},
 )
 """The creators of records and of keys: a grant, a key, a user."""
 
@@ -72,7 +72,7 @@ async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
     while waiting:
         table = next(each for each in waiting if _named(each) <= ids.keys())
         waiting.remove(table)
-        for more in MAKERS if table.name == "makers" else ({},):
+        for more in CREATORS if table.name == "creators" else ({},):
             named = {name: ids.get(value, value) if value else None for name, value in more.items()}
             row = _row(table, ids, word) | PLAIN.get(table.name, {}) | _given(table, ids, word) | named
             ids[table.name] = await Rows(table.name).insert(source, **row)

@@ -133,8 +133,8 @@ async def test_a_link_ends_with_the_key_or_the_user_that_made_it(
     key_id, _ = await make_key(services, account, "account:write")
     async with unit_of(services, owner(account)) as unit:
         bob = await service.add_user(unit, "bob@example.com", "secret")
-    maker = {"key_id": key_id} if ending == "key revoked" else {"user_id": bob.id}
-    path = await make_link(services, owner(account, **maker))
+    creator = {"key_id": key_id} if ending == "key revoked" else {"user_id": bob.id}
+    path = await make_link(services, owner(account, **creator))
     async with unit_of(services, owner(account)) as unit:
         match ending:
             case "key revoked":

@@ -89,8 +89,8 @@ async def test_a_download_is_broken_off_when_its_link_ends(
         key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=["account:write"]))
         key_id = key.id
     user_id = await add_user(services, large.account_id, "bob@example.com", "owner")
-    maker = {"user_id": user_id} if ending == "user removed" else {"key_id": key_id}
-    download = await begin(served, await make_link(services, large, **maker))
+    creator = {"user_id": user_id} if ending == "user removed" else {"key_id": key_id}
+    download = await begin(served, await make_link(services, large, **creator))
 
     async with unit_of(services, owner) as unit:
         match ending:

@@ -7,8 +7,8 @@ UNLINK_SUCCESSORS = "UPDATE api_keys SET successor_id = NULL WHERE ctid = ANY($1
 DELETED = (
     DeletedTable("waiting_mails"),
     DeletedTable("invitations"),
-    DeletedTable("makers", which="key_id IS NOT NULL"),
-    DeletedTable("makers", which="key_id IS NULL"),
+    DeletedTable("creators", which="key_id IS NOT NULL"),
+    DeletedTable("creators", which="key_id IS NULL"),
     DeletedTable("api_keys", which="successor_id IS NOT NULL", statements=(UNLINK_SUCCESSORS,)),
     DeletedTable("api_keys"),
     DeletedTable("password_links", parent="users", key="user_id"),

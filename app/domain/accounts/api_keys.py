@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit, credentials, keys, queries
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.credentials import maker_of
+from app.domain.accounts.credentials import creator_of
 from app.domain.accounts.keys import KeyKind, KeyText
-from app.domain.accounts.models import Account, ApiKey, Maker
+from app.domain.accounts.models import Account, ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
@@ -69,7 +69,7 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at)
     await audit.record(unit, AuditAction.key_created, row.name, scopes=row.scopes)
     made = await _store(unit, secret, new.kind, row)
-    await _add_makers(unit, row, maker_of(unit.actor))
+    await _add_creators(unit, row, creator_of(unit.actor))
     return made
 
 
@@ -91,7 +91,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     made = {each: getattr(old, each) for each in KEPT_BY_ROTATION}
     new, text = await _store(unit, secret, keys.kind_of(old.prefix), ApiKey(**made))
     await credentials.hand_on(unit, old.id, new.id)
-    await _add_makers(unit, new, maker_of(unit.actor), *await credentials.find_makers(unit, old.id))
+    await _add_creators(unit, new, creator_of(unit.actor), *await credentials.find_creators(unit, old.id))
     until = now + timedelta(hours=overlap_hours)
     old.expires_at, old.successor_id = min(old.expires_at or until, until), new.id
     await unit.save(old)
@@ -146,16 +146,24 @@ async def _check_makes_keys(unit: UnitOfWork) -> None:
     if unit.actor.key_id is None:
         return
     key = await queries.get_key(unit, unit.actor.key_id)
-    makers = await credentials.find_makers(unit, key.id)
-    if keys.kind_of(key.prefix) == KeyKind.auto or any(maker.maker_key_id for maker in makers):
+    creators = await credentials.find_creators(unit, key.id)
+    if keys.kind_of(key.prefix) == KeyKind.auto or any(creator.creator_key_id for creator in creators):
         raise KeyCannotCreateKeys()
 
 
-async def _add_makers(unit: UnitOfWork, key: ApiKey, *makers: Maker | None) -> None:
+async def _add_creators(unit: UnitOfWork, key: ApiKey, *creators: Creator | None) -> None:
     """Store each distinct creator of a key; the rows of another key are copied."""
-    made_with = {(maker.maker_key_id, maker.maker_grant_id, maker.maker_user_id) for maker in makers if maker}
+    made_with = {
+        (creator.creator_key_id, creator.creator_grant_id, creator.creator_user_id) for creator in creators if creator
+    }
     rows = [
-        Maker(account_id=key.account_id, key_id=key.id, maker_key_id=by_key, maker_grant_id=by_grant, maker_user_id=by)
+        Creator(
+            account_id=key.account_id,
+            key_id=key.id,
+            creator_key_id=by_key,
+            creator_grant_id=by_grant,
+            creator_user_id=by,
+        )
         for by_key, by_grant, by in made_with
     ]
     await unit.save(*rows)

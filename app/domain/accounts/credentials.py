@@ -3,8 +3,8 @@
 A credential is a key, the grant of a connected application, or a user. The rules,
 which `test_credentials_machine` checks:
 
-1. What is made with a credential depends on it. A key depends on every credential in its `makers`, a grant on its
-   client and its user, an OAuth client and an invitation on their maker.
+1. What is made with a credential depends on it. A key depends on every credential in its `creators`, a grant on its
+   client and its user, an OAuth client and an invitation on their creator.
 2. It ends as soon as anything that it depends on, directly or indirectly, has ended: a key by revocation or expiry, a
    grant by revocation or expiry, a client by revocation, a user by removal.
 3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
@@ -32,29 +32,29 @@ from typing import cast
 from sqlalchemy import BigInteger, ColumnElement, Select, TextualSelect, bindparam, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.accounts.models import Maker, Role
+from app.domain.accounts.models import Creator, Role
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
 from app.domain.grants import sql as grants
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
-MADE_WITH_COLUMNS = ("maker_key_id", "maker_grant_id", "maker_user_id")
-MADE_WITH = "m.maker_key_id AS key_id, m.maker_grant_id AS grant_id, m.maker_user_id AS user_id"
-"""A row of `makers` as the last columns of `source`."""
+MADE_WITH_COLUMNS = ("creator_key_id", "creator_grant_id", "creator_user_id")
+MADE_WITH = "m.creator_key_id AS key_id, m.creator_grant_id AS grant_id, m.creator_user_id AS user_id"
+"""A row of `creators` as the last columns of `source`."""
 
-JOIN_MAKER = "JOIN makers m ON m.id = {maker_id}"
+JOIN_CREATOR = "JOIN creators m ON m.id = {creator_id}"
 
 FOLLOW = f"""
   UNION
   SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
-    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id FROM makers m WHERE m.key_id = source.key_id
+    SELECT m.creator_key_id, m.creator_grant_id, m.creator_user_id FROM creators m WHERE m.key_id = source.key_id
     UNION ALL
     SELECT k.successor_id, NULL, NULL FROM api_keys k WHERE k.id = source.key_id AND k.successor_id IS NOT NULL
     UNION ALL
     SELECT NULL, NULL, g.user_id FROM ({grants.find_user("source.grant_id")}) AS g
     UNION ALL
-    SELECT m.maker_key_id, m.maker_grant_id, m.maker_user_id
-    FROM ({grants.find_maker("source.grant_id")}) AS c JOIN makers m ON m.id = c.maker_id
+    SELECT m.creator_key_id, m.creator_grant_id, m.creator_user_id
+    FROM ({grants.find_creator("source.grant_id")}) AS c JOIN creators m ON m.id = c.creator_id
   ) AS next(key_id, grant_id, user_id)
 """
 """The recursive part of `source(root, key_id, grant_id, user_id)`: all that each root depends on."""
@@ -77,17 +77,17 @@ ENDS = f"""
 
 HAS_ENDED = f"""
 WITH RECURSIVE source AS (
-  SELECT m.id AS root, {MADE_WITH} FROM makers m WHERE m.id = {{maker_id}}
+  SELECT m.id AS root, {MADE_WITH} FROM creators m WHERE m.id = {{creator_id}}
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT root FROM ends
 WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
 """
-"""The root, if the credential of a row of `makers` has ended or a user that it depends on lacks the roles."""
+"""The root, if the credential of a row of `creators` has ended or a user that it depends on lacks the roles."""
 
 WHEN_ENDED = f"""
 WITH RECURSIVE source AS (
-  SELECT m.id AS root, {MADE_WITH} FROM makers m WHERE m.id = ANY(CAST(:maker_ids AS bigint[]))
+  SELECT m.id AS root, {MADE_WITH} FROM creators m WHERE m.id = ANY(CAST(:creator_ids AS bigint[]))
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT root, least(revoked_at, CASE WHEN expires_at <= CAST(:now AS timestamptz) THEN expires_at END) AS ended_at
@@ -122,72 +122,72 @@ WITH RECURSIVE line AS (
 ), own_grant AS (
   {grants.FIND_OWN}
 ), direct AS (
-  SELECT key_id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
+  SELECT key_id FROM creators WHERE creator_user_id = CAST(:user_id AS bigint)
   UNION
-  SELECT m.key_id FROM own_grant JOIN makers m ON m.maker_grant_id = own_grant.id
+  SELECT m.key_id FROM own_grant JOIN creators m ON m.creator_grant_id = own_grant.id
 ), own AS (
   SELECT id AS key_id FROM (SELECT id FROM line UNION ALL SELECT key_id FROM direct) AS begun WHERE id IS NOT NULL
   UNION
   SELECT next.id FROM own CROSS JOIN LATERAL (
-    SELECT m.key_id FROM makers m WHERE m.maker_key_id = own.key_id AND m.key_id IS NOT NULL
+    SELECT m.key_id FROM creators m WHERE m.creator_key_id = own.key_id AND m.key_id IS NOT NULL
     UNION ALL
     SELECT k.id FROM api_keys k WHERE k.successor_id = own.key_id
   ) AS next(id)
 )
-SELECT m.id FROM own JOIN makers m ON m.maker_key_id = own.key_id
+SELECT m.id FROM own JOIN creators m ON m.creator_key_id = own.key_id
 UNION
-SELECT m.id FROM own_grant JOIN makers m ON m.maker_grant_id = own_grant.id
+SELECT m.id FROM own_grant JOIN creators m ON m.creator_grant_id = own_grant.id
 UNION
-SELECT id FROM makers WHERE maker_user_id = CAST(:user_id AS bigint)
+SELECT id FROM creators WHERE creator_user_id = CAST(:user_id AS bigint)
 """
 
 
-def maker_of(actor: Actor) -> Maker | None:
-    """Return the `makers` row of an actor's credential; None for the service itself."""
+def creator_of(actor: Actor) -> Creator | None:
+    """Return the `creators` row of an actor's credential; None for the service itself."""
     if actor.key_id is not None:
-        return Maker(account_id=actor.account_id, maker_key_id=actor.key_id)
+        return Creator(account_id=actor.account_id, creator_key_id=actor.key_id)
     if actor.grant_id is not None:
-        return Maker(account_id=actor.account_id, maker_grant_id=actor.grant_id)
+        return Creator(account_id=actor.account_id, creator_grant_id=actor.grant_id)
     if actor.user_id is not None:
-        return Maker(account_id=actor.account_id, maker_user_id=actor.user_id)
+        return Creator(account_id=actor.account_id, creator_user_id=actor.user_id)
     return None
 
 
-async def record_maker(unit: UnitOfWork) -> int | None:
+async def record_creator(unit: UnitOfWork) -> int | None:
     """Store the actor's credential as the creator of a record of another area; return the id to store there."""
-    maker = maker_of(unit.actor)
-    if maker is None:
+    creator = creator_of(unit.actor)
+    if creator is None:
         return None
-    await unit.save(maker)
-    return maker.id
+    await unit.save(creator)
+    return creator.id
 
 
-async def replace_maker(unit: UnitOfWork, id: int | None) -> int | None:
+async def replace_creator(unit: UnitOfWork, id: int | None) -> int | None:
     """Make the actor's credential the creator of a record of another area; return the id to store there."""
-    maker = maker_of(unit.actor)
-    if maker is None or id is None:
-        return await record_maker(unit)
-    made_with = {name: getattr(maker, name) for name in MADE_WITH_COLUMNS}
-    await unit.execute(update(Maker).where(Maker.id == id).values(made_with))
+    creator = creator_of(unit.actor)
+    if creator is None or id is None:
+        return await record_creator(unit)
+    made_with = {name: getattr(creator, name) for name in MADE_WITH_COLUMNS}
+    await unit.execute(update(Creator).where(Creator.id == id).values(made_with))
     return id
 
 
 def lives(
-    maker_id: InstrumentedAttribute[int | None], now: datetime, scope: Scope | None = None
+    creator_id: InstrumentedAttribute[int | None], now: datetime, scope: Scope | None = None
 ) -> ColumnElement[bool]:
     """Return the SQL condition that a record's creator has not ended; true for a record without one.
 
     With a scope, the users that the creator depends on must also have a role with that scope.
     """
-    ended = HAS_ENDED.format(maker_id=f"{maker_id.class_.__tablename__}.{maker_id.key}")
+    ended = HAS_ENDED.format(creator_id=f"{creator_id.class_.__tablename__}.{creator_id.key}")
     roles = [role for role in Role if scope is None or scope in scopes_of(role)]
     found = text(f"NOT EXISTS ({ended})").bindparams(ended_by=now, roles_that_may=roles)
     return cast("ColumnElement[bool]", found)
 
 
-async def when_ended(unit: UnitOfWork, maker_ids: Sequence[int]) -> dict[int, datetime]:
-    """Return the end of the credentials that have ended, by the ids of their `makers` rows."""
-    found = await unit.execute(text(WHEN_ENDED), {"maker_ids": maker_ids, "now": unit.clock.now()})
+async def when_ended(unit: UnitOfWork, creator_ids: Sequence[int]) -> dict[int, datetime]:
+    """Return the end of the credentials that have ended, by the ids of their `creators` rows."""
+    found = await unit.execute(text(WHEN_ENDED), {"creator_ids": creator_ids, "now": unit.clock.now()})
     return {row.root: row.ended_at for row in found if row.ended_at}
 
 
@@ -206,9 +206,9 @@ async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
     return found.first() is not None
 
 
-async def find_makers(unit: UnitOfWork, key_id: int) -> list[Maker]:
+async def find_creators(unit: UnitOfWork, key_id: int) -> list[Creator]:
     """Return the creators of a key."""
-    return list(await unit.all(select(Maker).where(Maker.key_id == key_id).order_by(Maker.id)))
+    return list(await unit.all(select(Creator).where(Creator.key_id == key_id).order_by(Creator.id)))
 
 
 async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
@@ -216,17 +216,17 @@ async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
     needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id, "grant_id": unit.actor.grant_id})
     if old_id in needed.scalars().all():
         return
-    moved = update(Maker).where(Maker.maker_key_id == old_id).values(maker_key_id=new_id)
+    moved = update(Creator).where(Creator.creator_key_id == old_id).values(creator_key_id=new_id)
     await unit.execute(moved.execution_options(synchronize_session=False))
 
 
 def sees_all(actor: Actor) -> bool:
     """Return whether an actor manages records of all creators: it may change the account, or is the service itself."""
-    return Scope.account_write in actor.scopes or maker_of(actor) is None
+    return Scope.account_write in actor.scopes or creator_of(actor) is None
 
 
-def own_makers(actor: Actor) -> Select[int]:
-    """Select the ids of the `Maker` rows of records that the actor's credential, or its keys, created."""
+def own_creators(actor: Actor) -> Select[int]:
+    """Select the ids of the `Creator` rows of records that the actor's credential, or its keys, created."""
     by_user = actor.user_id if actor.key_id is None and actor.grant_id is None else None
     found: TextualSelect = (
         text(FIND_OWN)

@@ -84,7 +84,7 @@ async def invite(unit: UnitOfWork, tokens: Tokens, email: str, role: Role) -> In
         email=address,
         role=role,
         hash=tokens.fingerprint(tokens.of_link(seed)),
-        maker_id=await credentials.record_maker(unit),
+        creator_id=await credentials.record_creator(unit),
         created_at=now,
         mail_at=mail_at,
         expires_at=now + LASTS,
@@ -164,7 +164,7 @@ async def accept(unit: UnitOfWork, invitation: Invitation, password_hash: str) -
 
 def is_upheld(now: datetime) -> ColumnElement[bool]:
     """Return the SQL condition that the creator of an invitation may still invite."""
-    return credentials.lives(Invitation.maker_id, now, Scope.account_write)
+    return credentials.lives(Invitation.creator_id, now, Scope.account_write)
 
 
 def address_is_in_use() -> ColumnElement[bool]:

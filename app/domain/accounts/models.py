@@ -119,7 +119,7 @@ class Invitation(Base):
     """An invitation of a person to an account, by a mailed link. Only the HMAC of its token is stored.
 
     It is mailed at `mail_at`, and can be accepted until `expires_at`, once, unless it is withdrawn or the credential of
-    `maker_id` ends. The person becomes a user by accepting it.
+    `creator_id` ends. The person becomes a user by accepting it.
     """
 
     __tablename__ = "invitations"
@@ -133,7 +133,7 @@ class Invitation(Base):
     email: Mapped[str]
     role: Mapped[str]
     hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
+    creator_id: Mapped[int | None] = mapped_column(ForeignKey("creators.id"), index=True)
     created_at: Mapped[Created]
     mail_at: Mapped[Created]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -204,22 +204,22 @@ class ApiKey(Base):
     revoked_at: Mapped[datetime | None]
 
 
-class Maker(Base):
+class Creator(Base):
     """A creator: the credential that created a key, or a record that refers to this row. One of the last three is set.
 
     `key_id` is the created key. A grant whose row was deleted has ended.
     """
 
-    __tablename__ = "makers"
+    __tablename__ = "creators"
     __table_args__ = (
-        CheckConstraint("num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1", "one"),
-        Index("ix_makers_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
-        Index("ix_makers_of_records", "account_id", postgresql_where=text("key_id IS NULL")),
+        CheckConstraint("num_nonnulls(creator_key_id, creator_grant_id, creator_user_id) = 1", "one"),
+        Index("ix_creators_account_id", "account_id", postgresql_where=text("key_id IS NOT NULL")),
+        Index("ix_creators_of_records", "account_id", postgresql_where=text("key_id IS NULL")),
     )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"), index=True)
-    maker_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
-    maker_grant_id: Mapped[int | None] = mapped_column(index=True)
-    maker_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    creator_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
+    creator_grant_id: Mapped[int | None] = mapped_column(index=True)
+    creator_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)

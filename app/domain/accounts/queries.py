@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import select, text
 
 from app.db.engine import Database
-from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_makers, sees_all
+from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_creators, sees_all
 from app.domain.accounts.keys import KeyKind, kind_of
-from app.domain.accounts.models import Account, ApiKey, Maker, Role, User
+from app.domain.accounts.models import Account, ApiKey, Creator, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.errors import NotFound
@@ -21,7 +21,7 @@ REVOKED_AT = "least(k.revoked_at, ends.revoked_at)"
 
 FIND_LIVE = f"""
 WITH RECURSIVE source AS (
-  SELECT m.key_id AS root, {MADE_WITH} FROM makers m JOIN api_keys k ON k.id = m.key_id WHERE k.hash = $1
+  SELECT m.key_id AS root, {MADE_WITH} FROM creators m JOIN api_keys k ON k.id = m.key_id WHERE k.hash = $1
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
@@ -33,7 +33,7 @@ MAX_SHOWN = 1000
 
 SHOW = f"""
 WITH RECURSIVE source AS (
-  SELECT m.key_id AS root, {MADE_WITH} FROM makers m
+  SELECT m.key_id AS root, {MADE_WITH} FROM creators m
   WHERE m.account_id = :account_id AND {{made}}
   {FOLLOW}
 ), ends AS ({ENDS})
@@ -137,7 +137,7 @@ async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
     """
     if sees_all(unit.actor):
         return await _show_all(unit, KeyKind.auto)
-    own = await unit.all(select(Maker.key_id).where(Maker.id.in_(own_makers(unit.actor))))
+    own = await unit.all(select(Creator.key_id).where(Creator.id.in_(own_creators(unit.actor))))
     shown = await _show(unit, SHOW_SOME, ids=own)
     return [key for key in shown if kind_of(key.prefix) == KeyKind.auto]
 

@@ -8,6 +8,6 @@ DELETED = (
 )
 
 EXPORTED = (
-    ExportedTable("oauth_clients", frozenset({"secret_hash", "secret_maker_id"})),
+    ExportedTable("oauth_clients", frozenset({"secret_hash", "secret_creator_id"})),
     ExportedTable("oauth_grants", order=BY_ID),
 )

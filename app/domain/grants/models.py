@@ -20,7 +20,7 @@ class ClientKind(enum.StrEnum):
 class Client(Base):
     """An application. A client without an account may be used by every account. Only the HMAC of its secret is stored.
 
-    It ends with the credential of `maker_id`, and its secret with that of `secret_maker_id`
+    It ends with the credential of `creator_id`, and its secret with that of `secret_creator_id`
     (`app.domain.accounts.credentials`).
     """
 
@@ -41,8 +41,8 @@ class Client(Base):
     scopes: Mapped[list[str]]
     auth_method: Mapped[str]
     secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
-    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
-    secret_maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
+    creator_id: Mapped[int | None] = mapped_column(ForeignKey("creators.id"), index=True)
+    secret_creator_id: Mapped[int | None] = mapped_column(ForeignKey("creators.id"), index=True)
     created_by: Mapped[str]
     created_at: Mapped[Created]
     fetched_at: Mapped[datetime | None]

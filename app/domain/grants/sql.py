@@ -14,9 +14,9 @@ def find_user(grant_id: str) -> str:
     return f"SELECT user_id FROM oauth_grants WHERE id = {grant_id}"
 
 
-def find_maker(grant_id: str) -> str:
-    """Return the statement that finds the `maker_id` of the client of a grant."""
-    return f"SELECT c.maker_id FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id WHERE g.id = {grant_id}"
+def find_creator(grant_id: str) -> str:
+    """Return the statement that finds the `creator_id` of the client of a grant."""
+    return f"SELECT c.creator_id FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id WHERE g.id = {grant_id}"
 
 
 def join(grant_id: str) -> str:

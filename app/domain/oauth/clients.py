@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.credentials import record_maker, replace_maker
+from app.domain.accounts.credentials import record_creator, replace_creator
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
 from app.domain.grants.models import Client, ClientKind
@@ -54,7 +54,7 @@ async def create(unit: UnitOfWork, tokens: Tokens, new: NewClient) -> Made:
     if len([each for each in await queries.list_clients(unit) if each.revoked_at is None]) >= MAX_CLIENTS:
         raise Conflict(reason=f"An account has at most {MAX_CLIENTS} OAuth clients. Revoke one first.")
     row = _managed(new, unit.actor.account_id, unit.actor.label)
-    row.maker_id, row.secret_maker_id = await record_maker(unit), await record_maker(unit)
+    row.creator_id, row.secret_creator_id = await record_creator(unit), await record_creator(unit)
     client, secret = await _store(unit, tokens, row)
     await audit.record(unit, AuditAction.oauth_client_created, client.name, client_id=client.client_id)
     return client, secret
@@ -76,7 +76,7 @@ async def rotate_secret(unit: UnitOfWork, tokens: Tokens, id: int) -> Made:
         raise Conflict(reason=REVOKED if shown.revoked_at else "A public client has no secret.")
     secret = tokens.make()
     client.secret_hash = tokens.fingerprint(secret)
-    client.secret_maker_id = await replace_maker(unit, client.secret_maker_id)
+    client.secret_creator_id = await replace_creator(unit, client.secret_creator_id)
     await unit.save(client)
     await audit.record(unit, AuditAction.oauth_client_secret_rotated, client.name, client_id=client.client_id)
     return client, secret
@@ -91,7 +91,7 @@ async def take_over(unit: UnitOfWork, id: int) -> Client:
     client = await queries.get_client(unit, id)
     if client.revoked_at:
         raise Conflict(reason="The client is revoked.")
-    client.maker_id = await replace_maker(unit, client.maker_id)
+    client.creator_id = await replace_creator(unit, client.creator_id)
     await unit.save(client)
     await audit.record(unit, AuditAction.oauth_client_taken_over, client.name, client_id=client.client_id)
     return client

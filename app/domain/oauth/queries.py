@@ -71,22 +71,22 @@ class ConnectedApplication:
 
 async def find_client(unit: UnitOfWork, client_id: str) -> Client | None:
     """Return the client with an id, unless it or its creator has ended; `consent.check_account` checks its account."""
-    known = (Client.client_id == client_id, Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
+    known = (Client.client_id == client_id, Client.revoked_at.is_(None), lives(Client.creator_id, unit.clock.now()))
     return await unit.one(select(Client).where(*known))
 
 
 async def has_live_secret(unit: UnitOfWork, client: Client) -> bool:
     """Return whether the credential that created or rotated a client's secret has not ended."""
-    if client.secret_maker_id is None:
+    if client.secret_creator_id is None:
         return True
-    same = (Client.id == client.id, lives(Client.secret_maker_id, unit.clock.now()))
+    same = (Client.id == client.id, lives(Client.secret_creator_id, unit.clock.now()))
     return await unit.one(select(Client.id).where(*same)) is not None
 
 
 async def list_clients(unit: UnitOfWork) -> list[ShownClient]:
     """Return at most `MAX_SHOWN` clients of the account: valid ones first, then the newest first."""
     own = select(Client).where(Client.account_id == unit.actor.account_id)
-    is_live = and_(Client.revoked_at.is_(None), lives(Client.maker_id, unit.clock.now()))
+    is_live = and_(Client.revoked_at.is_(None), lives(Client.creator_id, unit.clock.now()))
     return await _show(unit, await unit.all(own.order_by(is_live.desc(), Client.id.desc()).limit(MAX_SHOWN)))
 
 
@@ -112,7 +112,7 @@ async def list_applications(unit: UnitOfWork, user_id: int | None = None) -> lis
         Grant.revoked_at.is_(None), Grant.last_used_at.is_not(None), Grant.expires_at > unit.clock.now()
     )
     statement = statement.where(User.removed_at.is_(None), Client.revoked_at.is_(None))
-    statement = statement.where(lives(Client.maker_id, unit.clock.now()))
+    statement = statement.where(lives(Client.creator_id, unit.clock.now()))
     if user_id is not None:
         statement = statement.where(Grant.user_id == user_id)
     rows = await unit.rows(statement.order_by(Grant.id.desc()).limit(MAX_GRANTS))
@@ -161,7 +161,7 @@ def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
         .join(Client, Client.id == Grant.client_id)
         .join(Account, Account.id == Grant.account_id)
         .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
-        .where(User.removed_at.is_(None), Client.revoked_at.is_(None), lives(Client.maker_id, now))
+        .where(User.removed_at.is_(None), Client.revoked_at.is_(None), lives(Client.creator_id, now))
         .where(Account.status != AccountStatus.deleted)
     )
 
@@ -185,8 +185,8 @@ def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
 
 
 async def _show(unit: UnitOfWork, clients: Sequence[Client]) -> list[ShownClient]:
-    ended = await when_ended(unit, [client.maker_id for client in clients if client.maker_id])
-    return [_shown(client, ended.get(client.maker_id or 0)) for client in clients]
+    ended = await when_ended(unit, [client.creator_id for client in clients if client.creator_id])
+    return [_shown(client, ended.get(client.creator_id or 0)) for client in clients]
 
 
 def _shown(client: Client, ended_at: datetime | None) -> ShownClient:

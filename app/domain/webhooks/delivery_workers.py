@@ -110,7 +110,7 @@ class DeliveryWorkers:
 
     async def _without_orphans(self, subscriptions: Sequence[Leased]) -> Sequence[Leased]:
         """End the subscriptions whose creator has ended; return the others."""
-        if not any(each.maker_id for each in subscriptions):
+        if not any(each.creator_id for each in subscriptions):
             return subscriptions
         dependencies = self.shared.dependencies
         async with dependencies.database.pool.acquire() as connection:

@@ -27,7 +27,7 @@ WITH due AS (
   ORDER BY wake_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id
-RETURNING s.id, s.account_id, s.target_url, s.maker_id, s.secret, s.old_secret, s.old_secret_until, s.leased_until,
+RETURNING s.id, s.account_id, s.target_url, s.creator_id, s.secret, s.old_secret, s.old_secret_until, s.leased_until,
   s.lease, s.revision, s.failures, s.trips, s.open_until, s.failing_since, s.noticed, due.has_lapsed
 """
 

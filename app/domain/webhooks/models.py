@@ -30,7 +30,7 @@ class Subscription(Base):
 
     `wake_at` is the time of its next work, null without pending deliveries. One process at a time leases it, until
     `leased_until`. `lease` counts the leases; `revision` counts the changes that a lease holder must reload.
-    It ends with the credential of `maker_id` (`app.domain.accounts.credentials`); one of the service itself has none.
+    It ends with the credential of `creator_id` (`app.domain.accounts.credentials`); one of the service itself has none.
     `open_until` is set while its circuit breaker is open, `has_leftovers` while it is disabled or removed and has
     pending deliveries (`webhooks.leftovers`).
     """
@@ -49,7 +49,7 @@ class Subscription(Base):
     events: Mapped[list[str]]
     description: Mapped[str] = mapped_column(server_default="")
     status: Mapped[str] = mapped_column(server_default=SubscriptionStatus.active)
-    maker_id: Mapped[int | None] = mapped_column(ForeignKey("makers.id"), index=True)
+    creator_id: Mapped[int | None] = mapped_column(ForeignKey("creators.id"), index=True)
     secret: Mapped[bytes] = mapped_column(LargeBinary)
     old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     old_secret_until: Mapped[datetime | None]

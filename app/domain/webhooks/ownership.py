@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement
 
 from app.db.engine import Connection, Pool
 from app.domain.accounts import credentials
-from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_MAKER, MADE_WITH, own_makers
+from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_CREATOR, MADE_WITH, own_creators
 from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -25,7 +25,7 @@ WHY_ENDED = (
 
 FIND_ENDED = f"""
 WITH RECURSIVE source AS (
-  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s {JOIN_MAKER.format(maker_id="s.maker_id")}
+  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s {JOIN_CREATOR.format(creator_id="s.creator_id")}
   WHERE s.id = ANY($1::bigint[])
   {FOLLOW}
 ), ends AS ({ENDS})
@@ -39,7 +39,7 @@ def managed(unit: UnitOfWork) -> ColumnElement[bool]:
     An actor that may change the account manages all of them; others manage those that their own credential created.
     """
     own = Subscription.account_id == unit.actor.account_id
-    return own if credentials.sees_all(unit.actor) else own & Subscription.maker_id.in_(own_makers(unit.actor))
+    return own if credentials.sees_all(unit.actor) else own & Subscription.creator_id.in_(own_creators(unit.actor))
 
 
 def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: d
 
 async def end_orphans(connection: Connection, subscriptions: Sequence[S], now: datetime) -> Sequence[S]:
     """End the subscriptions whose creator's credential has ended, and notify the account; return the others."""
-    made = [each.id for each in subscriptions if each.maker_id]
+    made = [each.id for each in subscriptions if each.creator_id]
     ended = await find_orphans(connection, made, now)
     for each in subscriptions:
         if each.id in ended:

@@ -34,7 +34,7 @@ class DeliveryFilter:
 
 async def list_subscriptions(unit: UnitOfWork, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
     """Return the subscriptions that are not removed and whose creator has not ended, oldest first."""
-    statement = _own(unit).where(lives(Subscription.maker_id, unit.clock.now())).order_by(Subscription.id)
+    statement = _own(unit).where(lives(Subscription.creator_id, unit.clock.now())).order_by(Subscription.id)
     return await unit.all(statement.where(Subscription.kind == kind) if kind else statement)
 
 
@@ -48,7 +48,7 @@ async def get_subscription(
     statement = _own(unit).where(Subscription.id == id)
     if kind:
         statement = statement.where(Subscription.kind == kind)
-    shown = statement.where(lives(Subscription.maker_id, unit.clock.now()))
+    shown = statement.where(lives(Subscription.creator_id, unit.clock.now()))
     found = await unit.one(statement.with_for_update() if lock else shown)
     if found is None:
         raise NotFound(kind="webhook subscription", id=id)

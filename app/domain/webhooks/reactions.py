@@ -12,12 +12,12 @@ from app.domain.webhooks.rows import Subscribed
 # row that another transaction has locked.
 FIND_SUBSCRIPTIONS = """
 WITH free AS MATERIALIZED (
-  SELECT id, account_id, kind, target_url, events, status, maker_id, created_at FROM webhook_subscriptions
+  SELECT id, account_id, kind, target_url, events, status, creator_id, created_at FROM webhook_subscriptions
   WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' FOR KEY SHARE SKIP LOCKED
 )
 SELECT *, false AS is_locked FROM free
 UNION ALL
-SELECT id, account_id, kind, target_url, events, status, maker_id, created_at, true FROM webhook_subscriptions s
+SELECT id, account_id, kind, target_url, events, status, creator_id, created_at, true FROM webhook_subscriptions s
 WHERE account_id = ANY($1::bigint[]) AND status <> 'removed' AND NOT EXISTS (SELECT FROM free WHERE free.id = s.id)
 ORDER BY id
 """

@@ -23,8 +23,8 @@ class Owned(Protocol):
         ...
 
     @property
-    def maker_id(self) -> int | None:
-        """Return the id of its row of `makers`; None for a subscription of the service itself."""
+    def creator_id(self) -> int | None:
+        """Return the id of its row of `creators`; None for a subscription of the service itself."""
         ...
 
 
@@ -37,7 +37,7 @@ class Subscribed(NamedTuple):
     target_url: str
     events: list[str]
     status: str
-    maker_id: int | None
+    creator_id: int | None
     created_at: datetime
     is_locked: bool
 
@@ -48,7 +48,7 @@ class Leased(NamedTuple):
     id: int
     account_id: int
     target_url: str
-    maker_id: int | None
+    creator_id: int | None
     secret: bytes
     old_secret: bytes | None
     old_secret_until: datetime | None

@@ -247,7 +247,7 @@ async def _add(
         kind=kind,
         target_url=ports.poster.check(target_url),
         events=events,
-        maker_id=await credentials.record_maker(unit),
+        creator_id=await credentials.record_creator(unit),
         secret=ports.seal.close(signed_with),
     )
     await unit.save(subscription)
@@ -280,7 +280,7 @@ def _stop(unit: UnitOfWork, subscription: Subscription, status: SubscriptionStat
 
 async def _take_over(unit: UnitOfWork, subscription: Subscription) -> None:
     ownership.check_reach(unit, subscription.events)
-    subscription.maker_id = await credentials.replace_maker(unit, subscription.maker_id)
+    subscription.creator_id = await credentials.replace_creator(unit, subscription.creator_id)
 
 
 async def _cancel_others(unit: UnitOfWork, subscription: Subscription) -> None:

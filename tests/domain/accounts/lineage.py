@@ -40,7 +40,7 @@ SERVICE = "service"
 class Model:
     """Names of credentials and hooks, the creators of each, and those that have ended directly."""
 
-    makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    creators: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
     successors: dict[str, str] = field(default_factory=dict[str, str])
     revoked: set[str] = field(default_factory=set[str])
@@ -48,16 +48,16 @@ class Model:
 
     def make(self, name: str, actor: str) -> None:
         """Add a record that an actor creates."""
-        self.makers[name] = set() if actor == SERVICE else {actor}
+        self.creators[name] = set() if actor == SERVICE else {actor}
 
     def rotate(self, old: str, new: str, actor: str, now: datetime, overlap: timedelta) -> None:
         """Add the successor of a key, which gets the old key's records, unless the actor depends on the old key."""
         if old not in {actor} | self.needed_by({actor}):
-            for made_with in self.makers.values():
+            for made_with in self.creators.values():
                 if old in made_with:
                     made_with.discard(old)
                     made_with.add(new)
-        self.makers[new] = set(self.makers[old]) | ({actor} - {SERVICE})
+        self.creators[new] = set(self.creators[old]) | ({actor} - {SERVICE})
         if old in self.expires:
             self.expires[new] = self.expires[old]
         self.expires[old] = min(self.expires.get(old, now + overlap), now + overlap)
@@ -65,13 +65,13 @@ class Model:
 
     def join(self, user: str, invitation: str) -> None:
         """Add the user who accepts an invitation."""
-        self.makers[user] = set()
+        self.creators[user] = set()
         self.revoked.add(invitation)
 
     def works(self, name: str, now: datetime) -> bool:
         """Return whether a credential or a hook works."""
         own = name not in self.revoked and self.expires.get(name, now + HOUR) > now
-        return own and not any(self._has_ended(each, now) for each in self.needed_by(self.makers.get(name, ())))
+        return own and not any(self._has_ended(each, now) for each in self.needed_by(self.creators.get(name, ())))
 
     def needed_by(self, made_with: Iterable[str]) -> set[str]:
         """Return the direct and indirect creators, and for a rotated key its successor."""
@@ -80,7 +80,7 @@ class Model:
             name = waiting.pop()
             if name not in needed:
                 needed.add(name)
-                waiting += self.makers.get(name, ())
+                waiting += self.creators.get(name, ())
                 waiting += [self.successors[name]] if name in self.successors else []
         return needed
 
@@ -90,7 +90,7 @@ class Model:
 
     def may_make(self, actor: str) -> bool:
         """Return whether an actor may create keys: not with an automation key, nor a key that depends on a key."""
-        return not is_key(actor) or not (actor.startswith("auto") or any(map(is_key, self.makers[actor])))
+        return not is_key(actor) or not (actor.startswith("auto") or any(map(is_key, self.creators[actor])))
 
 
 def is_key(name: str) -> bool:
@@ -183,7 +183,7 @@ class Lineage:
         name = f"grant {len(self.actors)}"
         newest = await OAUTH_GRANTS.last(self.services, "id")
         self.actors[name] = replace(self.actors[user], grant_id=newest)
-        self.model.makers[name] = {user, client}
+        self.model.creators[name] = {user, client}
         self.model.expires[name] = self.clock.now() + GRANT_LASTS
         return name
 
@@ -309,5 +309,5 @@ class Lineage:
         newest = await OAUTH_GRANTS.last(self.services, "id")
         grant = f"grant of {name}"
         self.actors[grant] = replace(self.actors[name], grant_id=newest)
-        self.model.makers |= {name: set(), grant: {name}}
+        self.model.creators |= {name: set(), grant: {name}}
         self.model.expires[grant] = NOON + GRANT_LASTS

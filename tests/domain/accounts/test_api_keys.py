@@ -56,7 +56,7 @@ async def test_a_key_is_stored_as_its_fingerprint_and_shown_once(services: Servi
         (KeyKind.auto, {"ai:use", "contacts:read"}, {"contacts:read"}),
     ],
 )
-async def test_a_key_is_given_the_usual_scopes_that_its_maker_holds(
+async def test_a_key_is_given_the_usual_scopes_that_its_creator_holds(
     services: Services, account: Opened, kind: KeyKind, held: Any, given: Any
 ) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset(held))) as unit:

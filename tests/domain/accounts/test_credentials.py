@@ -14,7 +14,7 @@ from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.accounts.lineage import HOUR, SERVICE, Lineage, Model
 from tests.domain.conftest import NOON
-from tests.factories.accounts import MAKERS, USERS
+from tests.factories.accounts import CREATORS, USERS
 from tests.factories.traps import until_blocked
 
 DAY = 24
@@ -38,7 +38,7 @@ async def test_a_rotated_key_ends_with_the_key_that_rotated_it(lineage: Lineage)
 
 
 @pytest.mark.parametrize("ended", ["ann", "bob"])
-async def test_a_rotated_key_ends_with_the_maker_of_the_old_one_and_with_the_user_who_rotated_it(
+async def test_a_rotated_key_ends_with_the_creator_of_the_old_one_and_with_the_user_who_rotated_it(
     lineage: Lineage, ended: str
 ) -> None:
     new = await lineage.rotate("bob", await lineage.make("ann", SVC), 0)
@@ -181,8 +181,8 @@ async def test_rotations_of_one_account_wait_for_one_another(lineage: Lineage) -
         await until_blocked(lineage.services.database.pool)
     await crossing
 
-    made_by_keys = MAKERS.where(account_id=lineage.account.account_id).where_not(maker_key_id=None)
-    assert await made_by_keys.read(lineage.services, "maker_key_id") == [actors[first].key_id, actors[second].key_id]
+    made_by_keys = CREATORS.where(account_id=lineage.account.account_id).where_not(creator_key_id=None)
+    assert await made_by_keys.read(lineage.services, "creator_key_id") == [actors[first].key_id, actors[second].key_id]
     await lineage.end(first)
     await lineage.end(second)
     async with lineage.act(SERVICE) as unit:
@@ -215,7 +215,7 @@ def test_whoever_holds_stolen_keys_is_left_with_none_once_these_are_revoked(
     held = [f"svc {number}" for number in range(stolen)]
     for move, by, which in moves:
         able = [name for name in held if model.works(name, now)]
-        new, all_keys = f"svc {len(model.makers)}", list(model.makers)
+        new, all_keys = f"svc {len(model.creators)}", list(model.creators)
         if move == "wait" or not able:
             now += HOUR
             continue
@@ -224,7 +224,7 @@ def test_whoever_holds_stolen_keys_is_left_with_none_once_these_are_revoked(
             model.make(new, actor)
         elif move == "rotate" and model.works(old, now) and old not in model.successors:
             model.rotate(old, new, actor, now, HOUR)
-        held = [*held, new] if new in model.makers else held
+        held = [*held, new] if new in model.creators else held
 
     model.revoked |= {f"svc {number}" for number in range(stolen)}
 
@@ -232,5 +232,5 @@ def test_whoever_holds_stolen_keys_is_left_with_none_once_these_are_revoked(
 
 
 async def test_the_service_itself_is_no_credential(lineage: Lineage) -> None:
-    assert credentials.maker_of(lineage.actors[SERVICE]) is None
+    assert credentials.creator_of(lineage.actors[SERVICE]) is None
     assert credentials.sees_all(lineage.actors[SERVICE])

@@ -17,13 +17,13 @@ NEW = NewClient("Pipelines", ["https://crm.example.com/callback"])
 
 async def test_a_client_that_was_revoked_itself_cannot_be_taken_over(services: Services, unit: UnitOfWork) -> None:
     client, _ = await clients.create(unit, services.oauth.tokens, NEW)
-    maker = client.maker_id
+    creator = client.creator_id
     await clients.revoke(unit, client.id)
 
     with pytest.raises(Conflict, match=r"^The client is revoked\.$"):
         await clients.take_over(unit, client.id)
 
-    assert client.maker_id == maker
+    assert client.creator_id == creator
 
 
 async def test_live_clients_are_listed_first_and_then_the_newest(services: Services, unit: UnitOfWork) -> None:

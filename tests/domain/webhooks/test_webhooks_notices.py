@@ -139,7 +139,7 @@ async def test_a_webhook_that_is_gone_is_mailed(stage: Stage) -> None:
     assert mail.text.splitlines()[2] == f"{stage.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
 
 
-async def test_a_webhook_that_ends_with_its_maker_is_mailed(stage: Stage) -> None:
+async def test_a_webhook_that_ends_with_its_creator_is_mailed(stage: Stage) -> None:
     subscription = await stage.subscribe()
     async with stage.act() as unit:
         key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Zaps"))

@@ -27,7 +27,7 @@ from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
 from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
-from tests.factories.accounts import MAKERS
+from tests.factories.accounts import CREATORS
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.snapshots import rows
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
@@ -92,16 +92,16 @@ class Cast:
             return error.code
         return refusal(result.errors[0]).code if result.errors else next(iter((result.data or {}).values()))
 
-    async def use(self, name: str, actor: str, maker: str) -> Any:
+    async def use(self, name: str, actor: str, creator: str) -> Any:
         """Run a field on the webhook that somebody made."""
         kind = "query" if name in QUERIES else "mutation"
-        call = NAMED[name].format(hook=self.hooks[maker], delivery=self.deliveries[maker])
+        call = NAMED[name].format(hook=self.hooks[creator], delivery=self.deliveries[creator])
         return await self.run(f"{kind} {{ {call} }}", actor)
 
     def pairs(self, *, managed: bool) -> Iterator[tuple[str, str]]:
         """Return every actor with every webhook that it manages, or does not."""
         for actor in self.actors:
-            yield from ((actor, maker) for maker in self.hooks if (maker in MANAGES[actor]) is managed)
+            yield from ((actor, creator) for creator in self.hooks if (creator in MANAGES[actor]) is managed)
 
 
 def about_webhooks() -> Iterator[str]:
@@ -142,10 +142,10 @@ async def make_cast(services: Services) -> Cast:
     return cast
 
 
-async def key_of(services: Services, maker: Actor, scopes: frozenset[str], kind: KeyKind = KeyKind.svc) -> Actor:
-    async with unit_of(services, maker) as unit:
+async def key_of(services: Services, creator: Actor, scopes: frozenset[str], kind: KeyKind = KeyKind.svc) -> Actor:
+    async with unit_of(services, creator) as unit:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey("Made", kind, sorted(scopes)))
-    return Actor(maker.account_id, scopes, f"key:{key.id}", key_id=key.id)
+    return Actor(creator.account_id, scopes, f"key:{key.id}", key_id=key.id)
 
 
 async def connect(services: Services, client: Client, user: Actor) -> Actor:
@@ -171,7 +171,7 @@ def test_every_field_about_webhooks_is_tried() -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 async def test_each_is_shown_the_webhooks_that_it_manages(cast: Cast, name: str) -> None:
-    names = {id: maker for maker, id in cast.hooks.items()}
+    names = {id: creator for creator, id in cast.hooks.items()}
     shown: dict[str, set[str]] = {}
     for actor in cast.actors:
         answer = await cast.run(f"{{ {LISTS[name]} }}", actor)
@@ -194,7 +194,7 @@ async def test_a_webhook_of_others_is_not_found_and_stays_as_it_is(cast: Cast, n
 @pytest.mark.parametrize("name", [name for name in NAMED if name != "unsubscribe"])
 async def test_a_webhook_that_an_actor_manages_is_found(cast: Cast, name: str) -> None:
     # Taking one over, or the replay of what waits already, changes what the next one may do: so each only its own.
-    pairs = [(actor, maker) for actor, maker in cast.pairs(managed=True) if actor == maker or name in READS]
+    pairs = [(actor, creator) for actor, creator in cast.pairs(managed=True) if actor == creator or name in READS]
 
     answers = [await cast.use(name, *pair) for pair in pairs]
 
@@ -273,13 +273,13 @@ async def test_a_replayed_idempotency_key_shows_no_subscription_of_another_key(a
     assert (first.status_code, other.status_code, again.json()["data"]) == (200, 404, first.json()["data"])
 
 
-async def test_an_owner_alone_manages_a_webhook_whose_maker_is_not_known_and_may_take_it_over(cast: Cast) -> None:
+async def test_an_owner_alone_manages_a_webhook_whose_creator_is_not_known_and_may_take_it_over(cast: Cast) -> None:
     hook = cast.hooks["member"]
-    await WEBHOOK_SUBSCRIPTIONS.where(id=hook).change(cast.services, maker_id=None)
+    await WEBHOOK_SUBSCRIPTIONS.where(id=hook).change(cast.services, creator_id=None)
 
     shown = {actor: hook in [each["id"] for each in await cast.run("{ webhooks { id } }", actor)] for actor in MANAGES}
     await cast.use("take_over_webhook", "owner", "member")
 
     assert {actor for actor, is_shown in shown.items() if is_shown} == {"owner", "admin key"}
-    [maker] = await WEBHOOK_SUBSCRIPTIONS.where(id=hook).read(cast.services, "maker_id")
-    assert await MAKERS.where(id=maker).read(cast.services, "maker_user_id") == [cast.actors["owner"].user_id]
+    [creator] = await WEBHOOK_SUBSCRIPTIONS.where(id=hook).read(cast.services, "creator_id")
+    assert await CREATORS.where(id=creator).read(cast.services, "creator_user_id") == [cast.actors["owner"].user_id]

@@ -1,4 +1,4 @@
-"""Nothing is posted, or posted again, that neither the caller nor the webhook's maker may read."""
+"""Nothing is posted, or posted again, that neither the caller nor the webhook's creator may read."""
 
 from datetime import timedelta
 from typing import Any
@@ -69,7 +69,7 @@ async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(stage: Stag
     assert (replayed, await names(stage)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
 
 
-async def test_no_owner_replays_texts_to_where_a_maker_listens_who_may_not_read_them(
+async def test_no_owner_replays_texts_to_where_a_creator_listens_who_may_not_read_them(
     stage: Stage, webhook: Subscription
 ) -> None:
     thief, ports = await reader_of_contacts(stage), stage.services.webhooks
@@ -138,7 +138,7 @@ async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(stage: S
 
 
 @pytest.mark.parametrize("ends", ["a user", "a key", "a key of a user"])
-async def test_what_waits_for_a_webhook_whose_maker_has_ended_is_not_tried_again(stage: Stage, ends: str) -> None:
+async def test_what_waits_for_a_webhook_whose_creator_has_ended_is_not_tried_again(stage: Stage, ends: str) -> None:
     stage.pace(waits=(0.01,) * 50, breaker_failures=1000)
     stage.receiver.respond = status(500)
     async with stage.act() as unit:
@@ -146,8 +146,8 @@ async def test_what_waits_for_a_webhook_whose_maker_has_ended_is_not_tried_again
         user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)
     async with unit_of(stage.services, user) as unit:
         key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks", KeyKind.auto))
-    maker = user if ends == "a user" else Actor(bob.account_id, user.scopes, "key", key_id=key.id)
-    async with unit_of(stage.services, maker) as unit:
+    creator = user if ends == "a user" else Actor(bob.account_id, user.scopes, "key", key_id=key.id)
+    async with unit_of(stage.services, creator) as unit:
         url = f"{stage.receiver.url}/hook"
         made = await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
     await stage.tell("won")
@@ -177,8 +177,8 @@ async def test_a_delivery_that_waits_hours_for_its_next_attempt_is_never_made_on
 ) -> None:
     async with stage.act() as unit:
         key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks"))
-    maker = Actor(stage.account.account_id, frozenset({"contacts:read", "webhooks:manage"}), "key", key_id=key.id)
-    async with unit_of(stage.services, maker) as unit:
+    creator = Actor(stage.account.account_id, frozenset({"contacts:read", "webhooks:manage"}), "key", key_id=key.id)
+    async with unit_of(stage.services, creator) as unit:
         url = f"{stage.receiver.url}/hook"
         await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
     await stage.tell("won")
@@ -192,7 +192,7 @@ async def test_a_delivery_that_waits_hours_for_its_next_attempt_is_never_made_on
     assert stage.receiver.posts == []
 
 
-async def test_a_webhook_that_an_owner_took_over_outlasts_its_maker(stage: Stage) -> None:
+async def test_a_webhook_that_an_owner_took_over_outlasts_its_creator(stage: Stage) -> None:
     async with stage.act() as unit:
         bob = await accounts.add_user(unit, "bob@example.com", "seven green bicycles")
         user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)

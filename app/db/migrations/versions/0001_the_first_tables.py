@@ -430,26 +430,26 @@ def upgrade() -> None:
     )
     op.create_index('ix_conversations_assignee_id', 'conversations', ['assignee_id'], unique=False, postgresql_where=sa.text('assignee_id IS NOT NULL'))
     op.create_index('ix_conversations_recent', 'conversations', ['account_id', sa.literal_column('last_message_at DESC'), sa.literal_column('id DESC')], unique=False)
-    op.create_table('makers',
+    op.create_table('creators',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
     sa.Column('account_id', sa.BigInteger(), nullable=False),
     sa.Column('key_id', sa.BigInteger(), nullable=True),
-    sa.Column('maker_key_id', sa.BigInteger(), nullable=True),
-    sa.Column('maker_grant_id', sa.BigInteger(), nullable=True),
-    sa.Column('maker_user_id', sa.BigInteger(), nullable=True),
-    sa.CheckConstraint('num_nonnulls(maker_key_id, maker_grant_id, maker_user_id) = 1', name=op.f('ck_makers_one')),
-    sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_makers_account_id_accounts')),
-    sa.ForeignKeyConstraint(['key_id'], ['api_keys.id'], name=op.f('fk_makers_key_id_api_keys'), ondelete='CASCADE'),
-    sa.ForeignKeyConstraint(['maker_key_id'], ['api_keys.id'], name=op.f('fk_makers_maker_key_id_api_keys')),
-    sa.ForeignKeyConstraint(['maker_user_id'], ['users.id'], name=op.f('fk_makers_maker_user_id_users')),
-    sa.PrimaryKeyConstraint('id', name=op.f('pk_makers'))
+    sa.Column('creator_key_id', sa.BigInteger(), nullable=True),
+    sa.Column('creator_grant_id', sa.BigInteger(), nullable=True),
+    sa.Column('creator_user_id', sa.BigInteger(), nullable=True),
+    sa.CheckConstraint('num_nonnulls(creator_key_id, creator_grant_id, creator_user_id) = 1', name=op.f('ck_creators_one')),
+    sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_creators_account_id_accounts')),
+    sa.ForeignKeyConstraint(['key_id'], ['api_keys.id'], name=op.f('fk_creators_key_id_api_keys'), ondelete='CASCADE'),
+    sa.ForeignKeyConstraint(['creator_key_id'], ['api_keys.id'], name=op.f('fk_creators_creator_key_id_api_keys')),
+    sa.ForeignKeyConstraint(['creator_user_id'], ['users.id'], name=op.f('fk_creators_creator_user_id_users')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_creators'))
     )
-    op.create_index('ix_makers_account_id', 'makers', ['account_id'], unique=False, postgresql_where=sa.text('key_id IS NOT NULL'))
-    op.create_index(op.f('ix_makers_key_id'), 'makers', ['key_id'], unique=False)
-    op.create_index(op.f('ix_makers_maker_grant_id'), 'makers', ['maker_grant_id'], unique=False)
-    op.create_index(op.f('ix_makers_maker_key_id'), 'makers', ['maker_key_id'], unique=False)
-    op.create_index(op.f('ix_makers_maker_user_id'), 'makers', ['maker_user_id'], unique=False)
-    op.create_index('ix_makers_of_records', 'makers', ['account_id'], unique=False, postgresql_where=sa.text('key_id IS NULL'))
+    op.create_index('ix_creators_account_id', 'creators', ['account_id'], unique=False, postgresql_where=sa.text('key_id IS NOT NULL'))
+    op.create_index(op.f('ix_creators_key_id'), 'creators', ['key_id'], unique=False)
+    op.create_index(op.f('ix_creators_creator_grant_id'), 'creators', ['creator_grant_id'], unique=False)
+    op.create_index(op.f('ix_creators_creator_key_id'), 'creators', ['creator_key_id'], unique=False)
+    op.create_index(op.f('ix_creators_creator_user_id'), 'creators', ['creator_user_id'], unique=False)
+    op.create_index('ix_creators_of_records', 'creators', ['account_id'], unique=False, postgresql_where=sa.text('key_id IS NULL'))
     op.create_table('password_links',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
     sa.Column('account_id', sa.BigInteger(), nullable=False),
@@ -525,21 +525,21 @@ def upgrade() -> None:
     sa.Column('email', sa.Text(), nullable=False),
     sa.Column('role', sa.Text(), nullable=False),
     sa.Column('hash', sa.LargeBinary(), nullable=False),
-    sa.Column('maker_id', sa.BigInteger(), nullable=True),
+    sa.Column('creator_id', sa.BigInteger(), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.Column('mail_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.Column('expires_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('accepted_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('withdrawn_at', sa.DateTime(timezone=True), nullable=True),
     sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_invitations_account_id_accounts')),
-    sa.ForeignKeyConstraint(['maker_id'], ['makers.id'], name=op.f('fk_invitations_maker_id_makers')),
+    sa.ForeignKeyConstraint(['creator_id'], ['creators.id'], name=op.f('fk_invitations_creator_id_creators')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_invitations')),
     sa.UniqueConstraint('hash', name=op.f('uq_invitations_hash'))
     )
     op.create_index('ix_invitations_account_id', 'invitations', ['account_id', 'created_at'], unique=False)
     op.create_index('ix_invitations_email', 'invitations', ['email', 'mail_at'], unique=False)
     op.create_index(op.f('ix_invitations_expires_at'), 'invitations', ['expires_at'], unique=False)
-    op.create_index(op.f('ix_invitations_maker_id'), 'invitations', ['maker_id'], unique=False)
+    op.create_index(op.f('ix_invitations_creator_id'), 'invitations', ['creator_id'], unique=False)
     op.create_table('messages',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
     sa.Column('account_id', sa.BigInteger(), nullable=False),
@@ -586,8 +586,8 @@ def upgrade() -> None:
     sa.Column('scopes', postgresql.ARRAY(sa.Text()), nullable=False),
     sa.Column('auth_method', sa.Text(), nullable=False),
     sa.Column('secret_hash', sa.LargeBinary(), nullable=True),
-    sa.Column('maker_id', sa.BigInteger(), nullable=True),
-    sa.Column('secret_maker_id', sa.BigInteger(), nullable=True),
+    sa.Column('creator_id', sa.BigInteger(), nullable=True),
+    sa.Column('secret_creator_id', sa.BigInteger(), nullable=True),
     sa.Column('created_by', sa.Text(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.Column('fetched_at', sa.DateTime(timezone=True), nullable=True),
@@ -595,14 +595,14 @@ def upgrade() -> None:
     sa.Column('last_used_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('revoked_at', sa.DateTime(timezone=True), nullable=True),
     sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_oauth_clients_account_id_accounts')),
-    sa.ForeignKeyConstraint(['maker_id'], ['makers.id'], name=op.f('fk_oauth_clients_maker_id_makers')),
-    sa.ForeignKeyConstraint(['secret_maker_id'], ['makers.id'], name=op.f('fk_oauth_clients_secret_maker_id_makers')),
+    sa.ForeignKeyConstraint(['creator_id'], ['creators.id'], name=op.f('fk_oauth_clients_creator_id_creators')),
+    sa.ForeignKeyConstraint(['secret_creator_id'], ['creators.id'], name=op.f('fk_oauth_clients_secret_creator_id_creators')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_oauth_clients')),
     sa.UniqueConstraint('client_id', name=op.f('uq_oauth_clients_client_id'))
     )
     op.create_index(op.f('ix_oauth_clients_account_id'), 'oauth_clients', ['account_id'], unique=False)
-    op.create_index(op.f('ix_oauth_clients_maker_id'), 'oauth_clients', ['maker_id'], unique=False)
-    op.create_index(op.f('ix_oauth_clients_secret_maker_id'), 'oauth_clients', ['secret_maker_id'], unique=False)
+    op.create_index(op.f('ix_oauth_clients_creator_id'), 'oauth_clients', ['creator_id'], unique=False)
+    op.create_index(op.f('ix_oauth_clients_secret_creator_id'), 'oauth_clients', ['secret_creator_id'], unique=False)
     op.create_index('ix_oauth_clients_unused', 'oauth_clients', ['created_at'], unique=False, postgresql_where=sa.text("kind <> 'managed' AND last_used_at IS NULL"))
     op.create_table('webhook_subscriptions',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
@@ -612,7 +612,7 @@ def upgrade() -> None:
     sa.Column('events', postgresql.ARRAY(sa.Text()), nullable=False),
     sa.Column('description', sa.Text(), server_default='', nullable=False),
     sa.Column('status', sa.Text(), server_default='active', nullable=False),
-    sa.Column('maker_id', sa.BigInteger(), nullable=True),
+    sa.Column('creator_id', sa.BigInteger(), nullable=True),
     sa.Column('secret', sa.LargeBinary(), nullable=False),
     sa.Column('old_secret', sa.LargeBinary(), nullable=True),
     sa.Column('old_secret_until', sa.DateTime(timezone=True), nullable=True),
@@ -629,11 +629,11 @@ def upgrade() -> None:
     sa.Column('has_leftovers', sa.Boolean(), server_default=sa.text('false'), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('now()'), nullable=False),
     sa.ForeignKeyConstraint(['account_id'], ['accounts.id'], name=op.f('fk_webhook_subscriptions_account_id_accounts')),
-    sa.ForeignKeyConstraint(['maker_id'], ['makers.id'], name=op.f('fk_webhook_subscriptions_maker_id_makers')),
+    sa.ForeignKeyConstraint(['creator_id'], ['creators.id'], name=op.f('fk_webhook_subscriptions_creator_id_creators')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_webhook_subscriptions'))
     )
     op.create_index('ix_webhook_subscriptions_account_id', 'webhook_subscriptions', ['account_id', 'status'], unique=False)
-    op.create_index(op.f('ix_webhook_subscriptions_maker_id'), 'webhook_subscriptions', ['maker_id'], unique=False)
+    op.create_index(op.f('ix_webhook_subscriptions_creator_id'), 'webhook_subscriptions', ['creator_id'], unique=False)
     op.create_index('ix_webhook_subscriptions_leftovers', 'webhook_subscriptions', ['id'], unique=False, postgresql_where=sa.text('has_leftovers'))
     op.create_index('ix_webhook_subscriptions_wake_at', 'webhook_subscriptions', ['wake_at'], unique=False, postgresql_where=sa.text("status = 'active'"))
     op.create_table('oauth_grants',
@@ -784,20 +784,20 @@ def downgrade() -> None:
     op.drop_index('ix_oauth_grants_account_id', table_name='oauth_grants')
     op.drop_table('oauth_grants')
     op.drop_index('ix_webhook_subscriptions_wake_at', table_name='webhook_subscriptions', postgresql_where=sa.text("status = 'active'"))
-    op.drop_index(op.f('ix_webhook_subscriptions_maker_id'), table_name='webhook_subscriptions')
+    op.drop_index(op.f('ix_webhook_subscriptions_creator_id'), table_name='webhook_subscriptions')
     op.drop_index('ix_webhook_subscriptions_leftovers', table_name='webhook_subscriptions', postgresql_where=sa.text('has_leftovers'))
     op.drop_index('ix_webhook_subscriptions_account_id', table_name='webhook_subscriptions')
     op.drop_table('webhook_subscriptions')
     op.drop_index('ix_oauth_clients_unused', table_name='oauth_clients', postgresql_where=sa.text("kind <> 'managed' AND last_used_at IS NULL"))
-    op.drop_index(op.f('ix_oauth_clients_secret_maker_id'), table_name='oauth_clients')
-    op.drop_index(op.f('ix_oauth_clients_maker_id'), table_name='oauth_clients')
+    op.drop_index(op.f('ix_oauth_clients_secret_creator_id'), table_name='oauth_clients')
+    op.drop_index(op.f('ix_oauth_clients_creator_id'), table_name='oauth_clients')
     op.drop_index(op.f('ix_oauth_clients_account_id'), table_name='oauth_clients')
     op.drop_table('oauth_clients')
     op.drop_index('ix_messages_log', table_name='messages')
     op.drop_index('ix_messages_conversation_id', table_name='messages')
     op.drop_index('ix_messages_contact_id', table_name='messages')
     op.drop_table('messages')
-    op.drop_index(op.f('ix_invitations_maker_id'), table_name='invitations')
+    op.drop_index(op.f('ix_invitations_creator_id'), table_name='invitations')
     op.drop_index(op.f('ix_invitations_expires_at'), table_name='invitations')
     op.drop_index('ix_invitations_email', table_name='invitations')
     op.drop_index('ix_invitations_account_id', table_name='invitations')
@@ -814,13 +814,13 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_password_links_user_id'), table_name='password_links')
     op.drop_index(op.f('ix_password_links_expires_at'), table_name='password_links')
     op.drop_table('password_links')
-    op.drop_index('ix_makers_of_records', table_name='makers', postgresql_where=sa.text('key_id IS NULL'))
-    op.drop_index(op.f('ix_makers_maker_user_id'), table_name='makers')
-    op.drop_index(op.f('ix_makers_maker_key_id'), table_name='makers')
-    op.drop_index(op.f('ix_makers_maker_grant_id'), table_name='makers')
-    op.drop_index(op.f('ix_makers_key_id'), table_name='makers')
-    op.drop_index('ix_makers_account_id', table_name='makers', postgresql_where=sa.text('key_id IS NOT NULL'))
-    op.drop_table('makers')
+    op.drop_index('ix_creators_of_records', table_name='creators', postgresql_where=sa.text('key_id IS NULL'))
+    op.drop_index(op.f('ix_creators_creator_user_id'), table_name='creators')
+    op.drop_index(op.f('ix_creators_creator_key_id'), table_name='creators')
+    op.drop_index(op.f('ix_creators_creator_grant_id'), table_name='creators')
+    op.drop_index(op.f('ix_creators_key_id'), table_name='creators')
+    op.drop_index('ix_creators_account_id', table_name='creators', postgresql_where=sa.text('key_id IS NOT NULL'))
+    op.drop_table('creators')
     op.drop_index('ix_conversations_recent', table_name='conversations')
     op.drop_index('ix_conversations_assignee_id', table_name='conversations', postgresql_where=sa.text('assignee_id IS NOT NULL'))
     op.drop_table('conversations')

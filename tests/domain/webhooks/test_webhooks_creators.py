@@ -186,7 +186,7 @@ async def test_a_subscription_of_an_application_ends_when_the_user_who_allowed_i
     assert await standing(stage) == [("removed", ["canceled"])]
 
 
-async def test_whoever_turns_a_webhook_elsewhere_is_its_maker_from_then_on(stage: Stage) -> None:
+async def test_whoever_turns_a_webhook_elsewhere_is_its_creator_from_then_on(stage: Stage) -> None:
     key_id = await make_key(stage)
     subscription = await subscribe(stage)
     async with unit_of(stage.services, actor(stage, key_id=key_id)) as unit:
@@ -230,7 +230,7 @@ async def test_two_units_at_once_do_not_pass_the_limit(stage: Stage, monkeypatch
     assert len(refused) == 1
 
 
-async def test_subscriptions_whose_makers_cannot_be_looked_up_are_given_back_at_once(stage: Stage) -> None:
+async def test_subscriptions_whose_creators_cannot_be_looked_up_are_given_back_at_once(stage: Stage) -> None:
     await subscribe(stage, EVENT, key_id=await make_key(stage))
     await stage.tell("won")
     await stage.dispatcher.run()

@@ -1,4 +1,4 @@
-"""Invitations end with the user who made them, OAuth clients with their maker; keys manage no people."""
+"""Invitations end with the user who made them, OAuth clients with their creator; keys manage no people."""
 
 import asyncio
 from dataclasses import replace
@@ -67,7 +67,7 @@ async def test_an_invitation_that_has_ended_is_not_mailed_nor_withdrawn(lineage:
             await invitations.withdraw(unit, lineage.invited[name].id)
 
 
-async def test_an_invitation_ends_when_its_maker_may_no_longer_invite_and_lives_again_when_it_may(
+async def test_an_invitation_ends_when_its_creator_may_no_longer_invite_and_lives_again_when_it_may(
     lineage: Lineage,
 ) -> None:
     name = await lineage.invite("ann")
@@ -133,7 +133,7 @@ async def test_an_invitation_is_not_accepted_into_an_account_that_is_suspended_o
     assert await USERS.count(lineage.services) == 3
 
 
-async def test_an_invitation_cannot_be_accepted_while_its_maker_is_being_removed(lineage: Lineage) -> None:
+async def test_an_invitation_cannot_be_accepted_while_its_creator_is_being_removed(lineage: Lineage) -> None:
     name = await lineage.invite("ann")
 
     async with unit_of(lineage.services, lineage.actors[SERVICE]) as unit:
@@ -213,7 +213,7 @@ async def has_live_secret(lineage: Lineage, name: str) -> bool:
         return await oauth.has_live_secret(unit, client)
 
 
-async def test_a_webhook_whose_maker_was_revoked_is_listed_no_more(lineage: Lineage) -> None:
+async def test_a_webhook_whose_creator_was_revoked_is_listed_no_more(lineage: Lineage) -> None:
     key = await lineage.make("ann", SVC)
     hook, other = await lineage.hook(key), await lineage.hook("bob")
 

@@ -127,7 +127,7 @@ async def test_a_key_ends_at_the_instant_that_the_key_that_made_it_does(
     assert (await show(services, owner, child)).expires_at == NOON + HOUR
 
 
-async def test_a_key_that_ends_before_its_maker_ends_by_itself(services: Services, owner: Actor, make: Make) -> None:
+async def test_a_key_that_ends_before_its_creator_ends_by_itself(services: Services, owner: Actor, make: Make) -> None:
     parent = await make(owner, KeyKind.svc, expires_at=NOON + 2 * HOUR)
     child = await make(parent.bearer(), expires_at=NOON + HOUR)
 
@@ -159,7 +159,7 @@ async def test_a_rotated_key_ends_with_what_the_old_one_was_made_with(
     assert not await lives(services, new)
 
 
-async def test_a_key_whose_maker_has_ended_cannot_be_rotated(services: Services, owner: Actor, make: Make) -> None:
+async def test_a_key_whose_creator_has_ended_cannot_be_rotated(services: Services, owner: Actor, make: Make) -> None:
     parent = await make(owner, KeyKind.svc)
     child = await make(parent.bearer())
     await revoke(services, owner, parent)
