@@ -45,8 +45,13 @@ async def test_updates_of_a_page_are_shown_in_one_transaction(services: Services
     together = await anext(pages)
     sent: list[str] = []
     engine = services.database.engine.sync_engine
-    note = lambda *details: sent.append(details[2].split()[0])  # noqa: E731
-    commit = lambda _: sent.append("COMMIT")  # noqa: E731
+
+    def note(*details: Any) -> None:
+        sent.append(details[2].split()[0])
+
+    def commit(_: Any) -> None:
+        sent.append("COMMIT")
+
     event.listen(engine, "before_cursor_execute", note)
     event.listen(engine, "commit", commit)
 

@@ -37,9 +37,6 @@ INDEXED = re.compile(r"[^\W_]{3}")
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
 
-MAX_COUNTED = 1000
-"""The limit of exact counts of a search and of several filters with a tag, of which no index has all rows."""
-
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
     ContactSort.name_asc: Order(NAMES, descending=False),
@@ -80,14 +77,14 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
 
 
 def _counter(unit: UnitOfWork, wanted: ContactFilter) -> Counter | None:
-    """Return the method of counting a list that is neither counted by an index of contacts nor up to `MAX_COUNTED`."""
+    """Return the method of counting a list that no index of contacts counts."""
     if wanted == ContactFilter():
         return partial(_count_all, unit)
     if wanted == ContactFilter(tag=wanted.tag):
-        return partial(count, unit, select(ContactTag).where(*_has_tag(unit, wanted.tag or "")), paging.MAX_COUNTED)
+        return partial(count, unit, select(ContactTag).where(*_has_tag(unit, wanted.tag or "")))
     if wanted.search or wanted.tag:
         newest = _filtered(unit, wanted).order_by(*ORDERS[ContactSort.date_added].sorting)
-        return partial(count, unit, newest, MAX_COUNTED)
+        return partial(count, unit, newest)
     return None
 
 

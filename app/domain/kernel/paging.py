@@ -126,9 +126,9 @@ class Total:
     is_exact: bool = True
 
     @classmethod
-    def of(cls, counted: int, most: int = MAX_COUNTED) -> "Total":
-        """Return the total of a count that ended at `most + 1`."""
-        return cls(min(counted, most), counted <= most)
+    def of(cls, counted: int) -> "Total":
+        """Return the total of a count that ended at `MAX_COUNTED + 1`."""
+        return cls(min(counted, MAX_COUNTED), counted <= MAX_COUNTED)
 
 
 Counter = Callable[[], Awaitable["Total"]]
@@ -186,7 +186,7 @@ class Page(Generic[T]):
         """Return the length of the whole list; without a counter, count up to `MAX_COUNTED`."""
         async with self._counting:
             if self._total is None:
-                counter = self._counter or partial(count, self._unit, self._statement, MAX_COUNTED)
+                counter = self._counter or partial(count, self._unit, self._statement)
                 self._total = await counter()
         return self._total
 
@@ -200,10 +200,10 @@ class Page(Generic[T]):
         return bool(await self._unit.one(statement.order_by(*order.sorting).limit(1)))
 
 
-async def count(unit: UnitOfWork, statement: Select[Any], most: int) -> Total:
-    """Return the number of a statement's rows, counted up to `most`, in the order of the statement if it has one."""
-    counted = _bare(statement).limit(most + 1).subquery()
-    return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0, most)
+async def count(unit: UnitOfWork, statement: Select[Any]) -> Total:
+    """Return the number of a statement's rows, counted up to `MAX_COUNTED` in the order of the statement, if any."""
+    counted = _bare(statement).limit(MAX_COUNTED + 1).subquery()
+    return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0)
 
 
 async def plan_for_values(unit: UnitOfWork) -> None:

@@ -187,6 +187,22 @@ async def test_a_search_is_planned_for_its_text_however_often_it_is_run(unit: Un
     assert planned_for_values >= 22
 
 
+async def test_the_total_of_a_search_is_exact_up_to_the_limit_of_every_list(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    await _fill(services, account, 10_001)
+
+    async with unit_for(account) as unit:
+        searches = {"Jackson 1000": 3, "ann 1": 1135, "ann": 10_000}
+        totals = {}
+        for text in searches:
+            page = await queries.find_page(unit, ContactFilter(search=text), ContactSort.date_added, Window())
+            totals[text] = await page.total()
+
+    assert {text: total.count for text, total in totals.items()} == searches
+    assert [total.is_exact for total in totals.values()] == [True, True, False]
+
+
 async def _count_plans(unit: UnitOfWork) -> tuple[int, int]:
     """Return how often this connection ran searches by a kept plan, and by a plan for their values."""
     counted = (
