@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.domain.contacts import opt_outs, queries, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.kernel import paging
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
@@ -84,7 +85,7 @@ async def test_a_search_finds_a_part_of_a_name_phone_or_email(
 async def test_a_search_is_counted_up_to_a_limit(
     unit: UnitOfWork, people: dict[int, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "MAX_COUNTED", 2)
+    monkeypatch.setattr(paging, "MAX_COUNTED", 2)
 
     found = [
         await (await queries.find_page(unit, ContactFilter(search=text), ContactSort.name_asc, Window())).total()
