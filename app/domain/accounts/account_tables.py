@@ -2,7 +2,7 @@
 
 from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 
-UNLINK_SUCCESSORS = "UPDATE api_keys SET successor_id = NULL WHERE ctid = ANY($1::tid[])"
+UNLINK_SUCCESSORS = "UPDATE api_keys SET successor_id = NULL WHERE id = ANY($1::bigint[])"
 
 DELETED = (
     DeletedTable("waiting_mails"),

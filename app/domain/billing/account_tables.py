@@ -1,11 +1,11 @@
 """Tables of the area that the deletion of an account empties, and an export of it contains."""
 
-from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
+from app.domain.kernel.account_tables import BY_ID, PHYSICAL, DeletedTable, ExportedTable
 
-EMPTY_ENTRIES = "UPDATE ledger_entries SET description = '', actor = '' WHERE ctid = ANY($1::tid[])"
+EMPTY_ENTRIES = "UPDATE ledger_entries SET description = '', actor = '' WHERE id = ANY($1::bigint[])"
 
 DELETED = (
-    DeletedTable("ledger_days", ("day", "type")),
+    DeletedTable("ledger_days", ("day", "type"), row=PHYSICAL),
     DeletedTable("ledger_entries", BY_ID, which="(description <> '' OR actor <> '')", statements=(EMPTY_ENTRIES,)),
 )
 

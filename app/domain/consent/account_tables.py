@@ -2,7 +2,7 @@
 
 from app.domain.kernel.account_tables import DeletedTable, ExportedTable
 
-EMPTY_SUPPRESSIONS = "UPDATE suppressions SET keyword = '' WHERE ctid = ANY($1::tid[])"
+EMPTY_SUPPRESSIONS = "UPDATE suppressions SET keyword = '' WHERE id = ANY($1::bigint[])"
 
 DELETED = (
     DeletedTable("consents", ("phone", "id")),

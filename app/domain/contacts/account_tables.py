@@ -1,11 +1,11 @@
 """Tables of the area that the deletion of an account empties, and an export of it contains."""
 
-from app.domain.kernel.account_tables import DeletedTable, ExportedTable
+from app.domain.kernel.account_tables import PHYSICAL, DeletedTable, ExportedTable
 
 DELETED = (
     DeletedTable("contacts", ("phone",)),
-    DeletedTable("contact_tags", ("tag", "contact_id")),
-    DeletedTable("contact_totals"),
+    DeletedTable("contact_tags", ("tag", "contact_id"), row=PHYSICAL),
+    DeletedTable("contact_totals", row=PHYSICAL),
 )
 
 EXPORTED = (ExportedTable("contacts", frozenset({"searched"}), order=("created_at", "id")),)

@@ -128,7 +128,7 @@ class AccountDeletions:
             rows = await connection.fetch(table.select(self.batch, first=not place.after), account_id, *place.after)
             if rows:
                 for statement in table.changes():
-                    here = [row["ctid"] for row in rows]
+                    here = [row["row"] for row in rows]
                     await connection.execute(statement, *([here, now] if "$2" in statement else [here]))
                 return Place(place.number, tuple(rows[-1])[1:])
             if await connection.fetchval(table.exists(), account_id):

@@ -1,10 +1,10 @@
 """Tables of the area that the deletion of an account empties, and an export of it contains."""
 
-from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
+from app.domain.kernel.account_tables import BY_ID, PHYSICAL, DeletedTable, ExportedTable
 
 DELETED = (
-    DeletedTable("outbox", ("event_id",)),
-    DeletedTable("failed_reactions", ("event_id", "reaction")),
+    DeletedTable("outbox", ("event_id",), row=PHYSICAL),
+    DeletedTable("failed_reactions", ("event_id", "reaction"), row=PHYSICAL),
     DeletedTable("events", BY_ID),
 )
 

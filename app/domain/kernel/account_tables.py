@@ -5,9 +5,14 @@ from dataclasses import dataclass
 EXPORT_BATCH = 1000
 """Maximum number of rows that one statement of an export reads."""
 
-DELETE = "DELETE FROM {table} WHERE ctid = ANY($1::tid[])"
+DELETE = "DELETE FROM {table} WHERE {row} = ANY($1::{type}[])"
 
 BY_ID = ("id",)
+
+PHYSICAL = "ctid"
+"""The place of a row: it identifies rows of a table that has no ids and no partitions."""
+
+TYPES = {"id": "bigint", PHYSICAL: "tid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,8 @@ class DeletedTable:
 
     `order` are the columns, unique together, of an index that begins with the account, or with the parent: a batch goes
     on where the one before it ended, and does not step over what that has deleted. A part without it is small. What
-    becomes of a batch is said by `statements`, whose `$1` are places of locked rows, and `$2` the present instant.
+    becomes of a batch is said by `statements`, whose `$1` are locked rows, identified by the column `row`, and `$2` the
+    present instant.
     """
 
     name: str
@@ -25,9 +31,10 @@ class DeletedTable:
     key: str = ""
     which: str = "true"
     statements: tuple[str, ...] = (DELETE,)
+    row: str = "id"
 
     def select(self, limit: int, *, first: bool) -> str:
-        """Return the statement that locks the next batch: places of its rows, then its end. It skips locked rows."""
+        """Return the statement that locks the next batch: each `row`, then its end. It skips locked rows."""
         return self._select_of_parent(limit, first=first) if self.parent else self._select_own(limit, first=first)
 
     def exists(self) -> str:
@@ -39,14 +46,15 @@ class DeletedTable:
 
     def changes(self) -> list[str]:
         """Return the statements that change a batch."""
-        return [statement.format(table=self.name) for statement in self.statements]
+        names = {"table": self.name, "row": self.row, "type": TYPES[self.row]}
+        return [statement.format(**names) for statement in self.statements]
 
     def _select_own(self, limit: int, *, first: bool) -> str:
         columns = ", ".join(self.order)
         after = "" if first or not self.order else f" AND ({columns}) > ({_places(len(self.order))})"
         listed, ordering = (f", {columns}", f" ORDER BY {columns}") if self.order else ("", "")
         return (
-            f"SELECT ctid{listed} FROM {self.name} WHERE account_id = $1 AND {self.which}{after}{ordering}"
+            f"SELECT {self.row} AS row{listed} FROM {self.name} WHERE account_id = $1 AND {self.which}{after}{ordering}"
             f" LIMIT {limit} FOR UPDATE SKIP LOCKED"
         )
 
@@ -54,9 +62,10 @@ class DeletedTable:
         after = "" if first else " AND p.id >= $2"
         of_parent = "" if first else " AND id > CASE WHEN p.id = $2 THEN $3::bigint ELSE 0 END"
         listed, ordering = (", p.id, t.id", " ORDER BY id") if self.order else ("", "")
-        child = f"SELECT ctid{', id' if self.order else ''} FROM {self.name} WHERE {self.key} = p.id AND {self.which}"
+        columns = f"{self.row} AS row{', id' if self.order else ''}"
+        child = f"SELECT {columns} FROM {self.name} WHERE {self.key} = p.id AND {self.which}"
         return (
-            f"SELECT t.ctid{listed} FROM {self.parent} p CROSS JOIN LATERAL"
+            f"SELECT t.row{listed} FROM {self.parent} p CROSS JOIN LATERAL"
             f" ({child}{of_parent}{ordering} LIMIT {limit} FOR UPDATE SKIP LOCKED) t"
             f" WHERE p.account_id = $1{after} ORDER BY p.id LIMIT {limit}"
         )

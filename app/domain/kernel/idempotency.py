@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created
-from app.domain.kernel.account_tables import DeletedTable
+from app.domain.kernel.account_tables import PHYSICAL, DeletedTable
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.retention import Rule
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -36,7 +36,7 @@ RULES = (
     Rule("DELETE FROM idempotency_keys WHERE created_at < $1", OWN_KEPT),
 )
 
-DELETED = (DeletedTable("idempotency_keys", ("key",)),)
+DELETED = (DeletedTable("idempotency_keys", ("key",), row=PHYSICAL),)
 
 
 class IdempotencyKeyReused(DomainError):

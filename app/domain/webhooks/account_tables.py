@@ -4,7 +4,7 @@ from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 
 END_SUBSCRIPTIONS = """
 UPDATE webhook_subscriptions SET status = 'removed', wake_at = NULL, leased_until = NULL, lease = lease + 1
-WHERE ctid = ANY($1::tid[])
+WHERE id = ANY($1::bigint[])
 """
 
 ENDED = (DeletedTable("webhook_subscriptions", which="status <> 'removed'", statements=(END_SUBSCRIPTIONS,)),)

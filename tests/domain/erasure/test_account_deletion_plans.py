@@ -4,7 +4,7 @@ import pytest
 
 from app.bootstrap import METADATA
 from app.domain.erasure.tables import DELETED
-from app.domain.kernel.account_tables import DeletedTable
+from app.domain.kernel.account_tables import PHYSICAL, DeletedTable
 from app.services import Services
 from tests.factories.plans import plan
 
@@ -53,3 +53,9 @@ def _leads(table: str, column: str) -> bool:
 
 def _is_unique(constraint: object) -> bool:
     return type(constraint).__name__ in {"PrimaryKeyConstraint", "UniqueConstraint"}
+
+
+def test_a_row_is_identified_by_its_id_or_by_its_place_in_a_table_without_ids() -> None:
+    without_ids = {table.name for table in METADATA.sorted_tables if "id" not in table.c}
+
+    assert {table.name for table in DELETED if table.row == PHYSICAL} == without_ids & {table.name for table in DELETED}
