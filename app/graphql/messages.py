@@ -186,6 +186,12 @@ Body = Annotated[
     ),
 ]
 FromNumber = Annotated[
+    BigInt | None,
+    strawberry.argument(
+        description="The number to send from. If none, that of the latest text with the recipient, or the primary one."
+    ),
+]
+FromNumberOrPrimary = Annotated[
     BigInt | None, strawberry.argument(description="The number to send from; the primary one if none.")
 ]
 
@@ -310,7 +316,7 @@ class MessageMutation:
             Attestation | None,
             strawberry.argument(description="The way in which consent is certified; required, and recorded."),
         ] = None,
-        from_phone_number_id: FromNumber = None,
+        from_phone_number_id: FromNumberOrPrimary = None,
         idempotency_key: IdempotencyKey = None,
     ) -> TakenMessage:
         """Send a text and wait for the carrier."""
@@ -322,6 +328,7 @@ class MessageMutation:
             from_phone_number_id,
             idempotency_key,
             attestation=attestation or Attestation.api,
+            keeps_number=False,
         )
         taken = await synchronous.send(services.acceptor, services.handoff, info.context.unit.actor, wish)
         info.context.replayed = taken.replayed

@@ -9,6 +9,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -19,6 +20,7 @@ from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, suppress
 from tests.factories.events import payloads, told
 from tests.factories.messages import calls, id_of_message, states
+from tests.factories.numbers import add_number
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -228,3 +230,14 @@ async def test_twenty_at_once_are_each_sent_once_and_paid_once(api: httpx2.Async
     assert sorted(await calls(pool)) == [(f"Text {n:02}", 1) for n in range(20)]
     assert (await entries(pool))[-1] == ("debit", -1, 980)
     await audit(pool)
+
+
+async def test_a_text_without_a_number_leaves_from_the_first_active_one_whichever_the_contact_wrote_to(
+    platform: httpx2.AsyncClient, account: Opened, services: Services, pool: Pool
+) -> None:
+    await add_number(pool, account.account_id, "+15002999999")
+    await services.inbox.receive("sandbox", InboundMessage("in-1", TO, "+15002999999", "Hello"))
+
+    answer = data(await platform.post(SEND, json=HELLO))
+
+    assert answer["from"] == account.phone_number

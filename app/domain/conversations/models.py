@@ -17,7 +17,10 @@ class ConversationStatus(enum.StrEnum):
 
 
 class Conversation(Base):
-    """All messages with one contact. An inbound message reopens it."""
+    """All messages with one contact. An inbound message reopens it.
+
+    `sending_number` is the number of the account that its latest message was sent from, or arrived at.
+    """
 
     __tablename__ = "conversations"
     __table_args__ = (
@@ -48,5 +51,6 @@ class Conversation(Base):
     wrong_number: Mapped[bool] = mapped_column(server_default=text("false"))
     read_up_to: Mapped[int | None]
     unread_count: Mapped[int] = mapped_column(server_default="0")
+    sending_number: Mapped[str | None]
     last_message_at: Mapped[datetime]
     created_at: Mapped[Created]

@@ -25,7 +25,7 @@ from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import facts, gates, outgoing
 from app.domain.messages.events import MessageAccepted, SendBlocked
-from app.domain.messages.facts import AddedContact, RequestRow, Sender, SendFacts
+from app.domain.messages.facts import AddedContact, OpenedConversation, RequestRow, Sender, SendFacts
 from app.domain.messages.gates import Gate
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
 from app.domain.messages.reservations import Reservations, Wanted
@@ -35,8 +35,8 @@ PATIENCE, LONG_PATIENCE = "200ms", "5s"
 
 FIND_FACTS = f"""
 SELECT nextval('messages_id_seq') AS message_id, {facts.COLUMNS}, k.fingerprint, k.answer
-FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) WITH ORDINALITY
-  AS r(account_id, phone, number_id, key, place)
+FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bool[]) WITH ORDINALITY
+  AS r(account_id, phone, number_id, key, keeps_number, place)
 {facts.JOINS} {kernel.join_answer("r.account_id", "r.key")}
 ORDER BY r.place
 """
@@ -56,6 +56,9 @@ QUEUED = """
   FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $9::bigint[], $21::timestamptz[])
     AS q(message_id, account_id, lane, number, carrier, segments, claimed_until)
 """
+TOUCHED = """
+  SELECT id, sending_number, place FROM unnest($4::bigint[], $5::text[]) WITH ORDINALITY AS v(id, sending_number, place)
+"""
 WRITE = f"""
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
@@ -66,7 +69,8 @@ WITH sent AS (
     $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
       credits, cost, carrier, actor, request_id)
-), queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
+), touched AS ({conversations.touch(TOUCHED, "$19")}),
+queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
 {accounts.SET_BALANCES.format(rows="unnest($17::bigint[], $18::bigint[])")}
 """
@@ -162,6 +166,7 @@ class Batch:
             [each.e164 or "" for each in phones],
             [request.send.from_phone_number_id for request in self.requests],
             [request.key for request in self.requests],
+            [request.send.keeps_number for request in self.requests],
         )
         rows = [RequestRow(*row) for row in found]
         await self.reservations.read(connection, _find_claimed(self.requests, rows))
@@ -237,7 +242,7 @@ class Batch:
             await _keep_answers(connection, keyed)
         await self.reservations.write(connection)
         await self._add_contacts(connection)
-        await self._touch_conversations(connection)
+        await self._open_conversations(connection)
         accepted, requests = self.accepted, [each.request for each in self.accepted]
         touched = sorted({request.account_id for request in requests})
         await connection.execute(
@@ -283,12 +288,19 @@ class Batch:
                 told.add(row.id)
                 self.events.append((each.request, row.id, _new_contact(row)))
 
-    async def _touch_conversations(self, connection: Connection) -> None:
-        wanted = [each.request.account_id for each in self.accepted], [each.contact_id for each in self.accepted]
-        rows = {row["contact_id"]: row for row in await connection.fetch(conversations.TOUCH, *wanted, self.now)}
-        new = {contact_id for contact_id, row in rows.items() if row["is_new"]}
+    async def _open_conversations(self, connection: Connection) -> None:
+        first = [each for each in self.accepted if each.row.conversation_id is None]
+        opened: dict[int, OpenedConversation] = {}
+        if first:
+            accounts, people = [each.request.account_id for each in first], [each.contact_id for each in first]
+            wanted = accounts, people, [each.row.phone_number for each in first], self.now
+            rows = itertools.starmap(OpenedConversation, await connection.fetch(conversations.OPEN, *wanted))
+            opened = {row.contact_id: row for row in rows}
         for each in self.accepted:
-            each.conversation_id = rows[each.contact_id]["id"]
+            known = each.row.conversation_id
+            each.conversation_id = opened[each.contact_id].id if known is None else known
+        new = {row.contact_id for row in opened.values() if row.is_new}
+        for each in first:
             if each.contact_id in new:
                 new.discard(each.contact_id)
                 self.events.append((each.request, each.contact_id, self._new_conversation(each)))

@@ -15,7 +15,8 @@ from app.domain.messages.requests import SendRequest
 
 FIND_FACTS = f"""
 SELECT 0::bigint AS message_id, {facts.COLUMNS}, NULL AS fingerprint, NULL AS answer
-FROM (SELECT $1::bigint AS account_id, $2::text AS phone, $3::bigint AS number_id) AS r {facts.JOINS}
+FROM (SELECT $1::bigint AS account_id, $2::text AS phone, $3::bigint AS number_id, $4::bool AS keeps_number) AS r
+{facts.JOINS}
 """
 
 
@@ -53,7 +54,8 @@ async def explain(pool: Pool, request: SendRequest, max_segments: int) -> Explan
     """Return the verdicts on a send as the database stands; nothing is locked, written or recorded."""
     account = await find(pool, Sender, accounts.FIND_SENDER, request.account_id)
     to = request.phone or facts.read_phone(request.send.to.strip(), account.region if account else None)
-    wanted = request.account_id, to.e164 or "", request.send.from_phone_number_id
+    send = request.send
+    wanted = request.account_id, to.e164 or "", send.from_phone_number_id, send.keeps_number
     row = await find(pool, RequestRow, FIND_FACTS, *wanted)
     assert row
     known = facts.of_send(request, account, to, row, account.balance if account else 0, max_segments)

@@ -9,6 +9,7 @@ from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
 from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
+from app.domain.conversations import sql as conversations
 from app.domain.kernel import phone
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.messages.requests import Phone, SendRequest
@@ -21,13 +22,15 @@ def recipient(account_id: str, phone: str) -> str:
 
 
 COLUMNS = f"""
-  c.id AS contact_id, {contacts.PERSON}, {recipient("r.account_id", "r.phone")}, n.phone_number, n.carrier
+  c.id AS contact_id, {contacts.PERSON}, {recipient("r.account_id", "r.phone")}, v.id AS conversation_id,
+  n.phone_number, n.carrier
 """
 JOINS = f"""
 {contacts.join_by_phone("r.account_id", "r.phone")}
-{numbers.join_sender("r.account_id", "r.number_id")}
+{conversations.join("c.id")}
+{numbers.join_sender("r.account_id", "r.number_id", "CASE WHEN r.keeps_number THEN v.sending_number END")}
 """
-"""The facts of requested sends `r`, rows of `account_id, phone, number_id`."""
+"""The facts of requested sends `r`, rows of `account_id, phone, number_id, keeps_number`."""
 
 
 class Sender(NamedTuple):
@@ -53,6 +56,7 @@ class RequestRow(NamedTuple):
     dnd_sms: bool | None
     held_until: datetime | None
     suppressed: bool
+    conversation_id: int | None
     phone_number: str | None
     carrier: str | None
     fingerprint: str | None
@@ -69,6 +73,14 @@ class AddedContact(NamedTuple):
     source: str
     status: str
     created_at: datetime
+    is_new: bool
+
+
+class OpenedConversation(NamedTuple):
+    """The conversation with a contact that had none; `is_new` unless another transaction opened it first."""
+
+    id: int
+    contact_id: int
     is_new: bool
 
 

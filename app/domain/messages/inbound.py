@@ -143,6 +143,7 @@ async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, 
     conversation.status = ConversationStatus.open
     conversation.unread_count += 1
     conversation.last_message_at = unit.clock.now()
+    conversation.sending_number = inbound.to_number
     return Arrival(message, contact, conversation, carrier, reopened)
 
 

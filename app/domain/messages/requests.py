@@ -27,6 +27,9 @@ class Condition:
 class Send:
     """A requested send. `consent_attested` must be true except for conversational sends (47 CFR 64.1200).
 
+    Without `from_phone_number_id` it leaves from the number of the contact's latest text, in either direction, or from
+    the primary one: always from that one unless it `keeps_number`.
+
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
@@ -45,6 +48,7 @@ class Send:
     condition: Condition | None = None
     fingerprint: str | None = None
     is_shown_live: bool = False
+    keeps_number: bool = True
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""

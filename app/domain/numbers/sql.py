@@ -4,11 +4,16 @@ FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND c
 """Find the account that has the number `$1` at the carrier `$2`."""
 
 
-def join_sender(account_id: str, number_id: str) -> str:
-    """Return a left join with the active number `n` of an id, or with the primary one for a null id."""
-    return f"""LEFT JOIN LATERAL (SELECT phone_number, carrier FROM phone_numbers p
-  WHERE p.account_id = {account_id} AND p.status = 'active' AND p.id = coalesce({number_id}, p.id)
-  ORDER BY p.is_primary DESC, p.id LIMIT 1) n ON true"""
+def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
+    """Return a left join with the active number `n` that a text is sent from.
+
+    It is the number of an id; for a null id the usual number; for a null or inactive one the primary number.
+    """
+    active = f"p.account_id = {account_id} AND p.status = 'active'"
+    return f"""LEFT JOIN phone_numbers n ON n.account_id = {account_id} AND n.status = 'active' AND n.id = coalesce(
+  {number_id},
+  (SELECT id FROM phone_numbers p WHERE {active} AND p.phone_number = {usual_number}),
+  (SELECT id FROM phone_numbers p WHERE {active} ORDER BY is_primary DESC, id LIMIT 1))"""
 
 
 def join_rate(number: str) -> str:
