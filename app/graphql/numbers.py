@@ -6,7 +6,8 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.numbers import models, paces, queries, service
+from app.domain.messages import pacing
+from app.domain.numbers import models, paces, queries
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -72,4 +73,4 @@ class NumberMutation:
         ] = None,
     ) -> models.PhoneNumber:
         """Set a number's pace."""
-        return await service.set_pace(info.context.unit, id, parts_per_second)
+        return await pacing.set_pace(info.context.unit, id, parts_per_second)

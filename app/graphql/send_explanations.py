@@ -138,4 +138,6 @@ async def _find_phone(info: Info, contact_id: int) -> str:
     unit = info.context.unit
     if Scope.contacts_read not in unit.actor.scopes:
         raise InsufficientScope(scope=Scope.contacts_read)
-    return (await contacts.get(unit, contact_id)).phone
+    phone = (await contacts.get(unit, contact_id)).phone
+    await unit.pause()
+    return phone

@@ -5,14 +5,17 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, IDEMPOTENCY_KEYS, told
 from tests.factories.messages import MESSAGES
 from tests.factories.numbers import PHONE_NUMBERS, add_number
-from tests.graphql.calls import codes, post
+from tests.graphql.calls import codes, post, serving
 from tests.graphql.live import MESSAGE, PHONE, UPDATES, Scene, Served, talking
 
 pytestmark = pytest.mark.anyio
@@ -121,6 +124,32 @@ async def test_a_reply_that_is_repeated_with_its_key_leaves_once_though_the_cont
     assert first.json()["data"]["reply"]["message_id"] == again.json()["data"]["reply"]["message_id"]
     assert codes(other) == ["idempotency_key_reused"]
     assert (await OUTBOUND.count(services), await IDEMPOTENCY_KEYS.count(services)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"status": "opted_out"}, "contact_opted_out"),
+        ({"dnd_sms": True}, "contact_dnd"),
+        ({"phone": "+442079460958"}, "landline"),
+        ({"phone": "+15555550100"}, "invalid_phone"),
+    ],
+    ids=["opted_out", "dnd", "landline", "unused"],
+)
+async def test_a_refused_reply_does_not_tell_the_phone_to_a_caller_that_may_only_send(
+    services: Services, account: Opened, change: dict[str, Any], code: str
+) -> None:
+    conversation = await receive(services, account)
+    await CONTACTS.change(services, **change)
+    phone = await CONTACTS.only(services, "phone")
+
+    async with serving(services, Actor(account.account_id, frozenset({Scope.messages_send}))) as api:
+        query = 'mutation ($id: BigInt!) { reply(conversation_id: $id, body: "Hi") { message_id } }'
+        refused = await post(api, {"query": query, "variables": {"id": conversation}})
+
+    assert codes(refused) == [code]
+    assert (phone in refused.text, "field" in refused.json()["errors"][0]["extensions"]) == (False, False)
+    assert await OUTBOUND.count(services) == 0
 
 
 async def test_a_conversation_that_does_not_exist_has_no_reply(api: httpx2.AsyncClient, services: Services) -> None:

@@ -59,10 +59,19 @@ async def test_the_gate_that_refuses_says_why_and_what_to_do(
         "verdict": "refused",
         "error_code": "contact_opted_out",
         "reason": (
-            f"{TO} has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
+            "The recipient has opted out and cannot be texted. "
+            "Only their reply START or a new recorded consent lifts this."
         ),
         "remedy": "Wait for the contact's reply START, or record a new written consent of theirs.",
     }
+
+
+async def test_no_number_has_the_id_0(api: httpx2.AsyncClient) -> None:
+    query = 'query { explain_send(to: "+12025550143", body: "Hi", from_phone_number_id: 0) { blocked_by { reason } } }'
+
+    answer = await post(api, {"query": query})
+
+    assert answer.json()["data"]["explain_send"]["blocked_by"] == {"reason": "No active phone number with id 0."}
 
 
 async def test_a_contact_is_explained_by_its_id(api: httpx2.AsyncClient, pool: Pool, account: Opened) -> None:

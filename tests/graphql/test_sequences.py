@@ -5,7 +5,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.graphql.calls import codes, post
+from app.domain.accounts.scopes import Scope
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.factories.contacts import CONTACTS
+from tests.graphql.calls import codes, post, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +63,20 @@ async def test_a_sequence_that_could_not_be_sent_is_refused(api: httpx2.AsyncCli
 
     assert codes(answer) == ["invalid_input"]
     assert (await ask(api, ALL))["sequences"]["total_count"] == 0
+
+
+@pytest.mark.parametrize("change", [{"status": "opted_out"}, {"dnd_sms": True}], ids=["opted_out", "dnd"])
+async def test_a_refused_enrollment_does_not_tell_the_phone_to_a_caller_that_may_only_enroll(
+    api: httpx2.AsyncClient, services: Services, account: Opened, change: dict[str, Any]
+) -> None:
+    sequence, contact = await make(api), (await ask(api, ADD, phone="+12025550143"))["create_contact"]["id"]
+    await CONTACTS.change(services, **change)
+
+    async with serving(services, Actor(account.account_id, frozenset({Scope.campaigns_send}))) as narrow:
+        refused = await post(narrow, {"query": ENROLL, "variables": {"sequence": sequence["id"], "contact": contact}})
+
+    assert codes(refused) in (["contact_opted_out"], ["contact_dnd"])
+    assert "2025550143" not in refused.text
 
 
 async def test_sequences_are_listed_the_newest_first_and_by_their_status(api: httpx2.AsyncClient) -> None:

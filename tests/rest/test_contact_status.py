@@ -27,7 +27,9 @@ UPSERT, UPDATE, ENROLL = (
 )
 OPTED_OUT = {"status": "opted_out"}
 SEND = {"to": PHONE, "message": "Hello", "consent_attested": True}
-LIFTED = f"{PHONE} has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
+LIFTED = (
+    "The recipient has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
+)
 FACTS = ("new_contact", "new_opt_out", "contact_dnd_changed", "contact_tag_added", "pipeline_stage_changed")
 CREATE_BY_GRAPHQL = """
 mutation ($status: ContactStatus) {

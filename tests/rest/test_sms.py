@@ -178,7 +178,7 @@ async def test_a_send_to_a_phone_that_opted_out_is_refused_and_nothing_is_debite
     assert (status, code, text.partition(".")[0]) == (
         422,
         "contact_opted_out",
-        f"{TO} has opted out and cannot be texted",
+        "The recipient has opted out and cannot be texted",
     )
     assert await entries(pool) == 1
     assert await MESSAGES.where(body="Hello").count(pool) == 0

@@ -1,4 +1,4 @@
-"""Errors of sending to a phone that has opted out, or may have."""
+"""Errors of sending to a phone that has opted out, or may have; they do not tell it, as a caller may not read it."""
 
 from app.domain.kernel.errors import DomainError
 
@@ -8,7 +8,9 @@ class ContactOptedOut(DomainError):
 
     code = "contact_opted_out"
     status = 422
-    message = "{phone} has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
+    message = (
+        "The recipient has opted out and cannot be texted. Only their reply START or a new recorded consent lifts this."
+    )
 
 
 class ContactHeld(DomainError):
@@ -16,4 +18,4 @@ class ContactHeld(DomainError):
 
     code = "contact_held"
     status = 422
-    message = "The last reply of {phone} may have been an opt-out. Decide on it in the conversation before texting."
+    message = "The last reply of the contact may have been an opt-out. Decide on it in the conversation before texting."

@@ -8,4 +8,4 @@ class ContactDnd(DomainError):
 
     code = "contact_dnd"
     status = 422
-    message = "{phone} is set to do-not-disturb. Set dnd_sms to false on the contact to text it."
+    message = "The contact is set to do-not-disturb. Set its dnd_sms to false to text it."

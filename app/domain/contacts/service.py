@@ -171,7 +171,7 @@ async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus 
     if wanted is None or wanted == contact.status:
         return
     if wanted is ContactStatus.active:
-        raise ContactOptedOut(phone=contact.phone)
+        raise ContactOptedOut()
     await opt_outs.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
 
 

@@ -15,7 +15,7 @@ class InvalidPhone(DomainError):
     code = "invalid_phone"
     status = 422
     about = "phone"
-    message = "'{phone}' is not a phone number we can text: {reason}. Send it in E.164 form, such as +12025550143."
+    message = "{phone} is not a phone number we can text: {reason}. Give it in E.164 form, such as +12025550143."
 
 
 class LandlinePhone(DomainError):
@@ -24,7 +24,7 @@ class LandlinePhone(DomainError):
     code = "landline"
     status = 422
     about = "phone"
-    message = "'{phone}' is a landline, which takes no texts. Send a mobile number in E.164 form, such as +12025550143."
+    message = "{phone} is a landline, which takes no texts. Give a mobile number in E.164 form, such as +12025550143."
 
 
 UNREADABLE = {
@@ -147,4 +147,4 @@ def _invalid(text: str, reason: str) -> InvalidPhone:
 
 
 def _quoted(text: str) -> str:
-    return text if len(text) <= QUOTED_LENGTH else f"{text[:QUOTED_LENGTH]}…"
+    return f"'{text}'" if len(text) <= QUOTED_LENGTH else f"'{text[:QUOTED_LENGTH]}…'"

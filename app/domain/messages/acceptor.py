@@ -23,7 +23,7 @@ from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import explanation, facts
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
 from app.domain.messages.explanation import Explanation
-from app.domain.messages.requests import Acceptance, Send, SendRequest
+from app.domain.messages.requests import Acceptance, Phone, Send, SendRequest
 
 MAX_BATCH = 64
 UNSTORABLE_VALUE = (
@@ -79,11 +79,10 @@ class SendAcceptor:
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
     def _request(self, actor: Actor, send: Send) -> SendRequest:
-        to = send.to.strip()
         return SendRequest(
             send,
             actor,
-            phone=facts.read_phone(to) if to.startswith("+") else None,
+            phone=_read_phone(send),
             parts=sms_parts.count(send.body[: sms_parts.MAX_LENGTH]),
             fingerprint=_fingerprint(send),
         )
@@ -130,6 +129,13 @@ class SendAcceptor:
         if batch.events:
             self._notify("events")
         return verdicts
+
+
+def _read_phone(send: Send) -> Phone | None:
+    if send.contact_id is not None:
+        return facts.read_phone_of_contact(send.to)
+    to = send.to.strip()
+    return facts.read_phone(to) if to.startswith("+") else None
 
 
 def _key(request: SendRequest) -> Hashable:

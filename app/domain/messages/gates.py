@@ -95,16 +95,16 @@ def _check_contact(facts: SendFacts) -> DomainError | None:
 
 def _check_opt_out(facts: HandoffFacts) -> DomainError | None:
     if facts.suppressed or facts.contact_status == OPTED_OUT:
-        return ContactOptedOut(phone=facts.phone)
+        return ContactOptedOut()
     return None
 
 
 def _check_dnd(facts: HandoffFacts) -> DomainError | None:
-    return ContactDnd(phone=facts.phone) if facts.dnd_sms else None
+    return ContactDnd() if facts.dnd_sms else None
 
 
 def _check_hold(facts: HandoffFacts) -> DomainError | None:
-    return ContactHeld(phone=facts.phone) if facts.held_until else None
+    return ContactHeld() if facts.held_until else None
 
 
 def _check_line_type(facts: SendFacts) -> DomainError | None:
@@ -115,7 +115,7 @@ def _check_sender(facts: SendFacts) -> DomainError | None:
     if facts.from_number is not None:
         return None
     wanted = facts.wanted_number_id
-    return NotFound(kind="active phone number", id=wanted) if wanted else NoSender()
+    return NoSender() if wanted is None else NotFound(kind="active phone number", id=wanted)
 
 
 def _check_body(facts: SendFacts) -> DomainError | None:

@@ -90,7 +90,7 @@ def test_the_refusal_says_what_to_send():
 
     assert str(refusal.value) == (
         "'555-2671' is not a phone number we can text: the area code is missing. "
-        "Send it in E.164 form, such as +12025550143."
+        "Give it in E.164 form, such as +12025550143."
     )
     assert (refusal.value.code, refusal.value.status) == ("invalid_phone", 422)
 
@@ -99,7 +99,7 @@ def test_a_long_text_is_quoted_in_part():
     with pytest.raises(InvalidPhone) as refusal:
         normalize("x" * 10_000, "US")
 
-    assert refusal.value.facts["phone"] == "x" * 40 + "…"
+    assert refusal.value.facts["phone"] == "'" + "x" * 40 + "…'"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_number_that_takes_no_texts_is_refused(phone, reason):
     with pytest.raises(InvalidPhone) as refusal:
         require_recipient(phone)
 
-    assert refusal.value.facts == {"phone": phone, "reason": reason}
+    assert refusal.value.facts == {"phone": f"'{phone}'", "reason": reason}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_landline_is_refused_where_its_country_tells_landlines_apart():
         require_recipient("+442079460958")
 
     assert str(refusal.value) == (
-        "'+442079460958' is a landline, which takes no texts. Send a mobile number in E.164 form, such as +12025550143."
+        "'+442079460958' is a landline, which takes no texts. Give a mobile number in E.164 form, such as +12025550143."
     )
     assert (refusal.value.code, refusal.value.status) == ("landline", 422)
     assert normalize("+442079460958") == "+442079460958"

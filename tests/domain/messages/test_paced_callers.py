@@ -9,15 +9,15 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages import synchronous
+from app.domain.messages import pacing, synchronous
 from app.domain.messages.acceptor import Send
 from app.domain.messages.errors import NumberBusy
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.synchronous import Taken
-from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.domain.messages.handing import hand_over
 from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, states
 
 
@@ -25,9 +25,9 @@ from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, states
 def pace(act: Callable[[], Any], account: Opened) -> Callable[..., Any]:
     """Give a function that sets the pace of the account's number."""
 
-    async def pace(parts_per_second: float) -> None:
+    async def pace(parts_per_second: float | None) -> None:
         async with act() as unit:
-            await numbers.set_pace(unit, account.phone_number_id, parts_per_second)
+            await pacing.set_pace(unit, account.phone_number_id, parts_per_second)
 
     return pace
 
@@ -66,6 +66,37 @@ async def test_a_text_that_would_wait_longer_than_five_seconds_is_refused_before
 
     assert refused.value.facts == {"seconds": 10}
     assert await MESSAGES.read(pool, "body") == ["Hello"]
+
+
+async def test_a_faster_pace_shortens_the_wait_for_what_has_left(
+    send_now: Callable[..., Any], pace: Callable[..., Any], pool: Pool
+) -> None:
+    await pace(0.01)
+    await send_now("slow")
+
+    await pace(0.1)
+    with pytest.raises(NumberBusy) as refused:
+        await send_now("later")
+    await pace(None)
+    await send_now("fast")
+
+    assert refused.value.facts == {"seconds": 10}
+    assert sorted(await MESSAGES.read(pool, "body")) == ["fast", "slow"]
+
+
+async def test_texts_that_wait_leave_once_the_pace_is_lifted(
+    send: Callable[..., Any], send_now: Callable[..., Any], pace: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await pace(0.01)
+    await send_now()
+    await send()
+
+    await hand_over(handoff)
+    before = await states(pool)
+    await pace(None)
+    await hand_over(handoff)
+
+    assert (before, await states(pool)) == ([("sent", None), ("pending", None)], [("sent", None)] * 2)
 
 
 async def test_texts_of_less_urgent_lanes_do_not_delay_a_caller(
