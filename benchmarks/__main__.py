@@ -11,7 +11,7 @@ from pathlib import Path
 import uvloop
 
 from app.embedded.servers import Servers
-from benchmarks import contacts, dispatch, documents, handoff, receipts, send, webhooks
+from benchmarks import backlog, contacts, dispatch, documents, handoff, idle, pipeline, receipts, send, webhooks
 from benchmarks.figures import Comparison, table
 from benchmarks.harness import Stage
 
@@ -25,6 +25,9 @@ PROGRAMS: dict[str, Program] = {
     "dispatch": dispatch.measure,
     "webhooks": webhooks.measure,
     "documents": documents.measure,
+    "pipeline": pipeline.measure,
+    "backlog": backlog.measure,
+    "idle": idle.measure,
 }
 ROUNDS = 5
 

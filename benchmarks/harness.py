@@ -11,10 +11,11 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import asyncpg
 import psutil
+from redis import Redis
 
 from app.bootstrap import METADATA
 from app.db import migrate
@@ -55,7 +56,7 @@ class Stage:
                     "_env_file": None,
                     "DATABASE_URL": self._address(name),
                     "REDIS_URL": self.servers.redis_url,
-                    "PORT": _free_port(),
+                    "PORT": free_port(),
                     "environment": "development",
                     "secret_key": secrets.token_hex(),
                     "data": data,
@@ -69,7 +70,13 @@ class Stage:
         server = psutil.Process(int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0]))
         own = server.cpu_times()
         ended = own.children_user + own.children_system
-        return _cpu_seconds(server) + ended + sum(map(_cpu_seconds, server.children()))
+        return cpu_seconds_of(server) + ended + sum(map(cpu_seconds_of, server.children()))
+
+    def valkey_cpu_seconds(self) -> float:
+        """Return the CPU time of Valkey."""
+        with Redis.from_url(self.servers.redis_url) as client:
+            told = cast("dict[str, int]", client.info("server"))
+        return cpu_seconds_of(psutil.Process(told["process_id"]))
 
     async def _administer(self, statement: str) -> None:
         connection = await asyncpg.connect(self._address("postgres"))
@@ -89,10 +96,11 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """Return its CPU time."""
-        return _cpu_seconds(psutil.Process(self.pid))
+        return cpu_seconds_of(psutil.Process(self.pid))
 
 
-def _cpu_seconds(process: psutil.Process) -> float:
+def cpu_seconds_of(process: psutil.Process) -> float:
+    """Return the CPU time of a process; 0 for one that has ended."""
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
@@ -103,54 +111,65 @@ def _cpu_seconds(process: psutil.Process) -> float:
 @contextmanager
 def product(settings: Settings, **others: str) -> Generator[Process]:
     """Run the product's web process as `messaging serve` does, with `others` in its environment, without a worker."""
+    limits = {"MESSAGING_RATE_LIMIT": "1000000", "MESSAGING_SEND_RATE_LIMIT": "1000000"}  # requests are counted only
+    with _running(["app", "web"], settings, {**_environment(settings), **limits, **others}) as process:
+        _wait_until_ready(process, settings.port)
+        yield Process(settings.port, process.pid)
+
+
+@contextmanager
+def worker(settings: Settings, **others: str) -> Generator[Process]:
+    """Run the product's worker process; a text that is handed over shows that it has started."""
+    with _running(["app", "worker"], settings, {**_environment(settings), **others}) as process:
+        yield Process(0, process.pid)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
     assert settings.secret_key
     figures = settings.data / "metrics"
-    figures.mkdir()
-    env = {
+    figures.mkdir(exist_ok=True)
+    return {
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data),
         "MESSAGING_ENVIRONMENT": settings.environment,
         "MESSAGING_SECRET_KEY": settings.secret_key.get_secret_value(),
-        "MESSAGING_RATE_LIMIT": "1000000",  # requests are counted and never refused
-        "MESSAGING_SEND_RATE_LIMIT": "1000000",
         "PROMETHEUS_MULTIPROC_DIR": str(figures),
-        **others,
     }
-    with _running(["app", "web"], settings, env) as process:
-        yield process
 
 
 @contextmanager
 def floor(module: str, settings: Settings) -> Generator[Process]:
     """Run `python -m MODULE POOL` on its own port, with the product's database and the same number of connections."""
-    with _running([module, str(settings.database_pool)], settings, {"PORT": str(_free_port())}) as process:
-        yield process
+    port = free_port()
+    with _running([module, str(settings.database_pool)], settings, {"PORT": str(port)}) as process:
+        _wait_until_ready(process, port)
+        yield Process(port, process.pid)
 
 
 @contextmanager
-def _running(arguments: Sequence[str], settings: Settings, env: Mapping[str, str]) -> Generator[Process]:
+def _running(
+    arguments: Sequence[str], settings: Settings, env: Mapping[str, str]
+) -> Generator[subprocess.Popen[bytes]]:
     process = spawn(
         [sys.executable, "-m", *arguments],
         signal.SIGTERM,
         cwd=settings.data,
         env={
-            **_foreign_environment(),
+            **foreign_environment(),
             "PYTHONPATH": str(ROOT),
             "DATABASE_URL": settings.database_url or "",
             "REDIS_URL": settings.redis_url or "",
             **env,
         },
     )
-    port = int(env["PORT"])
     try:
-        _wait_until_ready(process, port)
-        yield Process(port, process.pid)
+        yield process
     finally:
         process.terminate()
         process.wait()
 
 
-def _foreign_environment() -> dict[str, str]:
+def foreign_environment() -> dict[str, str]:
     """Return the environment without settings of the service, so that the defaults are measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith("MESSAGING_")}
 
@@ -158,15 +177,23 @@ def _foreign_environment() -> dict[str, str]:
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
+        if is_listening(port):
             return
-        except ConnectionRefusedError:
-            time.sleep(0.05)
+        time.sleep(0.05)
     raise NotReady(f"{process.args} does not listen on port {port}.")
 
 
-def _free_port() -> int:
+def is_listening(port: int) -> bool:
+    """Tell whether a process listens on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def free_port() -> int:
+    """Return a port on which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -56,6 +56,9 @@ RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES, *LI
 """Rules of retention that no setting changes."""
 
 SANDBOX_EVERY = 0.25
+SELDOM = 10.0
+"""Seconds between the polls of jobs whose work is nearly always announced, and never urgent."""
+
 USER_AGENT = f"messaging-webhooks/{version('messaging')}"
 
 log = structlog.get_logger(__name__)
@@ -91,11 +94,11 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
             Job("events", dispatcher.run, dispatcher.due),
             Job("failed_reactions", retries.run, retries.due),
-            Job("erasures", erasures.run, erasures.due),
-            Job("deletions", deletions.run, deletions.due),
+            Job("erasures", erasures.run, erasures.due, every=SELDOM),
+            Job("deletions", deletions.run, deletions.due, every=SELDOM),
             Job("webhooks", workers.run, workers.due, finish=workers.finish),
-            Job(leftovers.TOPIC, remains.run, remains.due),
-            Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due),
+            Job(leftovers.TOPIC, remains.run, remains.due, every=SELDOM),
+            Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due, every=SELDOM),
             sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
             purge("oauth", (*OAUTH_RULES, *grants.make_rules()), services.database, services.clock),

@@ -15,6 +15,8 @@ from app.telemetry.metrics import NOTIFICATIONS
 
 NAMESPACE = "messaging"
 QUEUE = "topics"
+WAKE = f"{NAMESPACE}:notified"
+"""The channel on which a notifier publishes, so that idle workers look at the queue."""
 
 REST_SECONDS = 0.01
 TIMEOUT_SECONDS = 1
@@ -85,4 +87,5 @@ class Notifier:
         if not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
             return False
         self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
+        self._broker.client.publish(WAKE, topic)
         return True
