@@ -54,7 +54,7 @@ def tell(value: Any, *, as_json: bool) -> None:
 
 @account.command("create")
 def create_account(
-    company_name: Annotated[str, typer.Argument(help="The company name, shown to recipients.")],
+    company_name: Annotated[str, typer.Argument(metavar="COMPANY_NAME", help="The company name, shown to recipients.")],
     email: Annotated[str, typer.Option(help="The owner's e-mail address.")],
     credits: Annotated[int, typer.Option(help="The initial credits.", min=0, max=MOST_CREDITS)] = 0,
     region: Annotated[str, typer.Option(help="The country of phone numbers in national format.")] = "US",
@@ -167,7 +167,7 @@ def create_key(
 
 @client.command("create")
 def create_client(
-    name: Annotated[str, typer.Argument(help="The name shown on the consent page.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name shown on the consent page.")],
     redirect_uri: Annotated[list[str], typer.Option(help="A redirect URI; repeatable.")],
     json: JSON = False,
 ) -> None:
@@ -203,7 +203,9 @@ def list_failures(first: First = 50, json: JSON = False) -> None:
 
 @event.command("retry")
 def retry_failures(
-    event: Annotated[int | None, typer.Argument(help="The event's id; all if none.", min=1, max=LARGEST_ID)] = None,
+    event: Annotated[
+        int | None, typer.Argument(metavar="EVENT", help="The event's id; all if none.", min=1, max=LARGEST_ID)
+    ] = None,
 ) -> None:
     """Have the reactions tried again that were set aside."""
     from app.cli import setup
@@ -215,7 +217,7 @@ def retry_failures(
 @credits.command("grant", context_settings={"ignore_unknown_options": True})
 def grant_credits(
     account: ACCOUNT,
-    amount: Annotated[int, typer.Argument(help="The number of credits; negative to remove some.")],
+    amount: Annotated[int, typer.Argument(metavar="AMOUNT", help="The number of credits; negative to remove some.")],
     note: Annotated[str, typer.Option(help="The description in the ledger.")] = "Granted on the command line",
 ) -> None:
     """Grant an account credits."""

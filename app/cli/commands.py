@@ -196,9 +196,9 @@ def demo(
 
 @sandbox.command("inbound")
 def report_inbound(
-    from_number: Annotated[str, typer.Argument(help="The sender, such as +12025550143.")],
-    to_number: Annotated[str, typer.Argument(help="Your sandbox number.")],
-    text: Annotated[str, typer.Argument(help="The message.")],
+    from_number: Annotated[str, typer.Argument(metavar="FROM", help="The sender, such as +12025550143.")],
+    to_number: Annotated[str, typer.Argument(metavar="TO", help="Your sandbox number.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The message.")],
 ) -> None:
     """Send a message to one of your numbers."""
     from app.cli import setup
@@ -212,8 +212,11 @@ def report_inbound(
 
 @sandbox.command("status")
 def report_status(
-    message_id: Annotated[int, typer.Argument(help="The message's id.", min=1, max=LARGEST_ID)],
-    status: Annotated[Literal["delivered", "failed"], typer.Argument(help="The status to report.")],
+    message_id: Annotated[int, typer.Argument(metavar="MESSAGE", help="The message's id.", min=1, max=LARGEST_ID)],
+    status: Annotated[
+        Literal["delivered", "failed"],
+        typer.Argument(metavar="STATUS", help="The status to report: delivered or failed."),
+    ],
     code: Annotated[str | None, typer.Option(help="The failure code, such as landline.")] = None,
 ) -> None:
     """Report the status of a message."""

@@ -165,4 +165,4 @@ def _json(name: str, text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as fault:
-        raise typer.BadParameter(f"{name} must be JSON: {fault}.") from None
+        raise typer.BadParameter(f"--{name} must be JSON: {fault}.") from None

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from textwrap import indent
+from typing import Any, cast
 
 import orjson
 
@@ -65,7 +66,21 @@ def _table(rows: Sequence[Any]) -> str:
 
 
 def _record(record: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name:20} {_cell(value)}".rstrip() for name, value in record.items())
+    return "\n".join(_field(name, value) for name, value in record.items())
+
+
+def _field(name: str, value: Any) -> str:
+    """Return a field on one line, or its records below its name."""
+    if _has_records(value):
+        return f"{name}\n{indent(as_text(value), '  ')}"
+    return f"{name:20} {_cell(value)}".rstrip()
+
+
+def _has_records(value: Any) -> bool:
+    """Return whether a value is a record of several fields, or a list of records."""
+    if isinstance(value, Mapping):
+        return len(cast("Mapping[str, Any]", value)) > 1
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
 def _short(value: Any) -> str:
@@ -82,6 +97,8 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping) and len(value) == 1:
+        return _cell(*value.values())
     if isinstance(value, Mapping | list):
         text = ", ".join(value) if _is_words(value) else orjson.dumps(value).decode()
     else:

@@ -10,13 +10,20 @@ UsageError: Any = typer.BadParameter.__base__
 """Typer's base class of usage errors, which has no public name."""
 
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+_CHOICES = " is not one of "
 _LIMITS = {"greater_than_equal": "{ge} or more", "less_than_equal": "at most {le}"}
 
 
 def explain(fault: Any) -> str:
     """Return the message of a usage error, with the command that prints the help."""
     help = f"`{fault.ctx.command_path} -h` shows how it is written." if fault.ctx else ""
-    return f"{_sentence(fault).removesuffix('.')}. {help}".strip()
+    return f"{_ended(_sentence(fault))} {help}".strip()
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with one mark at its end; Typer adds a full stop after a question."""
+    sentence = sentence.removesuffix(".")
+    return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _sentence(fault: Any) -> str:
@@ -28,7 +35,9 @@ def _sentence(fault: Any) -> str:
 
 
 def _allowed(error: ErrorDetails) -> str:
-    kind = error["type"]
+    kind, message = error["type"], cast(str, error["msg"])
     if kind in _LIMITS:
         return _LIMITS[kind].format(**error["ctx"])  # pyright: ignore[reportTypedDictNotRequiredAccess]
-    return _KINDS.get(kind.partition("_")[0]) or cast(str, error["msg"]).removeprefix("Input should be ")
+    if _CHOICES in message:
+        return f"one of {message.partition(_CHOICES)[2].removesuffix('.')}"
+    return _KINDS.get(kind.partition("_")[0]) or message.removeprefix("Input should be ")

@@ -258,7 +258,7 @@ class SequenceMutation:
         unit = info.context.unit
 
         async def act() -> dict[str, Any]:
-            contact = await contact_service.get(unit, contact_id, phone)
+            contact = await contact_service.get(unit, contact_id, phone, id_field="contact_id")
             done = await service.enroll(unit, sequence_id, contact.id)
             return {
                 "enrollment_id": done.enrollment_id,

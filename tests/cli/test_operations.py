@@ -6,6 +6,7 @@ import pytest
 from graphql import GraphQLSchema
 
 from app.cli.documents import operations
+from app.cli.tables import as_text
 from app.domain.accounts.scopes import ALL
 from app.graphql.schema import contract
 from tests.cli.conftest import Ask, Run
@@ -29,7 +30,6 @@ WITHOUT_COMMAND = {
 }
 QUERIES_WITHOUT_COMMAND = {
     "automation_keys": "`key list` lists every key",
-    "contact": "`contact show` finds it by its phone",
     "find_contacts": "`contact list --search` finds them",
     "last_update_id": "it starts a stream of live updates",
     "viewer": "nobody is signed in; `user list` shows the owners",
@@ -149,9 +149,11 @@ def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: 
     [
         (("key", "revoke", 999_999), 1, "messaging: No API key with id 999999.\n"),
         (("account", "update", "--region", "XX"), 1, "messaging: region must be the two letters of a country"),
-        (("sequence", "create", "Welcome", "--step", "Hello"), 2, "step must be JSON"),
+        (("sequence", "create", "Welcome", "--step", "Hello"), 2, "--step must be JSON"),
         (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),
-        (("user", "role", 1, "boss"), 2, "'boss' is not one of 'owner', 'member', 'service'"),
+        (("user", "role", 1, "boss"), 2, "ROLE cannot be 'boss': it must be one of 'owner', 'member', 'service'."),
+        (("number", "pase"), 2, "No such command 'pase'. Did you mean 'pace'? `messaging number -h` shows"),
+        (("number", "pace", 1, 0), 1, "messaging: parts_per_second must be from 0.01 to 1000."),
         (("webhook", "replay-all", 1, "yesterday"), 2, "since must be a date and time with an offset"),
         (("contact", "list", "--first", 201), 2, "--first cannot be '201': it must be at most 200."),
     ],
@@ -168,6 +170,31 @@ def test_an_error_is_a_sentence_and_changes_nothing(
     assert (done.code, done.output) == (code, "")
     assert " ".join(complaint.split()) in said
     assert ask("SELECT count(*) FROM audit_entries") == before
+
+
+def test_the_pace_of_a_number_is_set_listed_and_reset(messaging: Run, account: int, ask: Ask) -> None:
+    [(number,)] = ask("SELECT id FROM phone_numbers")
+
+    messaging("number", "pace", account, number, 2.5)
+    [limited] = json.loads(messaging("number", "list", account, "--json").output)
+    messaging("number", "reset-pace", account, number)
+    [reset] = json.loads(messaging("number", "list", account, "--json").output)
+
+    assert (limited["parts_per_second"], reset["parts_per_second"]) == (2.5, None)
+
+
+def test_a_record_shows_its_records_as_tables(messaging: Run, account: int) -> None:
+    lines = messaging("message", "explain", account, "Hello", "--to", "12345").output.splitlines()
+
+    assert lines[:3] == ["is_allowed           no", "blocked_by", "  gate                 phone"]
+    gates = [line.split() for line in lines[lines.index("gates") + 1 :]]
+    assert gates[0] == ["gate", "verdict", "error_code"]
+    assert ["phone", "refused", "invalid_phone"] in gates
+
+
+def test_a_record_of_one_field_is_shown_as_its_value() -> None:
+    assert as_text({"id": 1, "creator": {"label": "setup"}}) == "id                   1\ncreator              setup"
+    assert as_text([{"creator": {"label": "setup"}}]) == "creator\nsetup"
 
 
 def test_an_account_that_does_not_exist_has_no_list(messaging: Run, ask: Ask) -> None:

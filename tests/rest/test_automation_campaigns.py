@@ -128,8 +128,9 @@ async def test_neither_or_both_of_id_and_phone_are_refused(
 ) -> None:
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), **whom})
 
-    sentence = "Name the contact by its id or by its phone, not both."
+    sentence = "Give either the id or the phone of the contact."
     assert refusal(answer) == (422, "invalid_input", sentence)
+    assert answer.json()["field"] == "contact_id"
 
 
 async def test_a_sequence_is_required_and_must_be_there(api: httpx2.AsyncClient, contact_id: int) -> None:

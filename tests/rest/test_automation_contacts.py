@@ -19,7 +19,7 @@ ADD, REMOVE, SEARCH = "/automation/actions/add-tag", "/automation/actions/remove
 PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com", "tags": ["vip", "new"]}
 WHO = ({}, {"contact_id": 1, "phone": PHONE}, {"contact_id": None, "phone": None}, {"phone": ""})
-WHICH = "Name the contact by its id or by its phone, not both."
+WHICH = "Give either the id or the phone of the contact."
 CHANGES = (
     "new_contact",
     "pipeline_stage_changed",
@@ -160,6 +160,7 @@ async def test_neither_or_both_of_id_and_phone_are_refused(api: httpx2.AsyncClie
         answer = await api.request(method, path, json={**whom, "tag": "gold"})
 
         assert refusal(answer) == (422, "invalid_input", WHICH)
+        assert answer.json()["field"] == "contact_id"
 
 
 @pytest.mark.parametrize(("method", "path"), [("PUT", UPDATE), ("POST", ADD), ("POST", REMOVE)])

@@ -18,7 +18,7 @@ ACTIONS = "/automation/actions"
 SEARCH = "/automation/search/contact"
 PHONE = "+12025550143"
 ANN = {"phone": PHONE, "first_name": "Ann", "email": "ann@example.com", "tags": ["vip"], "source": "crm"}
-WHICH = "Name the contact by its id or by its phone, not both."
+WHICH = "Give either the id or the phone of the contact."
 MAKE_SEQUENCE = """
 mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 30, body: "Hi"}]) { id } }
 """

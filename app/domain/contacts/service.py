@@ -58,13 +58,13 @@ async def upsert(unit: UnitOfWork, fields: ContactFields, source_if_new: str) ->
     return await update(unit, known.id, given)
 
 
-async def get(unit: UnitOfWork, id: int | None, phone: str | None) -> Contact:
+async def get(unit: UnitOfWork, id: int | None, phone: str | None, *, id_field: str = "id") -> Contact:
     """Return the contact with an id, or with a phone in any spelling.
 
-    Raises `InvalidInput` unless one of the two is given, and `NotFound`.
+    Raises `InvalidInput` about `id_field` unless one of the two is given, and `NotFound`.
     """
     if (id is None) == (not phone):
-        raise InvalidInput(reason="Name the contact by its id or by its phone, not both.", field="id")
+        raise InvalidInput(reason="Give either the id or the phone of the contact.", field=id_field)
     return await queries.get(unit, id) if id is not None else await get_by_phone(unit, phone or "")
 
 
