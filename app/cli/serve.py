@@ -78,7 +78,8 @@ def _prepare(settings: Settings) -> None:
     """Migrate while the children load and wait for it. On the first start, create an account and print it."""
     opened = None if asyncio.run(_is_set_up(settings.database_url or "")) else _set_up(settings)
     if opened:
-        typer.echo(WELCOME.format(url=settings.public_url, data=_export_data(settings), **opened))
+        exports = _export_data(settings) + _export_path(Path(sys.executable).with_name("messaging"))
+        typer.echo(WELCOME.format(url=settings.public_url, exports=exports, **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
     gc.settle()
@@ -109,6 +110,14 @@ def _export_data(settings: Settings) -> str:
     return f"\n  export MESSAGING_DATA={shlex.quote(str(settings.data.absolute()))}"
 
 
+def _export_path(command: Path) -> str:
+    """Return the export of PATH for commands in another terminal; empty if PATH has the folder of the command."""
+    found = shutil.which(command.name)
+    if found and Path(found).resolve() == command.resolve():
+        return ""
+    return f'\n  export PATH={shlex.quote(str(command.parent.absolute()))}:"$PATH"'
+
+
 WELCOME = """
 Serving at {url}
 
@@ -120,7 +129,7 @@ Your first account has {credits} credits and a sandbox number. This is shown onc
 
   export URL={url}
   export KEY={svc_key}
-  export NUMBER={phone_number}{data}
+  export NUMBER={phone_number}{exports}
 
 Paste the exports into a second terminal and follow the README from there.
 """

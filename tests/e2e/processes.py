@@ -136,8 +136,9 @@ def await_ready(url: str, *processes: Process) -> None:
 
 
 def exports(output: str) -> dict[str, str]:
-    """Return the variables of the lines `export NAME=value`."""
-    return dict(re.findall(r"^ *export (\w+)=(\S+)$", output, re.M))
+    """Return the variables of the lines `export NAME=value`, as a shell would set them."""
+    lines = re.findall(r"^ *export (\w+)=(\S+)$", output, re.M)
+    return {name: value.replace('"$PATH"', os.environ["PATH"]) for name, value in lines}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,6 +122,7 @@ def test_the_first_start_says_how_to_go_on_and_keeps_the_secrets_to_itself(serve
     assert re.search(r"^  export KEY=svc_\w{38}$", output, re.M)
     assert re.search(r"^  export NUMBER=\+15002000001$", output, re.M)
     assert re.search(rf"^  export MESSAGING_DATA={served.data}$", output, re.M)
+    assert re.search(rf'^  export PATH={Path(sys.executable).parent}:"\$PATH"$', output, re.M)
     assert {path.name: path.stat().st_mode & 0o077 for path in [served.data, *served.data.glob("*.key")]} == {
         "data": 0,
         "secret.key": 0,
