@@ -3,7 +3,7 @@
 import enum
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from string import digits as ascii_digits
 
@@ -68,12 +68,18 @@ class ContactFilter:
 
 async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
     """Return one page of the account's contacts."""
+    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag))
     if wanted.search or wanted.tag:
         await paging.plan_for_values(unit)
     order = ORDERS[sort]
     if wanted.tag and sort is ContactSort.date_added:
         order = NEWEST_TAGGED
     return await fetch(unit, _filtered(unit, wanted), order, window, _counter(unit, wanted))
+
+
+def _given(text: str | None) -> str | None:
+    """Return a text without spaces around it; None for an empty one, which filters nothing."""
+    return (text or "").strip() or None
 
 
 def _counter(unit: UnitOfWork, wanted: ContactFilter) -> Counter | None:
@@ -139,7 +145,7 @@ def _total(unit: UnitOfWork) -> Select[int]:
 def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
     statement = _own(unit)
     if wanted.search:
-        statement = statement.where(_matches(wanted.search.strip()))
+        statement = statement.where(_matches(wanted.search))
     if wanted.stage:
         statement = statement.where(Contact.pipeline_stage == wanted.stage)
     if wanted.status:

@@ -141,6 +141,15 @@ async def test_a_tag_finds_only_contacts_with_exactly_that_tag(unit: UnitOfWork)
     assert await _ids(unit, ContactFilter(tag="none")) == []
 
 
+@pytest.mark.parametrize("empty", ["", "  "], ids=["empty", "spaces"])
+async def test_an_empty_search_or_tag_filters_nothing(unit: UnitOfWork, people: dict[int, str], empty: str) -> None:
+    wanted = ContactFilter(search=empty, tag=empty)
+
+    page = await queries.find_page(unit, wanted, ContactSort.date_added, Window())
+
+    assert (len(page.nodes), await page.total()) == (len(people), Total(len(people)))
+
+
 async def test_filters_narrow_one_another(unit: UnitOfWork, people: dict[int, str]) -> None:
     ann, bob, *_ = people
     for id in (ann, bob):
