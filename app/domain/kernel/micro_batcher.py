@@ -1,9 +1,10 @@
 """Batches concurrent calls while an earlier batch is in flight."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -21,11 +22,13 @@ class MicroBatcher(Generic[T, R]):
 
     There is no timer, so a single item is served at once. `serve` returns a result for each item, in their order; its
     exception is raised to every caller of the batch. Items with the same `key`, unless it is None, never share a batch.
+    When more items wait than a batch takes, it takes one of each `account` in turns, in their order.
     """
 
     serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]]
     limit: int
     key: Callable[[T], Hashable] = no_key
+    account: Callable[[T], Hashable] = no_key
     _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque[tuple[T, asyncio.Future[R]]])
     _running: asyncio.Task[None] | None = None
 
@@ -64,6 +67,8 @@ class MicroBatcher(Generic[T, R]):
     def _take(self) -> list[tuple[T, asyncio.Future[R]]]:
         batch, later = list[tuple[T, asyncio.Future[R]]](), list[tuple[T, asyncio.Future[R]]]()
         keys: set[Hashable] = set()
+        if len(self._queue) > self.limit:
+            self._take_turns()
         while self._queue and len(batch) < self.limit:
             waiting = self._queue.popleft()
             key = self.key(waiting[0])
@@ -72,6 +77,16 @@ class MicroBatcher(Generic[T, R]):
                 keys.add(key)
         self._queue.extendleft(reversed(later))
         return batch
+
+    def _take_turns(self) -> None:
+        """Order the queue so that it has the first item of every account, then the second of every account."""
+        seen = Counter[Hashable]()
+        turns: dict[int, list[tuple[T, asyncio.Future[R]]]] = {}
+        for waiting in self._queue:
+            account = self.account(waiting[0])
+            turns.setdefault(seen[account], []).append(waiting)
+            seen[account] += 1
+        self._queue = deque(chain.from_iterable(turns.values()))
 
 
 async def serve_parts(

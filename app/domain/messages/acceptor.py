@@ -11,6 +11,7 @@ account and do not delay other accounts.
 import asyncio
 from collections.abc import Hashable, Sequence
 from functools import partial
+from operator import attrgetter
 
 from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
 from app.domain.kernel import idempotency, sms_parts
@@ -46,7 +47,7 @@ class SendAcceptor:
         self._notify = notify
         self._max_segments = max_segments
         self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
-        self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key)
+        self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key, attrgetter("account_id"))
         self._queues = AccountQueues(self._serve_patiently, MAX_BATCH, waiting, _key)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
