@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from app import gc
-from app.bootstrap import open_services
+from app.bootstrap import open_partitions, open_services
 from app.db import schema
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth.resources import Resources
@@ -33,6 +33,8 @@ from app.http.hosts import LoopbackOnly
 from app.http.identity import Identity
 from app.http.pace import Paced
 from app.http.sessions import Origin, SessionIdentity
+from app.jobs.job import Runner
+from app.jobs.poller import tick
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
@@ -93,9 +95,12 @@ def _lifespan(
         async with open_services(settings, settings.statement_timeout_seconds) as services:
             identity = _open_identity(services)
             app.router.routes.extend(_routes(services, identity, operations))
+            upkeep = asyncio.create_task(tick([Runner(open_partitions(services))]))
             try:
                 yield {STOP_STREAMS: services.live.stop}
             finally:
+                upkeep.cancel()
+                await asyncio.wait({upkeep})
                 await identity.close()
 
     return lifespan

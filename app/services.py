@@ -1,9 +1,10 @@
 """The services that all surfaces use; `app.bootstrap` opens them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.db.engine import Database
+from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.agents.writer import Writer
 from app.domain.kernel.clock import Clock
@@ -28,7 +29,7 @@ class Services:
     """The services that a surface uses.
 
     `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports;
-    `places` bounds the downloads of exports.
+    `places` bounds the downloads of exports. `histories` are the tables that are divided by ranges of ids.
     """
 
     settings: Settings
@@ -51,3 +52,4 @@ class Services:
     cursors: CursorSeal
     exports: Seal
     places: Places
+    histories: Sequence[Partitions]

@@ -191,16 +191,16 @@ def servers(pytestconfig: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def database_url(servers: None, worker_number: int) -> str:
     """Return the URL of a database with every table."""
-    return asyncio.run(_copy_database(f"test_{worker_number}_{os.getpid()}"))
+    return asyncio.run(copy_database(f"test_{worker_number}_{os.getpid()}"))
 
 
 @pytest.fixture(scope="session")
 def kept_database_url(servers: None, worker_number: int) -> str:
     """Return the URL of another database, whose rows are shared by the tests of a module."""
-    return asyncio.run(_copy_database(f"kept_{worker_number}_{os.getpid()}"))
+    return asyncio.run(copy_database(f"kept_{worker_number}_{os.getpid()}"))
 
 
-async def _copy_database(name: str) -> str:
+async def copy_database(name: str) -> str:
     template = os.environ["TEST_DATABASE_URL"]
     connection = await asyncpg.connect(template.replace("/messaging?", "/postgres?"))
     await connection.execute(f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY wal_log")

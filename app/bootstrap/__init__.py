@@ -5,8 +5,10 @@ from app.bootstrap.jobs import (
     open_delivery_workers,
     open_dispatcher,
     open_drip,
+    open_history_retention,
     open_jobs,
     open_mail_sender,
+    open_partitions,
     retention_rules,
 )
 from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
@@ -21,8 +23,10 @@ __all__ = [
     "open_delivery_workers",
     "open_dispatcher",
     "open_drip",
+    "open_history_retention",
     "open_jobs",
     "open_mail_sender",
+    "open_partitions",
     "open_services",
     "retention_rules",
     "sign_in_tokens",

@@ -17,17 +17,18 @@ from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.erasure.accounts import AccountDeletions
+from app.domain.events import retention as events
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
 from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
-from app.domain.kernel.retention import Rule
+from app.domain.kernel.retention import HistoryRetention, Rule
 from app.domain.live.reactions import REACTIONS as LIVE_REACTIONS
 from app.domain.live.retention import RULES as LIVE_RULES
+from app.domain.messages import retention as messages
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.retention import RULES as MESSAGE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
@@ -40,7 +41,7 @@ from app.domain.webhooks.reactions import REACTIONS as WEBHOOK_REACTIONS
 from app.domain.webhooks.schedule import Schedule
 from app.jobs.job import Job
 from app.jobs.live import Announcer
-from app.jobs.sweeps import purge, sweep
+from app.jobs.sweeps import end_histories, make_partitions, purge, sweep
 from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.carriers.sandbox.retention import RULES as SANDBOX_RULES
@@ -52,7 +53,7 @@ from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
 """Reactions to events, in the order in which they run."""
 
-RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *MESSAGE_RULES, *LIVE_RULES)
+RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *messages.RULES, *LIVE_RULES)
 """Rules of retention that no setting changes."""
 
 SANDBOX_EVERY = 0.25
@@ -101,8 +102,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due, every=SELDOM),
             sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
-            purge("oauth", (*OAUTH_RULES, *grants.make_rules()), services.database, services.clock),
-            purge("retention", retention_rules(settings), services.database, services.clock),
+            *_maintenance_jobs(services),
         ]
 
 
@@ -111,6 +111,16 @@ def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:
     return (
         Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch),
         Job("reconcile", handoff.reconcile, handoff.lapsed, finish=handoff.finish_questions, watch=questions.watch),
+    )
+
+
+def _maintenance_jobs(services: Services) -> Sequence[Job]:
+    of = services.database, services.clock
+    return (
+        purge("oauth", (*OAUTH_RULES, *grants.make_rules()), *of),
+        purge("retention", retention_rules(services.settings), *of),
+        open_partitions(services),
+        end_histories("histories", open_history_retention(services), services.clock),
     )
 
 
@@ -161,6 +171,22 @@ def retention_rules(settings: Settings) -> Sequence[Rule]:
     """Return the retention rules of all areas except `oauth`."""
     payloads, metadata = timedelta(days=settings.webhook_payload_days), timedelta(days=settings.webhook_metadata_days)
     return (*RULES, *webhooks.make_rules(payloads, metadata))
+
+
+def open_partitions(services: Services) -> Job:
+    """Return the job that makes partitions: each process that adds rows runs it."""
+    return make_partitions("partitions", services.histories)
+
+
+def open_history_retention(services: Services) -> HistoryRetention:
+    """Return the retention of histories for the configured times."""
+    settings = services.settings
+    message_days, receipt_days = timedelta(days=settings.message_days), timedelta(days=settings.receipt_days)
+    rules = (
+        *messages.make_history_rules(message_days, receipt_days),
+        *events.make_history_rules(timedelta(days=settings.event_days), (webhooks.DELIVERED_EVENTS,)),
+    )
+    return HistoryRetention(services.histories, rules, services.database.pool)
 
 
 def _count_mail(result: str, reason: str) -> None:

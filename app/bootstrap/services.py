@@ -8,11 +8,14 @@ from importlib.metadata import version
 
 from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
 from app.db.engine import Database, connect
+from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
+from app.domain.events import retention as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.live.feed import Feed
+from app.domain.messages import retention as messages
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.carrier import Carrier
 from app.domain.messages.handoff import Handoff, Pace
@@ -37,6 +40,8 @@ from app.providers.writers.template import TemplateWriter
 from app.services import Services
 from app.settings import Settings
 from app.telemetry.metrics import SENDS
+
+HISTORIES = (messages.HISTORY, events.HISTORY)
 
 DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 
@@ -108,6 +113,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         cursors=CursorSeal(derive(settings, "cursors")),
         exports=Seal(derive(settings, "export links")),
         places=lines.places,
+        histories=[Partitions(pool, history) for history in HISTORIES],
     )
 
 

@@ -5,14 +5,16 @@ from collections.abc import Awaitable, Callable, Iterable
 import structlog
 
 from app.db.engine import Database
+from app.db.partitions import Partitions
 from app.domain.kernel import retention
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.retention import Rule
+from app.domain.kernel.retention import HistoryRetention, Rule
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.jobs.job import Job
 
 PURGE_SECONDS = 600.0
 SWEEP_SECONDS = 30.0
+PARTITIONS_SECONDS = 60.0
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +31,34 @@ def purge(topic: str, rules: Iterable[Rule], database: Database, clock: Clock) -
         return True
 
     return Job(topic, run, due, every=PURGE_SECONDS)
+
+
+def end_histories(topic: str, retention: HistoryRetention, clock: Clock) -> Job:
+    """Return the job that ends the rows of histories."""
+
+    async def run() -> bool:
+        return await retention.run(clock.now())
+
+    async def due() -> bool:
+        return True
+
+    return Job(topic, run, due, every=PURGE_SECONDS)
+
+
+def make_partitions(topic: str, histories: Iterable[Partitions]) -> Job:
+    """Return the job that makes the partitions of histories ahead of need, and warns where they are short."""
+    histories = tuple(histories)
+
+    async def run() -> bool:
+        for each in histories:
+            if (left := await each.make()) < each.size:
+                log.warning("partitions_short", table=each.history.tables[0], ids_left=left)
+        return False
+
+    async def due() -> bool:
+        return any([await each.count_left() < each.ahead for each in histories])
+
+    return Job(topic, run, due, every=PARTITIONS_SECONDS)
 
 
 def sweep(

@@ -72,7 +72,11 @@ def routes(services: Services) -> list[Route]:
 
 
 def _sources(services: Services) -> Sequence[Source]:
-    pool, clock = services.database.pool, services.clock
+    return [*_queues(services), *_webhooks(services), _partitions(services)]
+
+
+def _queues(services: Services) -> Sequence[Source]:
+    pool = services.database.pool
     return [
         Source(
             "messaging_oldest_due_seconds",
@@ -92,6 +96,12 @@ def _sources(services: Services) -> Sequence[Source]:
             "state",
             lambda: set_aside.count_failures(pool),
         ),
+    ]
+
+
+def _webhooks(services: Services) -> Sequence[Source]:
+    pool, clock = services.database.pool, services.clock
+    return [
         Source(
             "messaging_webhooks_pending",
             "Deliveries to subscribers that are due, and that wait for their next attempt.",
@@ -111,6 +121,15 @@ def _sources(services: Services) -> Sequence[Source]:
             lambda: figures.rate_success(pool, clock.now()),
         ),
     ]
+
+
+def _partitions(services: Services) -> Source:
+    async def count() -> Mapping[str, float]:
+        return {each.history.tables[0]: await each.count_left() for each in services.histories}
+
+    return Source(
+        "messaging_partition_ids_left", "Number of further rows that a table has partitions for.", "table", count
+    )
 
 
 async def _ages(services: Services) -> Mapping[str, float]:

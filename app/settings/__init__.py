@@ -63,6 +63,9 @@ class Settings(WebSettings, WebhookSettings):
         "Messaging <messaging@localhost>", description="a mail address such as Messaging <messaging@example.com>"
     )
     database_pool: int = Field(8, ge=2, le=1_000)
+    message_days: float = Field(MOST_DAYS, ge=30, le=MOST_DAYS)
+    receipt_days: float = Field(90.0, ge=30, le=MOST_DAYS)
+    event_days: float = Field(90.0, ge=1, le=MOST_DAYS)
     account_deletion_days: int = Field(30, ge=1, le=365)
     key_cache_seconds: Wait = 2.0
     oauth_key_days: float = Field(90.0, gt=0, le=MOST_DAYS)

@@ -117,15 +117,17 @@ def test_each_migration_bounds_its_wait_for_locks_and_can_be_reversed_or_says_wh
 
 
 CHANGES = {
-    "ALTER TABLE messages ADD COLUMN note text": [],
-    "ALTER TABLE messages ADD COLUMN note text NOT NULL DEFAULT ''": [],
+    "ALTER TABLE webhook_deliveries ADD COLUMN note text": [],
+    "ALTER TABLE webhook_deliveries ADD COLUMN note text NOT NULL DEFAULT ''": [],
     "CREATE TABLE notes (id bigint PRIMARY KEY, body text NOT NULL CHECK (body <> ''))": [],
-    "ALTER TABLE messages ADD COLUMN note text NOT NULL": ["messages.note is new and needs a value"],
+    "ALTER TABLE webhook_deliveries ADD COLUMN note text NOT NULL": [
+        "webhook_deliveries.note is new and needs a value"
+    ],
     "ALTER TABLE webhook_attempts DROP COLUMN error": ["webhook_attempts.error is gone"],
-    "ALTER TABLE messages ALTER COLUMN segments TYPE int": ["messages.segments has changed"],
-    "ALTER TABLE messages ALTER COLUMN error_code SET NOT NULL": ["messages.error_code has changed"],
-    "ALTER TABLE messages ADD CONSTRAINT short CHECK (segments < 9)": ["short is new"],
-    "CREATE UNIQUE INDEX once ON messages (request_id)": ["once is new"],
+    "ALTER TABLE webhook_deliveries ALTER COLUMN attempts TYPE int": ["webhook_deliveries.attempts has changed"],
+    "ALTER TABLE webhook_deliveries ALTER COLUMN body SET NOT NULL": ["webhook_deliveries.body has changed"],
+    "ALTER TABLE webhook_deliveries ADD CONSTRAINT short CHECK (attempts < 9)": ["short is new"],
+    "CREATE UNIQUE INDEX once ON webhook_deliveries (webhook_id)": ["once is new"],
 }
 
 

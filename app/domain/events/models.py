@@ -19,6 +19,7 @@ class EventRow(Base):
     __table_args__ = (
         Index("ix_events_account_id", "account_id", "id"),
         Index("ix_events_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
+        {"postgresql_partition_by": "RANGE (id)"},
     )
 
     id: Mapped[Key]

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, Created
 from app.domain.kernel.account_tables import PHYSICAL, DeletedTable
 from app.domain.kernel.errors import DomainError, InvalidInput
-from app.domain.kernel.retention import Rule
+from app.domain.kernel.retention import Rule, batch_of
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_LENGTH = 255
@@ -31,9 +31,14 @@ OWN = "\x1f"
 OWN_KEPT = timedelta(days=30)
 """The time that the answer to an own key is stored: longer than any outage after which it is needed."""
 
+DELETE = "DELETE FROM idempotency_keys WHERE {condition}"
+
 RULES = (
-    Rule(f"DELETE FROM idempotency_keys WHERE created_at < $1 AND NOT starts_with(key, '{OWN}')", KEPT),
-    Rule("DELETE FROM idempotency_keys WHERE created_at < $1", OWN_KEPT),
+    Rule(
+        DELETE.format(condition=batch_of("idempotency_keys", f"created_at < $1 AND NOT starts_with(key, '{OWN}')")),
+        KEPT,
+    ),
+    Rule(DELETE.format(condition=batch_of("idempotency_keys", "created_at < $1")), OWN_KEPT),
 )
 
 DELETED = (DeletedTable("idempotency_keys", ("key",), row=PHYSICAL),)

@@ -63,6 +63,7 @@ class Message(Base):
         Index("ix_messages_status", "account_id", "status", text("id DESC")),
         Index("ix_messages_conversation_id", "conversation_id", "id"),
         Index("ix_messages_contact", "contact_id", "id"),
+        {"postgresql_partition_by": "RANGE (id)"},
     )
 
     id: Mapped[Key]
@@ -184,6 +185,7 @@ class ReceiptRow(Base):
     """
 
     __tablename__ = "receipts"
+    __table_args__ = ({"postgresql_partition_by": "RANGE (message_id)"},)
 
     message_id: Mapped[int] = mapped_column(primary_key=True)
     provider_message_id: Mapped[str] = mapped_column(primary_key=True)

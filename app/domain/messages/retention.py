@@ -1,8 +1,10 @@
-"""Rules of retention: unmatched receipts, unusable callbacks, the carriers' ids of erased messages, token buckets."""
+"""Rules of retention: messages, receipts, unusable callbacks, the carriers' ids of erased messages, token buckets."""
 
 from datetime import timedelta
 
-from app.domain.kernel.retention import Rule
+from app.db.partitions import History
+from app.domain.kernel.retention import HistoryRule, Rule
+from app.domain.messages.account_tables import DELETE_CARRIER_IDS, DELETE_RECEIPTS, DELETE_UNMATCHED
 from app.domain.messages.erasure import REPEATED_FOR
 from app.domain.messages.receipts import UNMATCHED_FOR
 
@@ -11,6 +13,14 @@ UNUSABLE_FOR = timedelta(days=30)
 
 UNUSED_FOR = timedelta(days=1)
 """The time after which an unused token bucket is deleted; a full one is as good as none."""
+
+HISTORY = History("messages_id_seq", ("messages", "receipts"), ("contacts", "conversations", "accounts"))
+"""Messages and their receipts, which are divided by the ids of the messages."""
+
+UNSETTLED = """
+SELECT message_id FROM outgoing WHERE message_id >= $1 AND message_id < $2
+UNION ALL SELECT id FROM messages WHERE id >= $1 AND id < $2 AND status = 'pending'
+"""
 
 FORGET_TEXTS = """
 WITH old AS (DELETE FROM erased_texts WHERE erased_at < $1 RETURNING carrier, provider_message_id)
@@ -24,3 +34,12 @@ RULES = (
     Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
     Rule("DELETE FROM token_buckets WHERE free_at < $1", UNUSED_FOR),
 )
+
+
+def make_history_rules(messages: timedelta, receipts: timedelta) -> tuple[HistoryRule, ...]:
+    """Return the rules of messages, except pending ones, and of receipts, which end before or with their messages."""
+    ending = DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS
+    return (
+        HistoryRule(HISTORY, "messages", messages, needed=UNSETTLED, statements=ending),
+        HistoryRule(HISTORY, "receipts", receipts, key="message_id", time="received_at"),
+    )

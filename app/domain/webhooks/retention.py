@@ -2,10 +2,15 @@
 
 from datetime import timedelta
 
-from app.domain.kernel.retention import Rule
+from app.domain.kernel.retention import Rule, batch_of
 
-EMPTY_BODIES = """
-UPDATE webhook_deliveries SET body = NULL WHERE created_at < $1 AND body IS NOT NULL AND status <> 'pending'
+EMPTY_BODIES = f"""
+UPDATE webhook_deliveries SET body = NULL
+WHERE {batch_of("webhook_deliveries", "created_at < $1 AND body IS NOT NULL AND status <> 'pending'")}
+"""
+DELETE_DELIVERIES = f"""
+DELETE FROM webhook_deliveries
+WHERE {batch_of("webhook_deliveries", "created_at < $1 AND status <> 'pending'")}
 """
 DELETE_SUBSCRIPTIONS = """
 DELETE FROM webhook_subscriptions s WHERE status = 'removed' AND created_at < $1
@@ -13,11 +18,15 @@ DELETE FROM webhook_subscriptions s WHERE status = 'removed' AND created_at < $1
 """
 
 
+DELIVERED_EVENTS = "SELECT event_id FROM webhook_deliveries WHERE event_id >= $1 AND event_id < $2"
+"""The ids of events that have deliveries: the erasure of a contact finds its deliveries by its events."""
+
+
 def make_rules(payloads: timedelta, metadata: timedelta) -> tuple[Rule, ...]:
     """Return the rules: `payloads` for the bodies of deliveries, `metadata` for the rest. Pending ones are kept."""
     return (
         Rule(EMPTY_BODIES, payloads),
-        Rule("DELETE FROM webhook_deliveries WHERE created_at < $1 AND status <> 'pending'", metadata),
+        Rule(DELETE_DELIVERIES, metadata),
         Rule("DELETE FROM webhook_notices WHERE created_at < $1", metadata),
         Rule(DELETE_SUBSCRIPTIONS, metadata),
     )
