@@ -49,10 +49,10 @@ class DocumentGroup(TyperGroup):
 @cache
 def operations() -> "list[Operation]":
     """Return the operations that are commands; raise `InvalidDocument` for one that does not fit the contract."""
-    from app.graphql.schema import contract
+    from app.graphql.schema import FRAGMENTS, contract
     from app.operations.document import load
 
-    return [each for each in load(FOLDER, contract()) if each.command]
+    return [each for each in load(FOLDER, contract(), FRAGMENTS) if each.command]
 
 
 @cache

@@ -1,6 +1,7 @@
 """The whole contract: every area's queries, mutations and subscriptions, woven into one schema."""
 
 from functools import cache
+from pathlib import Path
 
 import strawberry
 from graphql import GraphQLSchema, build_schema
@@ -24,6 +25,9 @@ from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
+
+FRAGMENTS = Path(__file__).parent / "fragments"
+"""The fragments that documents of several surfaces spread."""
 
 
 @strawberry.type(description="Queries.")

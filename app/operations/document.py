@@ -96,14 +96,14 @@ class Operation:
         return value if self.returns.get("type") == "object" else {self.root: value}
 
 
-def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
+def load(folder: Path, schema: GraphQLSchema, shared: Path | None = None) -> list[Operation]:
     """Compile every document under a folder against a schema built from SDL; raise `InvalidDocument`.
 
-    The files share their fragments, whose names are therefore unique.
+    The files share their fragments, whose names are therefore unique. Those under `shared` are for several folders.
     """
     dialect = extend_schema(schema, SURFACE)
-    parsed = {path: _parse(path) for path in sorted(folder.rglob("*.graphql"))}
-    fragments = _fragments(parsed)
+    parsed = _parse_all(folder)
+    fragments = _fragments(parsed | (_parse_all(shared) if shared else {}))
     operations: list[Operation] = []
     for path, document in parsed.items():
         try:
@@ -112,9 +112,13 @@ def load(folder: Path, schema: GraphQLSchema) -> list[Operation]:
         except (InvalidDocument, GraphQLError) as fault:
             raise InvalidDocument(f"{path}: {fault}") from None
     used = {name for document in parsed.values() for name in _used(document, fragments)}
-    for name in fragments.keys() - used:
+    for name in _fragments(parsed).keys() - used:
         raise InvalidDocument(f"{_file_of(fragments[name])}: the fragment {name} is spread nowhere")
     return operations
+
+
+def _parse_all(folder: Path) -> dict[Path, DocumentNode]:
+    return {path: _parse(path) for path in sorted(folder.rglob("*.graphql"))}
 
 
 def _parse(path: Path) -> DocumentNode:

@@ -18,7 +18,7 @@ from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import DomainError, NotFound, RateLimited, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.execute import Executor
-from app.graphql.schema import contract
+from app.graphql.schema import FRAGMENTS, contract
 from app.http.identity import request_id
 from app.http.routing import CountedRoute
 from app.operations.document import Operation, load
@@ -123,7 +123,7 @@ class Console:
 @cache
 def operations() -> dict[str, Operation]:
     """Return the pages' operation documents by name; raise `InvalidDocument` for one that does not fit the contract."""
-    return {operation.name: operation for operation in load(DOCUMENTS, contract())}
+    return {operation.name: operation for operation in load(DOCUMENTS, contract(), FRAGMENTS)}
 
 
 def place_of(error: DomainError, fields: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, parse, validate
 
+from app.operations.document import load
 from app.operations.errors import InvalidDocument
 from app.operations.surface import Rest, Tool
 from tests.operations.samples import SDL, compiled
@@ -265,3 +266,22 @@ def test_two_files_may_not_give_two_fragments_one_name(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidDocument, match=r"b\.graphql: the fragment Shown is defined twice"):
         compiled(tmp_path, document.format("b"), file="b")
+
+
+def test_documents_of_several_folders_share_fragments(tmp_path: Path) -> None:
+    spread = "query {} {{ contact(id: 1) {{ ...Shown }} }}"
+    for name, text in {
+        "common/a": "fragment Shown on Contact { id } fragment Spare on Contact { name }",
+        "web/a": spread.format("a"),
+        "cli/a": spread.format("b"),
+        "twice/a": "fragment Shown on Contact { id } " + spread.format("c"),
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.graphql").write_text(text)
+    schema, shared = build_schema(SDL), tmp_path / "common"
+
+    loaded = [load(tmp_path / surface, schema, shared) for surface in ("web", "cli")]
+
+    assert [list(operation.returns["properties"]) for [operation] in loaded] == [["id"], ["id"]]
+    with pytest.raises(InvalidDocument, match="the fragment Shown is defined twice"):
+        load(tmp_path / "twice", schema, shared)
