@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from app.domain.messages.events import NewMessage
 from app.operations.document import Operation
 from app.operations.surface import Rest
 from app.operations.variables import Variable
@@ -29,8 +30,47 @@ SAMPLES: dict[str, Any] = {
     "tag": "vip",
     "tags": ["vip"],
     "currency": "USD",
+    "company_name": "Blue Door",
+    "name": "Bookings",
+    "key": "auto_...",
+    "prefix": "auto_dpQ",
+    "scopes": ["messages:send"],
+    "events": ["new_message"],
+    "bodies": ["Hi {first_name}, 20% off all haircuts this Friday. Reply STOP to opt out."],
+    "source": "api",
+    "from": "+15002000001",
+    "sequence_name": "Welcome",
+    "provider_message_id": "sbx_1",
+    "dnd_sms": False,
+    "unconfirmed": False,
+    "score": 15,
+    "rate": 0.01,
+    "cost": 0.01,
+    "balance": 999,
+    "balance_after": 999,
+    "credits_remaining": 999,
+    "daily_avg_send": 20,
+    "estimated_days_left": 49,
 }
 """Example values, by the name of a parameter or field."""
+
+SAMPLES_OF: dict[str, dict[str, Any]] = {
+    "contacts": {"label": "Ann Lee (+12025550143)"},
+    "messages": {"status": "delivered", "status_description": None, "error_code": None},
+    "phone_numbers": {"label": "Bookings"},
+    "send_message": {"message_id": "1"},
+    "send_message_now": {"message_id": "1", "status": "sent"},
+    "sequences": {"name": "Welcome", "label": "Welcome"},
+    "tags": {"id": "vip", "label": "vip"},
+    "transactions": {"type": "debit", "amount": -1, "description": "Message 1"},
+}
+"""Example values that differ from those in `SAMPLES`, by the root field of the operation."""
+
+WHOLE: dict[str, Any] = {"event_samples": [NewMessage.example]}
+"""Answers that their schema does not describe, by the root field of the operation."""
+
+WHICH = ("contact_id", "phone")
+"""Parameters of which a request has exactly one, where neither is required."""
 
 
 def as_markdown(operations: list[Operation]) -> str:
@@ -59,7 +99,7 @@ def _route(operation: Operation, rest: Rest) -> Iterator[str]:
             yield f"| `{variable.header or variable.name}` | {_place(variable, rest)} | {required} | {meaning} |"
         yield ""
     yield from ("```sh reference", _curl(operation, rest), "```", "", "```json")
-    value = _sample("", operation.returns)
+    value = WHOLE.get(operation.root_field) or _sample("", operation.returns, _samples(operation))
     answered = value[rest.pick] if rest.pick else value
     yield orjson.dumps(success(answered, rest.envelope), option=orjson.OPT_INDENT_2).decode()
     yield "```"
@@ -74,7 +114,8 @@ def _place(variable: Variable, rest: Rest) -> str:
 
 
 def _curl(operation: Operation, rest: Rest) -> str:
-    values = {name: _sample(name, variable.schema) for name, variable in operation.variables.items()}
+    samples = _samples(operation)
+    values = {name: _sample(name, variable.schema, samples) for name, variable in operation.variables.items()}
     path = rest.path
     for name in rest.placeholders:
         path = path.replace(f"{{{name}}}", str(values[name]))
@@ -85,30 +126,44 @@ def _curl(operation: Operation, rest: Rest) -> str:
 
 
 def _members(operation: Operation, rest: Rest) -> list[str]:
-    """Return the members of the body of an example: those that are required, or else the first two."""
+    """Return the members of the body of an example: those that are required, or else the first two.
+
+    Of the parameters in `WHICH` it has the first, and of a change also the first field.
+    """
     members = [each for each in operation.variables.values() if _place(each, rest) == "body"]
-    return [each.name for each in members if _is_required(each)] or [each.name for each in members[:2]]
+    required = [each.name for each in members if _is_required(each)]
+    optional = [each.name for each in members if not _is_required(each)]
+    if not set(WHICH) <= set(optional):
+        return required or optional[:2]
+    others = [name for name in optional if name not in WHICH]
+    return [WHICH[0], *(required or others[:1])]
+
+
+def _samples(operation: Operation) -> dict[str, Any]:
+    return SAMPLES | SAMPLES_OF.get(operation.root_field, {})
 
 
 def _is_required(variable: Variable) -> bool:
     return variable.required or variable.attested is not None
 
 
-def _sample(name: str, schema: dict[str, Any]) -> Any:
+def _sample(name: str, schema: dict[str, Any], samples: dict[str, Any]) -> Any:
     """Return an example value of a schema."""
+    if name in samples:
+        return samples[name]
     if "anyOf" in schema:
-        return _sample(name, schema["anyOf"][0])
-    stated = [schema.get("const"), schema.get("default"), *schema.get("enum", ()), SAMPLES.get(name)]
+        return _sample(name, schema["anyOf"][0], samples)
+    stated = [schema.get("const"), schema.get("default"), *schema.get("enum", ())]
     known = next((each for each in stated if each is not None), None)
-    return _by_type(name, schema) if known is None else known
+    return _by_type(name, schema, samples) if known is None else known
 
 
-def _by_type(name: str, schema: dict[str, Any]) -> Any:
+def _by_type(name: str, schema: dict[str, Any], samples: dict[str, Any]) -> Any:
     match schema.get("type"):
         case "object":
-            return {field: _sample(field, each) for field, each in schema.get("properties", {}).items()}
+            return {field: _sample(field, each, samples) for field, each in schema.get("properties", {}).items()}
         case "array":
-            return [_sample(name, schema.get("items", {}))]
+            return [_sample("", schema.get("items", {}), samples)]
         case "string":
             return "2026-11-21T09:30:00Z" if schema.get("format") == "date-time" else "text"
         case kind:
