@@ -29,6 +29,7 @@ mutation ($id: BigInt!, $body: String! = "Yes", $attested: Boolean, $key: String
   }
 }
 """
+SEND = f'mutation {{ send_message(to: "{PHONE}", body: "Hi", consent_attested: true) {{ message_id }} }}'
 SECOND = "+15002000009"
 OUTBOUND = MESSAGES.where(direction="outbound")
 
@@ -157,7 +158,7 @@ async def test_a_conversation_that_does_not_exist_has_no_reply(api: httpx2.Async
     assert await EVENTS.count(services) == 0
 
 
-async def test_a_reply_is_shown_live_when_it_is_accepted_and_other_sends_are_not(
+async def test_every_text_is_shown_live_when_it_is_accepted(
     served: Served, scene: Scene, api: httpx2.AsyncClient
 ) -> None:
     await scene.receive("Is it open?")
@@ -165,10 +166,17 @@ async def test_a_reply_is_shown_live_when_it_is_accepted_and_other_sends_are_not
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(UPDATES % f"kind ... on MessageStatusUpdate {{ {MESSAGE} }}", kinds=["message_status"])
 
-        id = int((await reply(api, id=conversation)).json()["data"]["reply"]["message_id"])
+        replied = int((await reply(api, id=conversation)).json()["data"]["reply"]["message_id"])
+        sent = (await post(api, {"query": SEND})).json()["data"]["send_message"]["message_id"]
         await scene.dispatch()
-        shown = await talk.next()
+        shown = [await talk.next(), await talk.next()]
+        await scene.receive("STOP")
+        failed, also_failed, confirmed = await talk.next(), await talk.next(), await talk.next()
 
-    assert shown["message"] == {"id": id, "body": "Yes", "status": "pending"}
-    assert (await told(scene.services, "message_accepted"), await scene.send("Hi") > id) == (["message_accepted"], True)
-    assert await told(scene.services, "message_accepted") == ["message_accepted"]
+    assert [each["message"] for each in shown] == [
+        {"id": replied, "body": "Yes", "status": "pending"},
+        {"id": int(sent), "body": "Hi", "status": "pending"},
+    ]
+    assert [each["message"]["status"] for each in (failed, also_failed, confirmed)] == ["failed", "failed", "pending"]
+    assert confirmed["message"]["body"].endswith("Reply START to resubscribe.")
+    assert await told(scene.services, "message_accepted") == ["message_accepted"] * 3

@@ -110,11 +110,28 @@ class OutboundEvent(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageAccepted(OutboundEvent):
-    """A reply was accepted and waits for its carrier. It is a live update only, not offered to subscribers."""
+    """A message was accepted and waits for its carrier. It is a live update only, not offered to subscribers."""
 
     name = "message_accepted"
     subscribable = False
     example = {**SENT, "provider_message_id": "", "status": "pending"}
+
+    @classmethod
+    def of(cls, message: Message, contact: Contact) -> "MessageAccepted":
+        """Return the event for a message that no send asked for."""
+        return cls(
+            message_id=message.id,
+            provider_message_id="",
+            from_number=message.from_number,
+            to_number=message.to_number,
+            body=message.body,
+            status=message.status,
+            segments=message.segments,
+            cost=float(message.cost),
+            contact_id=contact.id,
+            contact_first_name=contact.first_name,
+            contact_last_name=contact.last_name,
+        )
 
 
 @event

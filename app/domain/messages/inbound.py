@@ -26,7 +26,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import failures, outcome, outgoing
 from app.domain.messages.carrier import Carrier, InboundMessage
-from app.domain.messages.events import NewMessage
+from app.domain.messages.events import MessageAccepted, NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
 from app.domain.numbers import sql as numbers
 
@@ -220,6 +220,7 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
     )
     await unit.save(reply)
     await outgoing.add(unit, reply)
+    outbox.record(unit, MessageAccepted.of(reply, arrival.contact), arrival.contact.id)
 
 
 async def _compliance_text(unit: UnitOfWork, template: str) -> str:

@@ -33,7 +33,7 @@ class Send:
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
-    change between its repetitions. With `is_shown_live`, the acceptance is a live update.
+    change between its repetitions.
     """
 
     to: str
@@ -47,7 +47,6 @@ class Send:
     claim: timedelta | None = None
     condition: Condition | None = None
     fingerprint: str | None = None
-    is_shown_live: bool = False
     keeps_number: bool = True
 
     def __post_init__(self) -> None:

@@ -73,8 +73,7 @@ async def lives(services: Services, key: Key, now: datetime = NOON) -> bool:
 
 
 async def scopes(services: Services, key: Key, now: datetime = NOON) -> frozenset[str] | None:
-    hash = keys.fingerprint(services.secret, key.text)
-    found = (await queries.find_live_keys(services.database, [hash], now)).get(hash)
+    found = await queries.find_live_key(services.database, keys.fingerprint(services.secret, key.text), now)
     return found and found.scopes
 
 
