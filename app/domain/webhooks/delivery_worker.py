@@ -11,7 +11,7 @@ from app.db.rows import fetch
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.webhooks import records, signing
+from app.domain.webhooks import payloads, records, signing
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.models import DeliveryStatus
@@ -121,7 +121,8 @@ class DeliveryWorker:
         if self.health.is_half_open and self._held:
             return ()
         limit = 1 if self.health.is_half_open else REFILL
-        now, ours = self._dependencies.clock.now(), (self.subscription.lease, self.subscription.revision)
+        subscription, now = self.subscription, self._dependencies.clock.now()
+        ours = subscription.lease, subscription.revision, payloads.names_for(subscription.kind, subscription.events)
         pool = self._dependencies.database.pool
         return await fetch(pool, Due, records.FIND_DUE, self.id, now, list(self._held), limit, *ours)
 

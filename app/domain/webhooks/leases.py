@@ -8,6 +8,7 @@ from app.db import claims
 from app.db.engine import Connection, Pool
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
+from app.domain.webhooks import payloads
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.models import NoticeKind, SubscriptionStatus
 from app.domain.webhooks.notices import notify
@@ -27,8 +28,8 @@ WITH due AS (
   ORDER BY wake_at LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE webhook_subscriptions s SET leased_until = $2, lease = lease + 1 FROM due WHERE s.id = due.id
-RETURNING s.id, s.account_id, s.target_url, s.creator_id, s.secret, s.old_secret, s.old_secret_until, s.leased_until,
-  s.lease, s.revision, s.failures, s.trips, s.open_until, s.failing_since, s.noticed, due.has_lapsed
+RETURNING s.id, s.account_id, s.kind, s.events, s.target_url, s.creator_id, s.secret, s.old_secret, s.old_secret_until,
+  s.leased_until, s.lease, s.revision, s.failures, s.trips, s.open_until, s.failing_since, s.noticed, due.has_lapsed
 """
 
 GIVE_BACK = """
@@ -45,7 +46,8 @@ WHERE s.id = held.id AND s.lease = held.lease AND s.leased_until IS NOT NULL RET
 """
 
 LOCK = """
-SELECT revision FROM webhook_subscriptions WHERE id = $1 AND lease = $2 AND leased_until IS NOT NULL FOR UPDATE
+SELECT revision, kind, events FROM webhook_subscriptions
+WHERE id = $1 AND lease = $2 AND leased_until IS NOT NULL FOR UPDATE
 """
 
 STORE = """
@@ -58,7 +60,8 @@ FREE = """
 UPDATE webhook_subscriptions s SET leased_until = NULL,
   wake_at = CASE WHEN due.at IS NOT NULL THEN greatest(due.at, s.open_until) END
 FROM (
-  SELECT min(next_attempt_at) AS at FROM webhook_deliveries WHERE subscription_id = $1 AND status = 'pending'
+  SELECT min(next_attempt_at) AS at FROM webhook_deliveries
+  WHERE subscription_id = $1 AND status = 'pending' AND event = ANY($2::text[])
 ) AS due
 WHERE s.id = $1 RETURNING wake_at
 """
@@ -131,12 +134,12 @@ class Leases:
     async def _release(self, subscription: Leased, health: Health) -> None:
         now, id = self.clock.now(), subscription.id
         async with self.pool.acquire() as connection, connection.transaction():
-            revision = await connection.fetchval(LOCK, id, subscription.lease)
-            if revision is None:
+            found = await connection.fetchrow(LOCK, id, subscription.lease)
+            if found is None:
                 return
-            if revision == subscription.revision:
+            if found["revision"] == subscription.revision:
                 await self._store(connection, subscription, health, now)
-            wake_at = await connection.fetchval(FREE, id)
+            wake_at = await connection.fetchval(FREE, id, payloads.names_for(found["kind"], found["events"]))
         if wake_at and wake_at <= now:
             self.notify("webhooks")
 

@@ -23,6 +23,11 @@ def name_for(kind: str, event: str) -> str:
     return event if kind == SubscriptionKind.hook else EVENTS[event].topic or event
 
 
+def names_for(kind: str, events: Sequence[str]) -> list[str]:
+    """Return the names of the events that a subscription receives, as its deliveries have them."""
+    return [name_for(kind, event) for event in events]
+
+
 def sample(kind: str, name: str, at: datetime) -> bytes:
     """Return the body of a delivery with the example of an event."""
     event = EVENTS[name]

@@ -19,6 +19,7 @@ RETRY_SECONDS = 0.5
 FIND_DUE = """
 SELECT id, event, webhook_id, contact_id, body, attempts, is_test FROM webhook_deliveries
 WHERE subscription_id = $1 AND status = 'pending' AND next_attempt_at <= $2 AND id <> ALL($3::bigint[])
+  AND event = ANY($7::text[])
   AND EXISTS (SELECT FROM webhook_subscriptions WHERE id = $1 AND lease = $5 AND revision = $6 AND status = 'active')
 ORDER BY next_attempt_at, id LIMIT $4
 """

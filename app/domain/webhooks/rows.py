@@ -47,6 +47,8 @@ class Leased(NamedTuple):
 
     id: int
     account_id: int
+    kind: str
+    events: list[str]
     target_url: str
     creator_id: int | None
     secret: bytes
@@ -61,6 +63,16 @@ class Leased(NamedTuple):
     failing_since: datetime | None
     noticed: int
     has_lapsed: bool
+
+
+class Leftover(NamedTuple):
+    """A subscription that may have pending deliveries which it does not receive any more."""
+
+    id: int
+    kind: str
+    events: list[str]
+    status: str
+    revision: int
 
 
 class Due(NamedTuple):

@@ -102,7 +102,7 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
     subscription.revision += 1
     if "events" in fields:
         subscription.events = _topics_for(subscription, fields["events"])
-        await _cancel_others(unit, subscription)
+        _clear_others(unit, subscription)
     if "events" in fields or "target_url" in fields:
         await _take_over(unit, subscription)
     if "description" in fields:
@@ -266,7 +266,8 @@ async def _lock_account(unit: UnitOfWork) -> None:
 
 def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
     if active:
-        subscription.status, subscription.has_leftovers = SubscriptionStatus.active, False
+        subscription.status = SubscriptionStatus.active
+        _clear_others(unit, subscription)
         _reset_health(subscription)
     else:
         _stop(unit, subscription, SubscriptionStatus.disabled)
@@ -283,15 +284,14 @@ async def _take_over(unit: UnitOfWork, subscription: Subscription) -> None:
     subscription.creator_id = await credentials.replace_creator(unit, subscription.creator_id)
 
 
-async def _cancel_others(unit: UnitOfWork, subscription: Subscription) -> None:
-    """Cancel the pending deliveries of events that a subscription no longer receives."""
-    waiting = Delivery.subscription_id == subscription.id, Delivery.status == DeliveryStatus.pending
-    others = update_rows(Delivery).where(*waiting, Delivery.event.not_in(_names(subscription)))
-    await unit.execute(others.values(status=DeliveryStatus.canceled, next_attempt_at=None))
+def _clear_others(unit: UnitOfWork, subscription: Subscription) -> None:
+    """Cancel the pending deliveries of events that a subscription no longer receives, after the commit."""
+    subscription.has_leftovers = True
+    unit.notify(leftovers.TOPIC)
 
 
 def _names(subscription: Subscription) -> list[str]:
-    return [payloads.name_for(subscription.kind, event) for event in subscription.events]
+    return payloads.names_for(subscription.kind, subscription.events)
 
 
 def _reset_health(subscription: Subscription) -> None:

@@ -13,7 +13,8 @@ from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict, InsufficientScope
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.webhooks import queries, service
+from app.domain.webhooks import leftovers, queries, service
+from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.models import DeliveryStatus, Subscription
 from app.domain.webhooks.queries import DeliveryFilter
 from tests.conftest import unit_of
@@ -119,6 +120,30 @@ async def test_what_waits_of_an_event_that_is_left_out_is_not_posted_any_more(
 
     assert (post.path, post.body["type"]) == ("/thief", "contact.created")
     assert await names(stage) == [("message.inbound", "canceled"), ("contact.created", "delivered")]
+
+
+async def test_the_deliveries_of_an_event_that_is_left_out_are_canceled_after_the_change_in_chunks(
+    stage: Stage, webhook: Subscription, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "CHUNK", 2)
+    first = {"subscription_id": webhook.id, "account_id": webhook.account_id, "webhook_id": "", "body": b"{}"}
+    await WEBHOOK_DELIVERIES.delete(stage.pool)
+    for event in ["message.inbound"] * 5 + ["contact.created"]:
+        await WEBHOOK_DELIVERIES.insert(stage.pool, event=event, next_attempt_at=webhook.created_at, **first)
+
+    await stage.update(webhook.id, events=["contact.created"])
+    changed = [await statuses(stage)]
+    job = Leftovers(stage.services.database)
+    while await job.run():
+        changed.append(await statuses(stage))
+
+    assert [states.count("canceled") for states in changed] == [0, 2, 4]
+    assert await statuses(stage) == ["canceled"] * 5 + ["pending"]
+    assert not await job.due()
+
+
+async def statuses(stage: Stage) -> list[str]:
+    return await WEBHOOK_DELIVERIES.read(stage.pool, "status")
 
 
 async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(stage: Stage) -> None:
