@@ -30,7 +30,8 @@ ENDING = ("serve", "postgres", "valkey")
 
 CLIENTS = 6
 CREDITS = 200_000
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS, LONGEST_SECONDS = 120, 1800
+ACTION = "/automation/actions/send-sms"
 REPEATED = (409, 429, 503)
 """The answers after which a client repeats its request with the same key."""
 
@@ -75,14 +76,16 @@ class Installation:
             await asyncio.gather(*(self._send(api, is_action=bool(client % 2)) for client in range(CLIENTS)))
 
     async def _send(self, api: httpx2.AsyncClient, *, is_action: bool) -> None:
-        while not self.is_over:
+        async def is_over() -> bool:
             name = uuid4().hex
             ordinary = f"+1202555{self.chance.randrange(10_000):04d}"
             to = self.chance.choice(SCRIPTED) if self.chance.random() < 0.05 else ordinary
             body: dict[str, Any] = {"to": to, "message": f"Text {name}"}
-            path = "/automation/actions/send-sms" if is_action else "/sms/send"
+            path = ACTION if is_action else "/sms/send"
             await self._post(api, path, body if is_action else body | {"consent_attested": True}, name)
-            await asyncio.sleep(0.05)
+            return self.is_over
+
+        await until(is_over, LONGEST_SECONDS, every=0.05)
 
     async def _post(self, api: httpx2.AsyncClient, path: str, body: dict[str, Any], name: str) -> None:
         """Send a text as clients do: repeated with the same key while there is no answer."""
@@ -135,15 +138,17 @@ class Installation:
         async with httpx2.AsyncClient(base_url=self.url, headers={"X-API-Key": self.key}, timeout=5) as api:
             name = uuid4().hex
             body = {"to": "+12025550199", "message": f"Text {name}"}
-            while name not in self.answers:
+
+            async def is_handed_over() -> bool:
                 if not self.process.is_running():
                     self.run()
                 with suppress(httpx2.TransportError):
-                    path = "/automation/actions/send-sms"
-                    answer = await api.post(path, json=body, headers={"Idempotency-Key": name})
+                    answer = await api.post(ACTION, json=body, headers={"Idempotency-Key": name})
                     if answer.status_code == 200:
                         self._note(name, answer)
-                await asyncio.sleep(0.05)
+                return name in self.answers
+
+            await until(is_handed_over, PATIENCE_SECONDS, every=0.05)
 
     async def check(self) -> None:
         """Fail unless each text exists once, was handed over once, is final, and was debited or refunded once."""
