@@ -52,8 +52,8 @@ async def upsert(unit: UnitOfWork, fields: ContactFields, source_if_new: str) ->
     added = await _insert(unit, new, given.get("status"))
     if added is not None:
         return added
-    known = await queries.find_by_phone(unit, new["phone"])
-    if known is None:  # pragma: no cover - it was erased concurrently
+    known = await queries.find_by_phone(unit, new["phone"], lock=True)
+    if known is None:
         raise Conflict(reason=f"The contact with {new['phone']} was deleted. Try again.")
     return await update(unit, known.id, given)
 
