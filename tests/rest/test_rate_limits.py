@@ -76,6 +76,15 @@ async def test_sends_have_a_limit_of_their_own(api: httpx2.AsyncClient, services
     assert await balance_of(services) == account.credits - 2
 
 
+async def test_the_explanation_of_a_send_counts_as_a_request(api: httpx2.AsyncClient) -> None:
+    query = '{ contacts { total_count } explain_send(to: "+12025550143", body: "Hi") { is_allowed } }'
+
+    answer = await api.post("/graphql", json={"query": query})
+
+    assert answer.json()["data"]["explain_send"] == {"is_allowed": True}
+    assert limits(answer)[1] == '"requests";r=2'
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"), [("/automation/actions/create-contact", b"{}", 422), ("/contacts", b"[", 400)]
 )

@@ -81,14 +81,17 @@ class Executor:
             raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
 
-    async def admit(self, scopes: frozenset[str], actor: Actor | None, units: int = 1) -> None:
+    async def admit(
+        self, scopes: frozenset[str], actor: Actor | None, units: int = 1, *, is_query: bool = False
+    ) -> None:
         """Count a request against the limit for these scopes, and check that the actor has them.
 
-        A refused request counts too. Raises `RateLimited`, `Unauthenticated` or `InsufficientScope`.
+        A query sends nothing, and never counts as a send. A refused request counts too. Raises `RateLimited`,
+        `Unauthenticated` or `InsufficientScope`.
         """
         if actor:
-            limits = self.services.limits
-            await self._count(limits.sends if Scope.messages_send in scopes else limits.requests, actor, units)
+            limits, is_send = self.services.limits, Scope.messages_send in scopes and not is_query
+            await self._count(limits.sends if is_send else limits.requests, actor, units)
         allow(scopes, actor)
 
     async def count_size(self, size: int, actor: Actor | None) -> None:
@@ -121,8 +124,10 @@ class Executor:
         An error rolls everything back. Raises `Unauthenticated`, `InsufficientScope`, `RateLimited` and
         `InvalidGraphql` before anything runs.
         """
-        await self.admit(run.prepared.scopes, run.actor, run.prepared.units)
-        if run.prepared.kind is OperationType.SUBSCRIPTION:
+        prepared = run.prepared
+        is_query = prepared.kind is OperationType.QUERY
+        await self.admit(prepared.scopes, run.actor, prepared.units, is_query=is_query)
+        if prepared.kind is OperationType.SUBSCRIPTION:
             raise InvalidGraphql(reason="A subscription is a stream: accept text/event-stream, or use a WebSocket.")
         return await self._run(run)
 
