@@ -1,9 +1,10 @@
 """Short-lived cache of API keys and OAuth grants."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
@@ -26,8 +27,8 @@ class Known(Protocol):
 K = TypeVar("K")
 V = TypeVar("V", bound=Known)
 
-Find = Callable[[Database, K, datetime], Awaitable[V | None]]
-"""Finds a record that is valid at a time."""
+Find = Callable[[Database, Sequence[K], datetime], Awaitable[Mapping[K, V]]]
+"""Finds the records of some keys that are valid at a time."""
 
 Touch = Callable[[AsyncSession, int, datetime], Awaitable[Any]]
 """Updates the last use of a record, at most once in `USED_EVERY`."""
@@ -36,26 +37,34 @@ USED_EVERY = timedelta(minutes=1)
 MAX_KNOWN = 10_000
 """Maximum number of cached records in a process; the oldest is dropped first."""
 
+MAX_RENEWED = 64
+"""Maximum number of cached records that a query renews."""
+
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp(Generic[V]):
-    """A finished or running query; concurrent requests await the same one."""
+@dataclass(slots=True)
+class LookUp(Generic[K, V]):
+    """A finished or running query of one or more keys; `is_used` once its answer for this key was used again."""
 
     begun_at: datetime
-    answer: asyncio.Task[V | None]
+    answers: asyncio.Task[Mapping[K, V]]
+    is_used: bool = False
 
 
 class CredentialCache(Generic[K, V]):
-    """Finds records and caches valid ones for `ttl`, during which a revoked one still works."""
+    """Finds records and caches valid ones for `ttl`, during which a revoked one still works.
+
+    A query also renews the records that are in use and have half of that time left or less, so that one query in that
+    time serves all keys in use.
+    """
 
     def __init__(self, database: Database, ttl: timedelta, find: Find[K, V], touch: Touch) -> None:
         self._database = database
         self._ttl = ttl
         self._ask_for = find
         self._touch = touch
-        self._begun: dict[K, LookUp[V]] = {}
+        self._begun: dict[K, LookUp[K, V]] = {}
         self._used: dict[int, datetime] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -68,23 +77,46 @@ class CredentialCache(Generic[K, V]):
         look_up = self._begun.get(key)
         # After the clock was set back, cached entries are not valid.
         if look_up is None or not now - self._ttl < look_up.begun_at <= now:
-            look_up = LookUp(now, asyncio.create_task(self._ask(key, now)))
-            _remember(self._begun, key, look_up)
-        return await asyncio.shield(look_up.answer)
+            look_up = self._look_up(key, now)
+        else:
+            look_up.is_used = True
+        answers = look_up.answers
+        known = (answers.result() if answers.done() else await asyncio.shield(answers)).get(key)
+        if known and now - self._used.get(known.id, NEVER) > USED_EVERY:
+            self._note_use(known.id, now)
+        return known
 
     async def close(self) -> None:
         """Wait until all pending uses are written."""
         await asyncio.gather(*self._notes)
 
-    async def _ask(self, key: K, now: datetime) -> V | None:
-        known = None
+    def _look_up(self, key: K, now: datetime) -> LookUp[K, V]:
+        keys = [key, *(each for each in self._find_ageing(now) if each != key)]
+        answers = asyncio.create_task(self._ask(keys, now))
+        for each in keys:
+            _remember(self._begun, each, LookUp(now, answers))
+        return self._begun[key]
+
+    def _find_ageing(self, now: datetime) -> Iterator[K]:
+        """Return the keys in use whose records end soon, of the oldest ones; drop the ended ones."""
+        for key, look_up in list(islice(self._begun.items(), MAX_RENEWED)):
+            if look_up.begun_at > now - self._ttl / 2:
+                return
+            if not look_up.answers.done():
+                continue
+            if look_up.begun_at <= now - self._ttl:
+                del self._begun[key]
+            elif look_up.is_used:
+                yield key
+
+    async def _ask(self, keys: Sequence[K], now: datetime) -> Mapping[K, V]:
+        known: Mapping[K, V] = {}
         try:
-            known = await self._ask_for(self._database, key, now)
+            known = await self._ask_for(self._database, keys, now)
         finally:
-            if known is None:
-                self._begun.pop(key, None)
-        if known and now - self._used.get(known.id, NEVER) > USED_EVERY:
-            self._note_use(known.id, now)
+            for key in keys:
+                if key not in known:
+                    self._begun.pop(key, None)
         return known
 
     def _note_use(self, id: int, now: datetime) -> None:

@@ -10,7 +10,7 @@ from app.domain.accounts import keys
 from app.domain.accounts.api_keys import touch_key
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.keys import KeyKind
-from app.domain.accounts.queries import KnownKey, find_live_key
+from app.domain.accounts.queries import KnownKey, find_live_keys
 from app.domain.accounts.scopes import complete
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unauthenticated
@@ -18,7 +18,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import access_tokens, grants
 from app.domain.oauth.access_tokens import BadToken
 from app.domain.oauth.authority import Authority
-from app.domain.oauth.queries import LiveGrant, find_live_grant
+from app.domain.oauth.queries import LiveGrant, find_live_grants
 from app.domain.oauth.resources import WORKING_SET
 from app.http.challenges import challenge
 from app.http.credential_cache import CredentialCache
@@ -54,8 +54,8 @@ class Identity:
         self._secret = secret
         self._clock = clock
         self._authority = authority
-        self._keys: CredentialCache[bytes, KnownKey] = CredentialCache(database, ttl, find_live_key, touch_key)
-        self._grants: CredentialCache[int, LiveGrant] = CredentialCache(database, ttl, find_live_grant, grants.touch)
+        self._keys: CredentialCache[bytes, KnownKey] = CredentialCache(database, ttl, find_live_keys, touch_key)
+        self._grants: CredentialCache[int, LiveGrant] = CredentialCache(database, ttl, find_live_grants, grants.touch)
 
     async def resolve(self, headers: Mapping[str, str]) -> Actor | None:
         """Return the actor of the key or token in the headers, whose names are in lower case; None without one.

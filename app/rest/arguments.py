@@ -34,7 +34,7 @@ class Reader:
     """Reads the variables of one endpoint. Created once, at start."""
 
     def __init__(self, places: Places) -> None:
-        self._path = Acceptor(places.path)
+        self._path = Acceptor(places.path) if places.path else None
         self._query = Acceptor(places.query, forms=places.forms)
         self._body = Acceptor(places.body, forms=places.forms) if places.body else None
         self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
@@ -51,7 +51,9 @@ class Reader:
         attestation in a readable body.
         """
         try:
-            variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
+            variables: dict[str, Any] = {}
+            if self._path:
+                variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
             variables |= self._query.texts(read_query(request))
             if self._names:
                 variables |= self._read_headers(request.headers)
@@ -71,7 +73,9 @@ class Reader:
 def read_query(request: Request) -> dict[str, list[str]]:
     """Return the values of the query string by key, in order."""
     texts: dict[str, list[str]] = {}
-    for key, text in parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
+    if not (query := request.scope["query_string"]):
+        return texts
+    for key, text in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         texts.setdefault(key, []).append(text)
     return texts
 

@@ -65,9 +65,9 @@ class NotingPool:
     pool: Pool
     statements: list[str]
 
-    async def fetchrow(self, query: str, *args: Any) -> Any:
+    async def fetch(self, query: str, *args: Any) -> Any:
         self.statements.append(query.lstrip())
-        return await self.pool.fetchrow(query, *args)
+        return await self.pool.fetch(query, *args)
 
 
 @pytest.fixture
@@ -199,6 +199,46 @@ async def test_a_good_key_is_asked_for_once_in_two_seconds(
     await identity.resolve(bearer(account.svc_key))
     await identity.close()
     assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE", "WITH"]
+
+
+def queries(asked: list[str]) -> int:
+    return len([statement for statement in asked if statement.startswith("WITH")])
+
+
+async def test_a_query_renews_the_keys_that_are_in_use_and_half_over(
+    identity: Identity, clock: SetClock, account: Opened, asked: list[str]
+):
+    for seconds, key in [(0, account.svc_key), (0.1, account.svc_key), (0.9, account.auto_key), (1.9, account.svc_key)]:
+        clock.pass_seconds(seconds)
+        assert await identity.resolve(bearer(key))
+
+    assert queries(asked) == 2
+    clock.pass_seconds(0.1)
+    assert await identity.resolve(bearer(account.svc_key))
+    assert queries(asked) == 3
+
+
+async def test_a_key_that_was_used_once_is_not_renewed(
+    identity: Identity, clock: SetClock, account: Opened, asked: list[str]
+):
+    for seconds, key in [(0, account.svc_key), (1.0, account.auto_key), (1.0, account.svc_key)]:
+        clock.pass_seconds(seconds)
+        assert await identity.resolve(bearer(key))
+
+    assert queries(asked) == 3
+
+
+async def test_a_renewed_key_that_was_revoked_is_refused_at_once(
+    identity: Identity, services: Services, clock: SetClock, account: Opened
+):
+    await identity.resolve(bearer(account.svc_key))
+    await identity.resolve(bearer(account.svc_key))
+    await API_KEYS.where(hash=keys.fingerprint(services.secret, account.svc_key)).change(services, revoked_at=NOW)
+
+    clock.pass_seconds(1)
+    await identity.resolve(bearer(account.auto_key))
+
+    assert await refusal(identity, bearer(account.svc_key)) == NOT_GOOD
 
 
 async def test_requests_that_come_together_wait_for_one_look_up(identity: Identity, account: Opened, asked: list[str]):

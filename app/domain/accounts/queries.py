@@ -21,12 +21,15 @@ REVOKED_AT = "least(k.revoked_at, ends.revoked_at)"
 
 FIND_LIVE = f"""
 WITH RECURSIVE source AS (
-  SELECT m.key_id AS root, {MADE_WITH} FROM creators m JOIN api_keys k ON k.id = m.key_id WHERE k.hash = $1
+  SELECT m.key_id AS root, {MADE_WITH} FROM creators m JOIN api_keys k ON k.id = m.key_id
+  WHERE k.hash = ANY($1::bytea[])
   {FOLLOW}
 ), ends AS ({ENDS})
-SELECT k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at, a.status = 'suspended' AS is_suspended
+SELECT k.hash, k.id, k.account_id, k.scopes, ends.roles, {EXPIRES_AT} AS expires_at,
+  a.status = 'suspended' AS is_suspended
 FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN ends ON ends.root = k.id
-WHERE k.hash = $1 AND a.status <> 'deleted' AND {REVOKED_AT} IS NULL AND coalesce({EXPIRES_AT}, 'infinity') > $2
+WHERE k.hash = ANY($1::bytea[]) AND a.status <> 'deleted' AND {REVOKED_AT} IS NULL
+  AND coalesce({EXPIRES_AT}, 'infinity') > $2
 """
 MAX_SHOWN = 1000
 """Maximum length of a list of keys; `api_keys.MAX_LIVE` is lower, so that no live key is left out."""
@@ -158,18 +161,18 @@ async def get_key(unit: UnitOfWork, id: int, *, lock: bool = False) -> ApiKey:
     return key
 
 
-async def find_live_key(database: Database, hash: bytes, now: datetime) -> KnownKey | None:
-    """Return the key with a fingerprint, unless the key, one of its creators or its account has ended.
+async def find_live_keys(database: Database, hashes: Sequence[bytes], now: datetime) -> dict[bytes, KnownKey]:
+    """Return the keys with some fingerprints, without those that, or whose creators or account, have ended.
 
     `is_suspended` is true for a key of a suspended account. The scopes of a key that depends on a user are limited to
     those of the user's current role. This look-up has no actor, because it identifies the actor.
     """
-    row = await database.pool.fetchrow(FIND_LIVE, hash, now)
-    if row is None:
-        return None
-    return KnownKey(
-        row["id"], row["account_id"], _scopes(row["scopes"], row["roles"]), row["expires_at"], row["is_suspended"]
-    )
+    return {
+        row["hash"]: KnownKey(
+            row["id"], row["account_id"], _scopes(row["scopes"], row["roles"]), row["expires_at"], row["is_suspended"]
+        )
+        for row in await database.pool.fetch(FIND_LIVE, hashes, now)
+    }
 
 
 async def _show_all(unit: UnitOfWork, kind: KeyKind | None = None) -> list[ShownKey]:

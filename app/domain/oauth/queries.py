@@ -142,46 +142,46 @@ async def get_grant(unit: UnitOfWork, id: int, user_id: int | None = None) -> Gr
     return grant
 
 
-async def find_live_grant(database: Database, id: int, now: datetime) -> LiveGrant | None:
-    """Return a valid grant for authentication."""
+async def find_live_grants(database: Database, ids: Sequence[int], now: datetime) -> dict[int, LiveGrant]:
+    """Return the valid ones of some grants by their ids, for authentication."""
     async with database.sessions() as session:
-        return read_live((await session.execute(live_grant(id, now))).all())
+        return read_live((await session.execute(live_grants(ids, now))).all())
 
 
 async def find_live(unit: UnitOfWork, id: int) -> LiveGrant | None:
     """Return a valid grant of any account; its code or token authorizes the caller."""
-    return read_live(await unit.rows(live_grant(id, unit.clock.now())))
+    return read_live(await unit.rows(live_grants([id], unit.clock.now()))).get(id)
 
 
-def live_grant(id: int, now: datetime) -> Select[Grant, str, str, str]:
-    """Select a grant, unless it, its client, the client's creator, its user or its account has ended."""
+def live_grants(ids: Sequence[int], now: datetime) -> Select[Grant, str, str, str]:
+    """Select grants, without those that, or whose client, its creator, user or account, have ended."""
     return (
         select(Grant, User.role, Client.client_id, Account.status)
         .join(User, User.id == Grant.user_id)
         .join(Client, Client.id == Grant.client_id)
         .join(Account, Account.id == Grant.account_id)
-        .where(Grant.id == id, Grant.revoked_at.is_(None), Grant.expires_at > now)
+        .where(Grant.id.in_(ids), Grant.revoked_at.is_(None), Grant.expires_at > now)
         .where(User.removed_at.is_(None), Client.revoked_at.is_(None), lives(Client.creator_id, now))
         .where(Account.status != AccountStatus.deleted)
     )
 
 
-def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> LiveGrant | None:
-    """Return the grant from the rows of `live_grant`."""
-    for grant, role, client_id, status in rows:
-        scopes = complete(grant.scopes) & scopes_of(role)
-        return LiveGrant(
+def read_live(rows: Sequence[tuple[Grant, str, str, str]]) -> dict[int, LiveGrant]:
+    """Return the grants from the rows of `live_grants` by their ids."""
+    return {
+        grant.id: LiveGrant(
             grant.id,
             grant.account_id,
             grant.user_id,
             grant.client_id,
             client_id,
-            scopes,
+            complete(grant.scopes) & scopes_of(role),
             grant.resource,
             grant.expires_at,
             status == AccountStatus.suspended,
         )
-    return None
+        for grant, role, client_id, status in rows
+    }
 
 
 async def _show(unit: UnitOfWork, clients: Sequence[Client]) -> list[ShownClient]:

@@ -1,7 +1,7 @@
 """Compiled plans of the service's own documents, which run without walking their syntax trees."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from operator import attrgetter
@@ -130,13 +130,22 @@ class Plan:
         while run.later or run.lists:
             await _complete_lists(run)
             due, run.later = run.later, []
-            # A level runs concurrently, so that loaders query once, and completely, so that no task outlives the unit.
-            values = await asyncio.gather(*(each.value for each in due), return_exceptions=True)
-            for each, value in zip(due, values, strict=True):
+            for each, value in zip(due, await _wait_for_all(due), strict=True):
                 if isinstance(value, BaseException):
                     raise value
                 each.place[each.key] = each.complete(value, run)
         return answer
+
+
+async def _wait_for_all(due: Sequence[Later]) -> Sequence[Any]:
+    """Return the values of a level, or the exceptions that they raise.
+
+    They run concurrently, so that loaders query once, and completely, so that no task outlives the unit. A single
+    value, such as that of a mutation, needs no task.
+    """
+    if len(due) == 1:
+        return [await due[0].value]
+    return await asyncio.gather(*(each.value for each in due), return_exceptions=True)
 
 
 async def _complete_lists(run: Run) -> None:

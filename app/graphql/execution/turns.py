@@ -7,8 +7,8 @@ while small ones run.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Generator, Iterable
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Iterable
+from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
 
@@ -57,27 +57,16 @@ class Turns:
         one may wait for another service, and would keep a place meanwhile.
         """
         is_large = units >= LARGE_UNITS
-        async with self._place(kind, account_id, is_large=is_large):
-            if is_large:
-                yield self.pause
-            else:
-                with self._count_running():
-                    yield None
-
-    @asynccontextmanager
-    async def _place(self, kind: OperationType | None, account_id: int, *, is_large: bool) -> AsyncGenerator[None]:
         queue = self._queue(kind, is_large=is_large)
-        if queue is None:
-            yield
-            return
+        if queue:
+            await _wait_in(queue, account_id)
+        self._running += not is_large
         try:
-            await queue.take(account_id)
-        except TimeoutError:
-            raise Unavailable() from None
-        try:
-            yield
+            yield self.pause if is_large else None
         finally:
-            queue.leave(account_id)
+            self._running -= not is_large
+            if queue:
+                queue.leave(account_id)
 
     def _queue(self, kind: OperationType | None, *, is_large: bool) -> FairQueue | None:
         match kind:
@@ -87,14 +76,6 @@ class Turns:
                 return self._updates
             case _:
                 return None
-
-    @contextmanager
-    def _count_running(self) -> Generator[None]:
-        self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
 
     async def pause(self) -> None:
         """Run other tasks, if large operations have computed for `SLICE_SECONDS`."""
@@ -120,6 +101,13 @@ class Turns:
                 break
         if self._paused:
             loop.call_soon(self._go_on, loop)
+
+
+async def _wait_in(queue: FairQueue, account_id: int) -> None:
+    try:
+        await queue.take(account_id)
+    except TimeoutError:
+        raise Unavailable() from None
 
 
 class PausingExecutor(Executor[Any]):

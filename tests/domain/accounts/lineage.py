@@ -259,13 +259,13 @@ class Lineage:
         found |= {name for name, each in self.invited.items() if each.id in pending}
         found |= {name for name, actor in self.actors.items() if actor.user_id in people and not actor.grant_id}
         connected = {name: actor.grant_id for name, actor in self.actors.items() if actor.grant_id}
-        asked = (oauth.find_live_grant(self.services.database, id, now) for id in connected.values())
-        return found | {name for name, live in zip(connected, await asyncio.gather(*asked), strict=True) if live}
+        live = await oauth.find_live_grants(self.services.database, list(connected.values()), now)
+        return found | {name for name, grant_id in connected.items() if grant_id in live}
 
     async def is_good(self, text: str) -> bool:
         """Return whether a key authenticates."""
         hash = keys.fingerprint(self.services.secret, text)
-        found = await queries.find_live_key(self.services.database, hash, self.clock.now())
+        found = (await queries.find_live_keys(self.services.database, [hash], self.clock.now())).get(hash)
         return found is not None and not found.is_suspended
 
     async def shown_as_working(self) -> set[str]:

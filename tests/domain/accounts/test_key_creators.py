@@ -73,7 +73,8 @@ async def lives(services: Services, key: Key, now: datetime = NOON) -> bool:
 
 
 async def scopes(services: Services, key: Key, now: datetime = NOON) -> frozenset[str] | None:
-    found = await queries.find_live_key(services.database, keys.fingerprint(services.secret, key.text), now)
+    hash = keys.fingerprint(services.secret, key.text)
+    found = (await queries.find_live_keys(services.database, [hash], now)).get(hash)
     return found and found.scopes
 
 

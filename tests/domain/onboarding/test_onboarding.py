@@ -40,10 +40,9 @@ async def test_the_keys_of_an_opened_account_work(services: Services) -> None:
     async with _unit(services) as unit:
         opened = await open_account(unit, OPENING)
 
-    found = [
-        await queries.find_live_key(services.database, keys.fingerprint(b"secret", text), services.clock.now())
-        for text in (opened.svc_key, opened.auto_key)
-    ]
+    hashes = [keys.fingerprint(b"secret", text) for text in (opened.svc_key, opened.auto_key)]
+    live = await queries.find_live_keys(services.database, hashes, services.clock.now())
+    found = [live.get(hash) for hash in hashes]
 
     assert [key and (key.account_id, key.scopes) for key in found] == [
         (opened.account_id, GENERAL),
