@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from app.db.engine import CONTENDED, UNREACHABLE, Database
+from app.db.partitions import PLAN_ONCE
 from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
@@ -98,6 +99,7 @@ class Receipts:
         application = Application(reports, self._clock.now(), waits)
         try:
             async with self._database.pool.acquire() as connection, connection.transaction():
+                await connection.execute(PLAN_ONCE)
                 results = await application.run(connection)
         except Exception as cause:
             is_unreachable = isinstance(cause, UNREACHABLE) and not isinstance(cause, CONTENDED)

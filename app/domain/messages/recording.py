@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from app.db import claims, rows
 from app.db.engine import UNSTORABLE, Connection, Database
+from app.db.partitions import PLAN_ONCE
 from app.domain.billing import service as billing
 from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
@@ -121,6 +122,7 @@ class Recorder:
         """Record accepted messages; of an answer with texts that cannot be stored, only the acceptance."""
         try:
             async with self.database.pool.acquire() as connection, connection.transaction():
+                await connection.execute(PLAN_ONCE)
                 has_matched = await _record_sent(connection, accepted, self.clock.now())
         except UNSTORABLE:
             if accepted == (bare := [(text, ACCEPTED_ONLY) for text, _ in accepted]):

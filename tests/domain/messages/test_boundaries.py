@@ -14,9 +14,10 @@ from app.domain.erasure.accounts import AGAIN_AFTER
 from app.domain.erasure.export import read_records
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import queries
+from app.domain.messages import application, queries
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.queries import MessageFilter
+from app.domain.messages.recording import RECORD_SENT
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import copy_database
@@ -25,6 +26,7 @@ from tests.factories.contacts import id_of_contact
 from tests.factories.events import EVENTS, OUTBOX
 from tests.factories.histories import continue_after, places
 from tests.factories.messages import CARRIER_IDS, MESSAGES, OUTGOING, RECEIPTS
+from tests.factories.plans import count_custom_plans
 from tests.factories.planting import plant
 
 Send = Callable[..., Awaitable[Acceptance]]
@@ -61,6 +63,18 @@ async def test_texts_are_handed_over_and_reported_on_both_sides(
     assert await MESSAGES.read(pool, "status") == ["delivered"] * 4
     assert {*await RECEIPTS.where(status="delivered").read(pool, "message_id")} == {*ids}
     assert await OUTGOING.count(pool) == 0
+
+
+async def test_answers_and_receipts_are_recorded_by_plans_that_are_kept(
+    services: Services, send: Send, work: Callable[[], Awaitable[None]], pool: Pool
+) -> None:
+    for count in (1, 2, 3):
+        await asyncio.gather(*(send(f"+1202555014{number}") for number in range(count)))
+        await work()
+
+    for statement in (RECORD_SENT, application.FIND, application.WRITE):
+        custom, prepared = await count_custom_plans(pool, statement, services.settings.database_pool)
+        assert (custom, prepared > 0) == (0, True)
 
 
 async def test_events_are_dispatched_in_order_on_both_sides(services: Services, send: Send, pool: Pool) -> None:
