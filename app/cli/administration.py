@@ -108,6 +108,22 @@ def resume_account(account: ACCOUNT, json: JSON = False) -> None:
     tell(asyncio.run(changed), as_json=json)
 
 
+@account.command("weigh")
+def weigh_account(
+    account: ACCOUNT,
+    weight: Annotated[int, typer.Argument(help="1, as for a new account, to 100.")],
+    json: JSON = False,
+) -> None:
+    """Set the share of an account, relative to other accounts with waiting texts, in the calls to carriers."""
+    from app.cli import setup
+    from app.domain.accounts import administration
+
+    changed = setup.change_account(
+        find_settings(), account, lambda unit: administration.set_weight(unit, weight), (*ACCOUNT_COLUMNS, "weight")
+    )
+    tell(asyncio.run(changed), as_json=json)
+
+
 @account.command("delete")
 def delete_account(
     account: ACCOUNT,

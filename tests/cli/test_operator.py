@@ -87,6 +87,14 @@ def test_an_account_is_suspended_and_resumed(messaging: Run, account: int, ask: 
     ]
 
 
+def test_the_weight_of_an_account_is_set(messaging: Run, account: int) -> None:
+    weighed = json.loads(messaging("account", "weigh", account, 3, "--json").output)
+    refused = messaging("account", "weigh", account, 101)
+
+    assert (weighed["id"], weighed["weight"]) == (account, 3)
+    assert (refused.code, refused.complaint) == (1, "messaging: weight must be from 1 to 100.\n")
+
+
 def test_an_account_is_deleted_after_the_delay_once_its_name_was_written(
     messaging: Run, account: int, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +137,15 @@ def test_an_account_is_deleted_at_once_and_its_owners_are_told(messaging: Run, a
 
 @pytest.mark.parametrize(
     "command",
-    [("resume",), ("suspend",), ("rename", "Green Door"), ("delete", "--yes"), ("withdraw-deletion",), ("show",)],
+    [
+        ("resume",),
+        ("suspend",),
+        ("rename", "Green Door"),
+        ("weigh", "2"),
+        ("delete", "--yes"),
+        ("withdraw-deletion",),
+        ("show",),
+    ],
 )
 def test_a_deleted_account_stays_one(messaging: Run, account: int, ask: Ask, command: tuple[str, ...]) -> None:
     ask("UPDATE accounts SET status = 'deleted', company_name = '', deleted_at = now()")

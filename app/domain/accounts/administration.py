@@ -8,8 +8,11 @@ from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.models import Account, AccountStatus, User
 from app.domain.accounts.tokens import Tokens
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+MAX_WEIGHT = 100
 
 SUSPENDED = (
     "Your account is suspended: it sends no texts, and its keys, applications and sign-ins are refused. "
@@ -41,6 +44,21 @@ async def suspend(unit: UnitOfWork, reason: str) -> Account:
 async def resume(unit: UnitOfWork) -> Account:
     """Reactivate the actor's account and mail its owners. Idempotent; raises `AccountDeleted`."""
     return await _change(unit, AccountStatus.active, "", RESUMED)
+
+
+async def set_weight(unit: UnitOfWork, weight: int) -> Account:
+    """Set the actor's account's share of the calls to carriers, relative to other accounts whose texts wait.
+
+    Raises `InvalidInput` for a weight below 1 or above `MAX_WEIGHT`, and `AccountDeleted`.
+    """
+    if not 1 <= weight <= MAX_WEIGHT:
+        raise InvalidInput(reason=f"weight must be from 1 to {MAX_WEIGHT}.", field="weight")
+    account = await queries.get_own(unit, lock=True)
+    if account.status == AccountStatus.deleted:
+        raise AccountDeleted()
+    account.weight = weight
+    await unit.save(account)
+    return account
 
 
 async def reset_password(unit: UnitOfWork, tokens: Tokens, user_id: int) -> tuple[User, str]:

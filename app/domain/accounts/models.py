@@ -30,6 +30,7 @@ class Account(Base):
 
     `deletion_at` is the time of the scheduled deletion; for a deleted account, the time of the next batch, null once
     all rows are deleted. `deletion_notice_at` is the time of the reminder to its owners, null once it was mailed.
+    `weight` is the account's share of the calls to carriers, relative to the other accounts whose texts wait.
     """
 
     __tablename__ = "accounts"
@@ -52,6 +53,7 @@ class Account(Base):
     currency: Mapped[str] = mapped_column(server_default="USD")
     region: Mapped[str] = mapped_column(server_default="US")
     support_contact: Mapped[str] = mapped_column(server_default="")
+    weight: Mapped[int] = mapped_column(server_default="1")
     created_at: Mapped[Created]
     deletion_at: Mapped[datetime | None]
     deletion_notice_at: Mapped[datetime | None]

@@ -32,6 +32,17 @@ class NoSender(DomainError):
     message = "The account has no active phone number to send from. Add one first."
 
 
+class NumberReleased(DomainError):
+    """A text was not sent, because its sending number was released or moved to another account after its acceptance.
+
+    It does not leave from another number: its recipient would not know the sender. Its credits were refunded.
+    """
+
+    code = "number_released"
+    status = 422
+    message = "The sending number {number} is no longer an active number of the account."
+
+
 class NumberBusy(DomainError):
     """Too many texts wait for the pace of the sending number. Nothing was accepted or debited.
 

@@ -101,6 +101,14 @@ class HandoffFacts:
 
 
 @dataclass(slots=True)
+class QueuedFacts(HandoffFacts):
+    """The facts that decide about a queued text; `has_number` while the account has its sending number."""
+
+    number: str
+    has_number: bool
+
+
+@dataclass(slots=True)
 class SendFacts(HandoffFacts):
     """The facts that decide about a send at accept.
 

@@ -14,6 +14,7 @@ class OwnCode(enum.StrEnum):
     contact_held = enum.auto()
     account_suspended = enum.auto()
     account_deleted = enum.auto()
+    number_released = enum.auto()
 
 
 DESCRIPTIONS: dict[str, str] = {
@@ -78,6 +79,10 @@ DESCRIPTIONS: dict[str, str] = {
         "The account was suspended before the text left. Send it again once the account is active."
     ),
     OwnCode.account_deleted: "The account was deleted before the text left. It sends nothing any more.",
+    OwnCode.number_released: (
+        "The sending number was released, or moved to another account, before the text left. "
+        "Send it again from an active number."
+    ),
 }
 
 

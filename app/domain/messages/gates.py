@@ -20,8 +20,8 @@ from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import MAX_LENGTH
-from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender, NumberBusy
-from app.domain.messages.facts import HandoffFacts, SendFacts
+from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender, NumberBusy, NumberReleased
+from app.domain.messages.facts import HandoffFacts, QueuedFacts, SendFacts
 from app.domain.messages.models import Purpose
 from app.domain.messages.reservations import LONGEST_WAIT
 
@@ -118,6 +118,10 @@ def _check_sender(facts: SendFacts) -> DomainError | None:
     return NoSender() if wanted is None else NotFound(kind="active phone number", id=wanted)
 
 
+def _check_number(facts: QueuedFacts) -> DomainError | None:
+    return None if facts.has_number else NumberReleased(number=facts.number)
+
+
 def _check_body(facts: SendFacts) -> DomainError | None:
     if not facts.body or facts.body.isspace():
         return InvalidInput(reason="body must not be empty.", field="body")
@@ -210,6 +214,15 @@ SENDER = Gate(
     _check_sender,
     is_audited=True,
 )
+NUMBER = Gate(
+    GateName.sender,
+    (NumberReleased,),
+    "Send from an active number of the account.",
+    _check_number,
+    passed_by=frozenset(),
+)
+"""The gate `sender` of a queued text: no text, of any purpose, leaves from a number that the account has no more."""
+
 BODY = Gate(
     GateName.body,
     (InvalidInput, MessageTooLong),
@@ -252,7 +265,7 @@ TEXT_GATES: tuple[Gate[SendFacts], ...] = (
 GATES = (*REQUEST_GATES, *TEXT_GATES)
 """All gates, in the order in which accept checks them."""
 
-HANDOFF_GATES: tuple[Gate[HandoffFacts], ...] = (ACCOUNT, OPT_OUT, DND, HOLD)
+HANDOFF_GATES: tuple[Gate[QueuedFacts], ...] = (ACCOUNT, OPT_OUT, DND, HOLD, NUMBER)
 """The gates that hand-off checks again, in the same order."""
 
 

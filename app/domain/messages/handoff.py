@@ -17,7 +17,7 @@ from app.db import claims, rows
 from app.db.engine import Connection, Database
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import gates, outgoing, pacing
+from app.domain.messages import division, gates, outgoing, pacing
 from app.domain.messages.carrier import Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
@@ -107,12 +107,11 @@ class Handoff:
         `finish_questions` waits for the answers.
         """
         async with self._asking:
-            if not self.questions.free:
-                self.questions.await_room()
-                return False
-            texts = await self._claim(self._claim_lapsed, self._have_asked)
+            texts = await self._claim(self._claim_lapsed, self._have_asked) if self.questions.free else ()
             for text in texts:
                 self.questions.start(text.account_id, text.carrier, self._find_out(text))
+        if not texts:
+            self.questions.await_room()
         return bool(texts)
 
     async def finish_questions(self) -> None:
@@ -150,26 +149,24 @@ class Handoff:
         free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
         if not free:
             return []
-        window = self.sends
-        accounts, carriers = window.accounts, window.carriers
         texts = await rows.fetch(
             connection,
             ClaimedText,
             outgoing.CLAIM,
             *self._lease(),
-            window.free,
-            *_divide(window.free, free),
-            [buckets.tokens(number_bucket(each.number)) for each in free],
-            *(list(accounts), list(accounts.values()), list(carriers), list(carriers.values())),
-            window.fair_part,
+            *division.columns(self.sends),
             list(self.carriers),
             [buckets.tokens(carrier_bucket(name)) for name in self.carriers],
+            *_divide(self.sends.free, free),
+            [buckets.tokens(number_bucket(each.number)) for each in free],
         )
         await buckets.take(connection, texts)
         return texts
 
     async def _claim_lapsed(self, connection: Connection) -> Sequence[ClaimedText]:
-        return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *self._lease(), self.questions.free)
+        unpaced: tuple[list[str], list[float]] = [], []
+        columns = *self._lease(), *division.columns(self.questions), *unpaced
+        return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *columns)
 
     async def _claim(
         self,

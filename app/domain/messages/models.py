@@ -124,7 +124,7 @@ class Outgoing(Base):
             postgresql_where=text("claimed_until IS NULL"),
         ),
         Index("ix_outgoing_due_at", "due_at", postgresql_where=text("claimed_until IS NULL")),
-        Index("ix_outgoing_claimed_until", "claimed_until", postgresql_where=text("claimed_until IS NOT NULL")),
+        Index("ix_outgoing_claimed", "account_id", "claimed_until", postgresql_where=text("claimed_until IS NOT NULL")),
     )
 
     message_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

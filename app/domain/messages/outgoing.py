@@ -14,7 +14,8 @@ from app.domain.accounts import sql as accounts
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import facts
-from app.domain.messages.facts import HandoffFacts
+from app.domain.messages.division import DIVIDE
+from app.domain.messages.facts import QueuedFacts
 from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
 from app.domain.numbers import sql as numbers
 
@@ -55,18 +56,17 @@ ORDER BY w.lane, w.step
 FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
   m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
-  c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status
+  c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
+  {numbers.is_active("o.number", "o.account_id", "o.carrier")} AS has_number
 """
 JOINS = f"""
 LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {contacts.join("m.contact_id")}
 """
 
-# The due texts of each number are locked up to its share of the room, and taken lane by lane, one of each account in
-# turn, while their number and their carrier have tokens. Only an account, or a carrier, that is the only one with more
-# texts than its fair part gets more than that part.
+# The due texts of each number are locked up to its share of the room, while the number has tokens.
 CLAIM = f"""
-WITH waiting AS (
-  SELECT found.*, n.tokens FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::float8[])
+WITH found AS (
+  SELECT found.*, n.tokens FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::float8[])
     AS n(lane, number, share, tokens)
   CROSS JOIN LATERAL (
     SELECT message_id, account_id, number, carrier, lane, segments, due_at FROM outgoing o
@@ -75,32 +75,10 @@ WITH waiting AS (
   ) found
 ), of_number AS (
   SELECT *, sum(segments) OVER (PARTITION BY number ORDER BY lane, due_at, message_id) - segments AS parts_before
-  FROM waiting
-), of_account AS (
-  SELECT w.*, coalesce(calls, 0) AS held, row_number() OVER (
-    PARTITION BY w.account_id ORDER BY lane, due_at, message_id) AS turn
-  FROM of_number w LEFT JOIN unnest($8::bigint[], $9::bigint[]) AS held(account_id, calls) USING (account_id)
-  WHERE parts_before <= tokens
-), account_over AS (
-  SELECT *, turn + held > $12 AS is_over, min(account_id) FILTER (WHERE turn + held > $12) OVER () <>
-    max(account_id) FILTER (WHERE turn + held > $12) OVER () AS others_wait FROM of_account
-), of_carrier AS (
-  SELECT a.*, coalesce(calls, 0) AS carrier_held, row_number() OVER placed AS carrier_turn,
-    sum(segments) OVER placed - segments AS carrier_parts_before
-  FROM account_over a LEFT JOIN unnest($10::text[], $11::bigint[]) AS held(carrier, calls) USING (carrier)
-  WHERE NOT (is_over AND others_wait) AND turn <= ($3 - a.held + 1) / 2
-  WINDOW placed AS (PARTITION BY a.carrier ORDER BY a.is_over, lane, turn, due_at, message_id)
-), carrier_over AS (
-  SELECT *, carrier_turn + carrier_held > $12 AS is_carrier_over,
-    min(carrier) FILTER (WHERE carrier_turn + carrier_held > $12) OVER () <>
-    max(carrier) FILTER (WHERE carrier_turn + carrier_held > $12) OVER () AS other_carriers_wait FROM of_carrier
-), chosen AS (
-  SELECT message_id FROM carrier_over
-  LEFT JOIN unnest($13::text[], $14::float8[]) AS pace(carrier, carrier_tokens) USING (carrier)
-  WHERE NOT (is_carrier_over AND other_carriers_wait) AND carrier_turn <= (3 * $3 - carrier_held + 3) / 4
-    AND carrier_parts_before <= coalesce(carrier_tokens, 'infinity')
-  ORDER BY is_carrier_over, is_over, lane, turn, due_at, message_id LIMIT $3
-), o AS (
+  FROM found
+), waiting AS (
+  SELECT message_id, account_id, carrier, lane, segments, due_at FROM of_number WHERE parts_before <= tokens
+), {DIVIDE}, o AS (
   UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1
   FROM chosen WHERE outgoing.message_id = chosen.message_id RETURNING outgoing.*
 )
@@ -109,11 +87,33 @@ WITH waiting AS (
 
 FIND_CLAIMED = f"{FACTS} FROM outgoing o {JOINS} WHERE o.message_id = $1 AND o.claimed_until = $2"
 
-CLAIM_LAPSED = f"""
-WITH lapsed AS (
-  SELECT message_id FROM outgoing WHERE claimed_until <= $1 ORDER BY claimed_until LIMIT $3 FOR UPDATE SKIP LOCKED
-), o AS (
-  UPDATE outgoing SET claimed_until = $2 FROM lapsed WHERE outgoing.message_id = lapsed.message_id RETURNING outgoing.*
+# A loose index scan: one step for each account with claimed texts, however many an account has.
+_LAPSED = """
+WITH RECURSIVE claimed AS (
+  (SELECT account_id FROM outgoing WHERE claimed_until IS NOT NULL ORDER BY account_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT o.account_id FROM outgoing o
+    WHERE o.claimed_until IS NOT NULL AND o.account_id > c.account_id ORDER BY o.account_id LIMIT 1)
+  FROM claimed c WHERE c.account_id IS NOT NULL
+), lapsed AS (
+  SELECT account_id, oldest.claimed_until FROM claimed c CROSS JOIN LATERAL (
+    SELECT claimed_until FROM outgoing o WHERE o.account_id = c.account_id AND claimed_until <= $1
+    ORDER BY claimed_until LIMIT 1
+  ) oldest
+)
+"""
+
+# Of the accounts whose texts have waited for longest, each has an equal share of the room.
+CLAIM_LAPSED = f"""{_LAPSED}, first AS MATERIALIZED (
+  SELECT account_id, ceil($3::bigint / count(*) OVER ())::bigint AS share FROM lapsed ORDER BY claimed_until LIMIT $3
+), waiting AS (
+  SELECT found.* FROM first CROSS JOIN LATERAL (
+    SELECT message_id, account_id, carrier, 0 AS lane, segments, claimed_until AS due_at FROM outgoing o
+    WHERE o.account_id = first.account_id AND claimed_until <= $1
+    ORDER BY claimed_until, message_id LIMIT first.share FOR UPDATE SKIP LOCKED
+  ) found
+), {DIVIDE}, o AS (
+  UPDATE outgoing SET claimed_until = $2 FROM chosen WHERE outgoing.message_id = chosen.message_id RETURNING outgoing.*
 )
 {FACTS} FROM o {JOINS}
 """
@@ -134,7 +134,7 @@ WHERE message_id = $1 AND claimed_until = $2
 REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
 
 IS_DUE = "SELECT EXISTS (SELECT FROM outgoing WHERE claimed_until IS NULL AND due_at <= $1)"
-IS_LAPSED = "SELECT EXISTS (SELECT FROM outgoing WHERE claimed_until <= $1)"
+IS_LAPSED = f"{_LAPSED} SELECT EXISTS (SELECT FROM lapsed)"
 
 
 class ClaimedText(NamedTuple):
@@ -166,11 +166,12 @@ class ClaimedText(NamedTuple):
     held_until: datetime | None
     suppressed: bool
     account_status: str
+    has_number: bool
 
     @property
-    def facts(self) -> HandoffFacts:
+    def facts(self) -> QueuedFacts:
         """Return the facts that the gates decide by."""
-        return HandoffFacts(
+        return QueuedFacts(
             self.purpose,
             self.account_status,
             self.to_number,
@@ -178,6 +179,8 @@ class ClaimedText(NamedTuple):
             self.dnd_sms,
             self.held_until,
             self.suppressed,
+            self.number,
+            self.has_number,
         )
 
 

@@ -16,9 +16,10 @@ SHORTEST_WAIT = 0.05
 class Window:
     """The calls in flight, and how many slots each account and each carrier holds.
 
-    While others wait, an account or a carrier holds at most `fair_part` slots, a quarter of the window. An account that
-    is alone holds at most as many slots as it leaves free, and a carrier three times as many, so that the texts of
-    others always find some (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+    While others wait, an account of weight 1, or a carrier, holds at most a quarter of the window (`division`). An
+    account that is alone holds at most as many slots as it leaves free, and a carrier three times as many, so that the
+    texts of others always find some (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2),
+    1998).
     """
 
     size: int
@@ -34,11 +35,6 @@ class Window:
     def free(self) -> int:
         """Return how many slots are free."""
         return max(0, self.size - len(self._calls))
-
-    @property
-    def fair_part(self) -> int:
-        """Return how many slots an account or a carrier holds at most while others wait."""
-        return max(1, self.size // 4)
 
     def has_room_for(self, account_id: int, carrier: str) -> bool:
         """Tell whether an account may make more calls to a carrier, and enough of them to be worth a claim."""

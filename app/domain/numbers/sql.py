@@ -19,3 +19,11 @@ def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
 def join_rate(number: str) -> str:
     """Return a left join with `n.parts_per_second` of an active number."""
     return f"LEFT JOIN phone_numbers n ON n.phone_number = {number} AND n.status = 'active'"
+
+
+def is_active(number: str, account_id: str, carrier: str) -> str:
+    """Return the condition that an account has an active number at a carrier."""
+    return (
+        f"EXISTS (SELECT FROM phone_numbers p WHERE p.phone_number = {number} AND p.status = 'active'"
+        f" AND p.account_id = {account_id} AND p.carrier = {carrier})"
+    )

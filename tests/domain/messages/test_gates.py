@@ -13,7 +13,7 @@ from app.domain.kernel.errors import catalogue
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.messages import gates
 from app.domain.messages.errors import ConsentNotAttested
-from app.domain.messages.facts import SendFacts
+from app.domain.messages.facts import QueuedFacts, SendFacts
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.gates import GATES, HANDOFF_GATES, find_refusal
 from app.domain.messages.handoff import Handoff
@@ -76,7 +76,7 @@ def test_the_gates_stand_in_the_order_of_the_domain_rules() -> None:
     names = [str(gate.name) for gate in GATES]
 
     assert names == list(dict.fromkeys(name for name, _, _ in REFUSED))
-    assert [str(gate.name) for gate in HANDOFF_GATES] == ["account", "opt_out", "dnd", "hold"]
+    assert [str(gate.name) for gate in HANDOFF_GATES] == ["account", "opt_out", "dnd", "hold", "sender"]
 
 
 def test_a_text_that_no_gate_refuses_is_allowed() -> None:
@@ -125,9 +125,7 @@ def test_a_message_can_fail_with_every_error_of_the_gates_of_hand_off() -> None:
     [("compliance", ["account", "opt_out", "dnd", "hold"]), ("conversational", ["hold"]), ("transactional", [])],
 )
 def test_a_purpose_passes_the_gates_that_exempt_it(purpose: str, passed: list[str]) -> None:
-    stopped = replace(
-        ALLOWED, purpose=purpose, account_status="suspended", suppressed=True, dnd_sms=True, held_until=NOON
-    )
+    stopped = QueuedFacts(purpose, "suspended", TO, "active", True, NOON, True, "+12025550100", False)
 
     assert [gate.name for gate in HANDOFF_GATES if find_refusal([gate], stopped) is None] == passed
 

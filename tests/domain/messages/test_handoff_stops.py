@@ -14,11 +14,13 @@ from app.domain.messages import outgoing
 from app.domain.messages.carrier import FailureCode, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
+from app.domain.onboarding.service import Opened
 from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, hand_over, through
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import told
 from tests.factories.messages import OUTGOING, SANDBOX_MESSAGES, calls, states
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.traps import HeldPool
 from tests.waiting import within
 
@@ -61,6 +63,38 @@ async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_nev
     assert await calls(pool) == [("To another", 1)]
     assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
     assert await told(pool, "message_failed") == ["message_failed"]
+    await audit(pool)
+
+
+async def release(pool: Pool, _: Opened) -> None:
+    await PHONE_NUMBERS.change(pool, status="released")
+
+
+async def move(pool: Pool, other: Opened) -> None:
+    await PHONE_NUMBERS.where(account_id=other.account_id).delete(pool)
+    await PHONE_NUMBERS.change(pool, account_id=other.account_id)
+
+
+@pytest.mark.parametrize("lose", [release, move], ids=["released", "moved to another account"])
+async def test_a_text_whose_number_the_account_has_lost_is_refunded_and_leaves_from_no_number(
+    send: Callable[..., Any],
+    text: Callable[..., Any],
+    handoff: Handoff,
+    pool: Pool,
+    new_account: Callable[..., Any],
+    lose: Callable[..., Any],
+) -> None:
+    await send("+12025550144")
+    await text("HELP")
+    await lose(pool, await new_account())
+
+    await hand_over(handoff)
+
+    failed = await states(pool)
+    assert failed[0] == ("failed", "number_released")
+    assert [state for state in failed if state[0] not in ("failed", "received")] == []
+    assert await calls(pool) == []
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
     await audit(pool)
 
 

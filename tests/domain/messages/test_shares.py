@@ -9,7 +9,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import Accepted, Answer, OutboundMessage
+from app.domain.messages.carrier import Accepted, Answer, OutboundMessage, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.outgoing import MOST_NUMBERS
@@ -18,6 +18,7 @@ from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over, through
+from tests.factories.accounts import ACCOUNTS
 from tests.factories.messages import OUTGOING, states
 from tests.factories.tables import ago
 from tests.waiting import until, within
@@ -92,6 +93,54 @@ async def test_a_backlog_of_one_account_leaves_three_quarters_of_the_calls_to_ot
         "theirs 2",
         "theirs 3",
     ]
+
+
+async def test_an_account_of_weight_2_gets_twice_the_calls_of_one_of_weight_1(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await ACCOUNTS.where(id=other.account_id).change(pool, weight=2)
+    await asyncio.gather(*(send(body=f"mine {number}") for number in range(30)))
+    await asyncio.gather(*(_send(services, other, f"theirs {number}") for number in range(30)))
+
+    claimed = narrow(handoff, carrier, 16)
+    await claimed.run()
+    await until(lambda: _given(carrier, 10))
+
+    assert sum(body.startswith("theirs") for body in carrier.given) == 6
+    assert sum(body.startswith("mine") for body in carrier.given) == 4
+
+
+async def test_a_weight_decides_no_lane(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await ACCOUNTS.where(id=other.account_id).change(pool, weight=100)
+    await asyncio.gather(*(_send(services, other, f"theirs {number}", Purpose.promotional) for number in range(9)))
+    await send(body="mine")
+
+    await narrow(handoff, carrier, 4).run()
+    await until(lambda: _given(carrier, 1))
+
+    assert carrier.given[0] == "mine"
+
+
+async def test_an_account_with_many_unanswered_texts_leaves_questions_to_others(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, pool: Pool
+) -> None:
+    mine = [await send(body=f"mine {number}") for number in range(20)]
+    theirs = await _send(services, other, "theirs")
+    await OUTGOING.change(pool, claimed_until=ago(hours=1))
+    await OUTGOING.where(message_id=theirs).change(pool, claimed_until=ago(minutes=1))
+    asked: list[int] = []
+
+    class Asked(SandboxCarrier):
+        async def find(self, reference: int) -> Accepted | Rejected | None:
+            asked.append(reference)
+            return await within("the test to end", asyncio.get_running_loop().create_future())
+
+    await narrow(handoff, Asked(pool, b"secret", 0, 10), 8).reconcile()
+    await until(lambda: len(asked) == 5)
+
+    assert sorted(asked) == [*(each.message_id for each in mine[:4]), theirs]
 
 
 async def test_an_account_alone_leaves_as_many_calls_free_as_it_makes(
@@ -180,9 +229,10 @@ async def test_a_text_that_is_no_longer_pending_leaves_the_queue_without_a_call(
     assert await OUTGOING.count(pool) == 0
 
 
-async def _send(services: Services, account: Opened, body: str) -> None:
+async def _send(services: Services, account: Opened, body: str, purpose: Purpose = Purpose.transactional) -> int:
     actor = Actor(account.account_id, frozenset(), "key:2")
-    await services.acceptor.accept(actor, Send("+12025550144", body, consent_attested=True))
+    send = Send("+12025550144", body, consent_attested=True, purpose=purpose)
+    return (await services.acceptor.accept(actor, send)).message_id
 
 
 async def _given(carrier: Noting, count: int) -> bool:
