@@ -166,7 +166,7 @@ async def connect(url: str, size: int, statement_seconds: float = 0) -> Database
         max_queries=50_000,
         max_inactive_connection_lifetime=300.0,
         connect=dial,
-        init=_speak_json,
+        init=_prepare,
         reset=_keep,
         loop=None,
         connection_class=asyncpg.Connection,
@@ -221,7 +221,13 @@ async def _keep(connection: Any) -> None:
         await connection.execute("SELECT 1")
 
 
-async def _speak_json(connection: Any) -> None:
+async def _prepare(connection: Any) -> None:
+    """Prefer indexes, and translate JSON.
+
+    The frequent statements find their rows by an index. A plan that was made while a table was small would scan all of
+    it, until the table is analyzed again.
+    """
+    await connection.execute("SET enable_seqscan = off")
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

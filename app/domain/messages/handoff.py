@@ -16,6 +16,7 @@ from functools import partial
 from app.db import claims, rows
 from app.db.engine import Connection, Database
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.messages import division, gates, outgoing, pacing
 from app.domain.messages.carrier import Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
@@ -58,6 +59,7 @@ class Handoff:
     sends: Window = field(init=False)
     questions: Window = field(init=False)
     _recorder: Recorder = field(init=False)
+    _limit: TimeLimit = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
     _claiming: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _asking: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
@@ -69,6 +71,7 @@ class Handoff:
         wait = timedelta(seconds=self.pace.ambiguous_wait)
         recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, self._unconfirmed_after)
         object.__setattr__(self, "_recorder", recorder)
+        object.__setattr__(self, "_limit", TimeLimit(self.pace.timeout))
 
     async def run(self) -> bool:
         """Claim the texts that the window has room for, and begin to hand them over; return True when more may be due.
@@ -223,8 +226,7 @@ class Handoff:
             return None
         message = OutboundMessage(text.message_id, text.from_number, text.to_number, text.body or "", text.segments)
         try:
-            async with asyncio.timeout(self.pace.timeout):
-                return await carrier.send(message)
+            return await self._limit.run(carrier.send(message))
         except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
         except Exception as error:
@@ -234,8 +236,7 @@ class Handoff:
     async def _find(self, text: ClaimedText) -> Answer | None:
         """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
         try:
-            async with asyncio.timeout(self.pace.timeout):
-                return await self.carriers[text.carrier].find(text.message_id)
+            return await self._limit.run(self.carriers[text.carrier].find(text.message_id))
         except (KeyError, ConnectionError, TimeoutError):
             return Ambiguous("the carrier cannot be asked")
         except Exception as error:

@@ -32,6 +32,7 @@ ASK_MOST = timedelta(minutes=10)
 ACCEPTED_ONLY = Accepted("", "")
 """An acceptance without its texts, recorded when they cannot be stored."""
 
+# `named` is not joined: PostgreSQL expects one row of an INSERT, and would compare each of its rows with each message.
 RECORD_SENT = f"""
 WITH answered AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
@@ -44,14 +45,15 @@ WITH answered AS (
         " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
     )
 })
-UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id, named.provider_message_id),
+UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id,
+    CASE WHEN m.id IN (SELECT message_id FROM named) THEN a.provider_message_id END),
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
   carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
   unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
   sent_at = coalesce(m.sent_at, $4)
-FROM taken JOIN answered a USING (id) LEFT JOIN named ON named.message_id = id
+FROM taken JOIN answered a USING (id)
 WHERE m.id = taken.id
-RETURNING m.id, m.carrier, m.provider_message_id, named.message_id IS NOT NULL AS is_named,
+RETURNING m.id, m.carrier, m.provider_message_id, m.id IN (SELECT message_id FROM named) AS is_named,
   taken.status = 'pending' AS was_pending
 """
 

@@ -9,6 +9,7 @@ import asyncpg
 
 from app.db.engine import Pool
 from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.time_limit import TimeLimit
 from app.domain.messages.carrier import (
     Accepted,
     Ambiguous,
@@ -100,7 +101,7 @@ class SandboxCarrier:
         self._pool = pool
         self._secret = secret
         self._delay = delay
-        self._timeout = timeout
+        self._limit = TimeLimit(timeout)
         self._now = now
         self._take = MicroBatcher(self._take_all, MAX_BATCH, lambda handed: handed[0].reference)
 
@@ -136,10 +137,9 @@ class SandboxCarrier:
 
     async def _ask(self, question: Awaitable[T]) -> T:
         try:
-            async with asyncio.timeout(self._timeout):
-                return await question
+            return await self._limit.run(question)
         except TimeoutError:
-            raise ConnectionError(f"no answer within {self._timeout:g} seconds") from None
+            raise ConnectionError(f"no answer within {self._limit.seconds:g} seconds") from None
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise ConnectionError(str(error)) from error
 
