@@ -2,10 +2,11 @@
 
 import math
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, cast
 
 import asyncpg
@@ -13,6 +14,7 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from app import keepalive
+from app.db.questions import Questions
 from app.fair_queue import FairQueue
 
 CONNECT_SECONDS = 10
@@ -113,6 +115,10 @@ class Pool(Protocol):
         """Return the first column of the first row, or None."""
         ...
 
+    async def ask(self, query: str, *args: Any) -> Any:
+        """Return the one value that a statement selects; those asked at the same time are one statement."""
+        ...
+
     async def execute(self, query: str, *args: Any) -> str:
         """Run a statement in its own transaction."""
         ...
@@ -205,6 +211,11 @@ _IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)
 
 
 class _LendingPool(asyncpg.Pool):
+    @cached_property
+    def ask(self) -> Callable[..., Awaitable[Any]]:
+        """Return the function that combines questions."""
+        return Questions(self.fetchrow, self.fetchval).ask
+
     async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
         """Release a connection, and mark whether the block raised."""
         _IS_INTERRUPTED.set(sys.exception() is not None)

@@ -89,7 +89,7 @@ class AccountDeletions:
 
     async def due(self) -> bool:
         """Return whether the deletion of an account is due."""
-        return await self.database.pool.fetchval(sql.IS_DELETION_DUE, self.clock.now())
+        return await self.database.pool.ask(sql.IS_DELETION_DUE, self.clock.now())
 
     async def _close(self, account_id: int) -> bool:
         """Close the account: after this commit its credentials are refused and the deletion is final."""

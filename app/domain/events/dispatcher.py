@@ -62,7 +62,7 @@ class Dispatcher:
 
     async def due(self) -> bool:
         """Return whether an event is due for dispatch."""
-        return await self.database.pool.fetchval(sql.IS_DUE, self._pauses.current())
+        return await self.database.pool.ask(sql.IS_DUE, self._pauses.current())
 
     async def _dispatch_or_isolate(self) -> Batch | None:
         try:

@@ -90,7 +90,7 @@ class Retries:
 
     async def due(self) -> bool:
         """Return whether a retry is due."""
-        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
 
     async def _retry(self, name: str, due: Sequence[tuple[OutboxEvent, int]], batch: Batch) -> None:
         failed = await isolate(self._find(name), batch)

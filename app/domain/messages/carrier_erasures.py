@@ -68,7 +68,7 @@ class CarrierErasures:
 
     async def due(self) -> bool:
         """Return whether a request to a carrier is due."""
-        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
 
     async def _forget(self, carrier: str, messages: list[CarriedMessage]) -> None:
         """Request deletions from one carrier; those of a carrier that is no longer configured are dropped."""

@@ -125,11 +125,11 @@ class Handoff:
 
     async def due(self) -> bool:
         """Tell whether a message waits to be handed over."""
-        return await self.database.pool.fetchval(outgoing.IS_DUE, self.clock.now())
+        return await self.database.pool.ask(outgoing.IS_DUE, self.clock.now())
 
     async def lapsed(self) -> bool:
         """Tell whether a carrier must be asked for a message."""
-        return await self.database.pool.fetchval(outgoing.IS_LAPSED, self.clock.now())
+        return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now())
 
     async def _claim_waiting(self) -> Sequence[ClaimedText]:
         window = self.sends

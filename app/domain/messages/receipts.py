@@ -76,7 +76,7 @@ class Receipts:
 
     async def due(self) -> bool:
         """Return whether a matched receipt is not applied yet."""
-        return await self._database.pool.fetchval(IS_MATCHED)
+        return await self._database.pool.ask(IS_MATCHED)
 
     async def close(self) -> None:
         """Wait until every received receipt is applied."""

@@ -148,7 +148,7 @@ class Drip:
 
     async def due(self) -> bool:
         """Return whether a step is due."""
-        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
 
     async def _send(self, row: DueStep, check: Check) -> DomainError | None:
         """Send a step, unless it was sent before; return the error that refuses it."""

@@ -93,7 +93,7 @@ class Leases:
 
     async def due(self) -> bool:
         """Return whether an unleased subscription has deliveries due."""
-        return await self.pool.fetchval(IS_DUE, self.clock.now())
+        return await self.pool.ask(IS_DUE, self.clock.now())
 
     async def take(self, limit: int, held: Sequence[int]) -> Sequence[Leased]:
         """Lease subscriptions with due work, except those in `held`.

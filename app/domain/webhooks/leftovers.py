@@ -63,4 +63,4 @@ class Leftovers:
 
     async def due(self) -> bool:
         """Return whether a subscription may have such deliveries."""
-        return await self.database.pool.fetchval(IS_DUE)
+        return await self.database.pool.ask(IS_DUE)

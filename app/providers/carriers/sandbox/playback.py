@@ -93,7 +93,7 @@ class Playback:
 
     async def due(self) -> bool:
         """Return whether any callback is due."""
-        return await self._pool.fetchval(ANY_DUE)
+        return await self._pool.ask(ANY_DUE)
 
     async def run(self) -> bool:
         """Deliver one batch of what is due; return whether there may be more."""
