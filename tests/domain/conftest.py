@@ -18,7 +18,7 @@ from tests.factories.events import EVENTS
 UnitFor = Callable[[Opened], AbstractAsyncContextManager[UnitOfWork]]
 """Opens a unit of work of an account, committed at the end of its block."""
 
-Told = Callable[[], Awaitable[list[tuple[str, dict[str, Any]]]]]
+Recorded = Callable[[], Awaitable[list[tuple[str, dict[str, Any]]]]]
 """Returns the names and payloads of all events that were committed, in order."""
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ def unit_for(services: Services) -> UnitFor:
 
 
 @pytest.fixture
-def told(services: Services) -> Told:
+def recorded(services: Services) -> Recorded:
     """Provide a function that reads the recorded events."""
 
     async def read() -> list[tuple[str, dict[str, Any]]]:

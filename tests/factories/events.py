@@ -12,7 +12,7 @@ LIVE_UPDATES = Rows("live_updates")
 IDEMPOTENCY_KEYS = Rows("idempotency_keys")
 
 
-async def told(source: Source, *names: str) -> list[str]:
+async def event_names(source: Source, *names: str) -> list[str]:
     """Return the names of the events with the given names, in order."""
     recorded = "SELECT name FROM events WHERE name = ANY($1) ORDER BY id"
     return [row["name"] for row in await open_pool(source).fetch(recorded, names)]

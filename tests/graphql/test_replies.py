@@ -12,7 +12,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import EVENTS, IDEMPOTENCY_KEYS, told
+from tests.factories.events import EVENTS, IDEMPOTENCY_KEYS, event_names
 from tests.factories.messages import MESSAGES
 from tests.factories.numbers import PHONE_NUMBERS, add_number
 from tests.graphql.calls import codes, post, serving
@@ -179,4 +179,4 @@ async def test_every_text_is_shown_live_when_it_is_accepted(
     ]
     assert [each["message"]["status"] for each in (failed, also_failed, confirmed)] == ["failed", "failed", "pending"]
     assert confirmed["message"]["body"].endswith("Reply START to resubscribe.")
-    assert await told(scene.services, "message_accepted") == ["message_accepted"] * 3
+    assert await event_names(scene.services, "message_accepted") == ["message_accepted"] * 3

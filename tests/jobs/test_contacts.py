@@ -20,7 +20,7 @@ from app.services import Services
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.traps import writes_refused
 
 TO, OTHER = "+12025550143", "+12025550144"
@@ -58,7 +58,7 @@ async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_after_24_hours(
     [recorded] = await CONSENTS.read(pool, "phone", "kind", "method")
     assert tuple(suppression) == (TO, "review_expired")
     assert recorded == (TO, "revoked_other", "review_expired")
-    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"]
     assert not await late.run()
 
 
@@ -99,7 +99,7 @@ async def test_the_holds_of_all_accounts_expire_once_in_many_workers(
     owners = await SUPPRESSIONS.read(pool, "account_id", "phone")
     assert sorted(owners) == sorted([(account.account_id, TO), (account.account_id, OTHER), (other.account_id, TO)])
     assert await CONSENTS.count(pool) == 3
-    assert await told(pool, "new_opt_out") == ["new_opt_out"] * 3
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"] * 3
 
 
 async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_running(

@@ -21,7 +21,7 @@ from tests.graphql.live import ALL, Scene, Served, looking, serving, talking
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, Application, bearer
 from tests.oauth.browsing import OURS
 from tests.oauth.mailbox import deliver
-from tests.oauth.tenants import PHONE, Tenant, told
+from tests.oauth.tenants import PHONE, Tenant, summarize
 from tests.rest.carriers import call
 
 NEW_PASSWORD = "seven green bicycles"
@@ -35,19 +35,19 @@ Attempt = Callable[[Tenant, Tenant], Awaitable[str]]
 
 async def change_contact_by_session(of: Tenant, who: Tenant) -> str:
     asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
-    return told(await who.browsing.client.post("/graphql", json=asked, headers=OURS))
+    return summarize(await who.browsing.client.post("/graphql", json=asked, headers=OURS))
 
 
 async def change_contact_by_key_beside_a_session(of: Tenant, who: Tenant) -> str:
     asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
     headers = bearer(who.account.svc_key) | OURS
-    return told(await of.browsing.client.post("/graphql", json=asked, headers=headers))
+    return summarize(await of.browsing.client.post("/graphql", json=asked, headers=headers))
 
 
 async def change_contact_by_token(of: Tenant, who: Tenant) -> str:
     asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
     headers = bearer(who.tokens["access_token"])
-    return told(await who.anonymous_browser().client.post("/graphql", json=asked, headers=headers))
+    return summarize(await who.anonymous_browser().client.post("/graphql", json=asked, headers=headers))
 
 
 async def look_on_over_events(of: Tenant, who: Tenant) -> str:
@@ -78,11 +78,11 @@ async def happening(of: Tenant) -> AsyncGenerator[tuple[Scene, Served]]:
 
 
 async def sign_in_with_own_password(of: Tenant, who: Tenant) -> str:
-    return told(await who.anonymous_browser().sign_in(of.account.email, who.account.password))
+    return summarize(await who.anonymous_browser().sign_in(of.account.email, who.account.password))
 
 
 async def sign_out_with_the_form_of(of: Tenant, who: Tenant) -> str:
-    return told(await who.browsing.send(await of.form("/logout")))
+    return summarize(await who.browsing.send(await of.form("/logout")))
 
 
 async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
@@ -91,40 +91,40 @@ async def ask_for_a_link(of: Tenant, who: Tenant) -> str:
     answer = await browsing.send(await browsing.form("/forgot"), email=of.account.email)
     mailed = await PASSWORD_LINKS.last(of.services, "user_id")
     assert "/password/" not in answer.text
-    return f"{told(answer)} {await USERS.where(id=mailed).only(of.services, 'email')}"
+    return f"{summarize(answer)} {await USERS.where(id=mailed).only(of.services, 'email')}"
 
 
 async def open_own_link(of: Tenant, who: Tenant) -> str:
     answer = await who.browsing.client.get(who.link, params={"email": of.account.email})
-    return " ".join([told(answer), *sorted(set(re.findall(r"owner\d@example.com", answer.text)))])
+    return " ".join([summarize(answer), *sorted(set(re.findall(r"owner\d@example.com", answer.text)))])
 
 
 async def set_password_by_own_link(of: Tenant, who: Tenant) -> str:
     browsing = who.anonymous_browser()
-    return told(await browsing.send(await browsing.form(who.link), email=of.account.email, password=NEW_PASSWORD))
+    return summarize(await browsing.send(await browsing.form(who.link), email=of.account.email, password=NEW_PASSWORD))
 
 
 async def open_account_page(of: Tenant, who: Tenant) -> str:
-    return told(await who.browsing.client.get("/account", params={"account_id": of.account.account_id}))
+    return summarize(await who.browsing.client.get("/account", params={"account_id": of.account.account_id}))
 
 
 async def change_password(of: Tenant, who: Tenant) -> str:
     known = {"email": of.account.email, "old_password": of.account.password, "password": NEW_PASSWORD}
-    return told(await who.browsing.send(await who.form("/account/password", **known)))
+    return summarize(await who.browsing.send(await who.form("/account/password", **known)))
 
 
 async def end_session(of: Tenant, who: Tenant) -> str:
-    return told(await who.browsing.send(await who.form(f"/account/sessions/{of.session_id}/end")))
+    return summarize(await who.browsing.send(await who.form(f"/account/sessions/{of.session_id}/end")))
 
 
 async def disconnect(of: Tenant, who: Tenant) -> str:
-    return told(await who.browsing.send(await who.form(f"/account/applications/{of.grant_id}/disconnect")))
+    return summarize(await who.browsing.send(await who.form(f"/account/applications/{of.grant_id}/disconnect")))
 
 
 def open_page(path: str) -> Attempt:
     async def open_page_for(of: Tenant, who: Tenant) -> str:
         answer = await who.browsing.client.get(path, params={"account_id": of.account.account_id})
-        return " ".join([told(answer), *sorted(set(re.findall(r"second@[\w-]+.example", answer.text)))])
+        return " ".join([summarize(answer), *sorted(set(re.findall(r"second@[\w-]+.example", answer.text)))])
 
     return open_page_for
 
@@ -133,14 +133,14 @@ def send_form(path: str, **fields: str) -> Attempt:
     """Send a form of the second account's own pages; the path may name a record of the first one: `{key_id}`."""
 
     async def send_own_form(of: Tenant, who: Tenant) -> str:
-        return told(await who.browsing.send(await who.form(path.format_map(vars(of)), **fields)))
+        return summarize(await who.browsing.send(await who.form(path.format_map(vars(of)), **fields)))
 
     return send_own_form
 
 
 async def make_export_link(of: Tenant, who: Tenant) -> str:
     answer = await who.browsing.send(await who.form("/account/export", account_id=str(of.account.account_id)))
-    return told(answer).rpartition("/")[0]
+    return summarize(answer).rpartition("/")[0]
 
 
 async def download_export(of: Tenant, who: Tenant) -> str:
@@ -152,12 +152,12 @@ async def download_export(of: Tenant, who: Tenant) -> str:
 
 
 async def open_consent(of: Tenant, who: Tenant) -> str:
-    return told(await who.browsing.get(of.application.path()))
+    return summarize(await who.browsing.get(of.application.path()))
 
 
 async def answer_what_was_asked_of(of: Tenant, who: Tenant) -> str:
     form = await who.form(AUTHORIZE, request=of.question.fields["request"], decision="allow")
-    return told(await who.browsing.send(form))
+    return summarize(await who.browsing.send(form))
 
 
 async def allow_an_application_of_all(of: Tenant, who: Tenant) -> str:
@@ -165,12 +165,12 @@ async def allow_an_application_of_all(of: Tenant, who: Tenant) -> str:
     async with unit_of(of.services, Actor(0, frozenset(), "nobody")) as unit:
         client, secret = await clients.create_shared(unit, of.services.oauth.tokens, NewClient("Pipes", [REDIRECT]))
     asked = await Application(of.browsing.client, of.browsing, of.account, client.id, client.client_id, secret).form()
-    return told(await who.browsing.send(await who.form(AUTHORIZE, request=asked.fields["request"])))
+    return summarize(await who.browsing.send(await who.form(AUTHORIZE, request=asked.fields["request"])))
 
 
 def exchange(path: str) -> Attempt:
     async def exchange_code_of(of: Tenant, who: Tenant) -> str:
-        return told(
+        return summarize(
             await who.application.post(path, grant_type="authorization_code", code=of.code, redirect_uri=REDIRECT)
         )
 
@@ -180,14 +180,14 @@ def exchange(path: str) -> Attempt:
 def refresh(path: str) -> Attempt:
     async def refresh_token_of(of: Tenant, who: Tenant) -> str:
         token = of.tokens["refresh_token"]
-        return told(await who.application.post(path, grant_type="refresh_token", refresh_token=token))
+        return summarize(await who.application.post(path, grant_type="refresh_token", refresh_token=token))
 
     return refresh_token_of
 
 
 def hand_back(kind: str) -> Attempt:
     async def hand_back_token_of(of: Tenant, who: Tenant) -> str:
-        return told(await who.application.post(REVOKE, token=of.tokens[kind]))
+        return summarize(await who.application.post(REVOKE, token=of.tokens[kind]))
 
     return hand_back_token_of
 
@@ -200,12 +200,12 @@ async def register_as(of: Tenant, who: Tenant) -> str:
     }
     answer = await who.browsing.client.post(REGISTER, json=claimed)
     assert answer.json()["client_id"] != of.application.client_id
-    return told(answer)
+    return summarize(answer)
 
 
 def use_tools(method: str, path: str) -> Attempt:
     async def use_tools_with_key(of: Tenant, who: Tenant) -> str:
-        return told(await who.browsing.client.request(method, path, headers=bearer(who.account.svc_key)))
+        return summarize(await who.browsing.client.request(method, path, headers=bearer(who.account.svc_key)))
 
     return use_tools_with_key
 
@@ -221,7 +221,7 @@ async def forge_text_to(of: Tenant, who: Tenant) -> str:
 
 async def _text(to: Tenant, secret: bytes) -> str:
     said = {"id": f"sbx_in_stop_{to.account.account_id}", "from": PHONE, "to": to.account.phone_number, "text": "STOP"}
-    return told(await call(to.anonymous_browser().client, secret, "/carriers/sandbox/inbound", said))
+    return summarize(await call(to.anonymous_browser().client, secret, "/carriers/sandbox/inbound", said))
 
 
 async def report_on_own_message(of: Tenant, who: Tenant) -> str:
@@ -234,4 +234,4 @@ async def forge_report_on(of: Tenant, who: Tenant) -> str:
 
 async def _report(on: Tenant, secret: bytes, query: str = "") -> str:
     said = {"id": f"sbx_{on.message_id}", "reference": on.message_id, "status": "delivered", "code": None}
-    return told(await call(on.anonymous_browser().client, secret, f"/carriers/sandbox/status{query}", said))
+    return summarize(await call(on.anonymous_browser().client, secret, f"/carriers/sandbox/status{query}", said))

@@ -120,7 +120,7 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
     )
 
 
-def told(answer: httpx2.Response) -> str:
+def summarize(answer: httpx2.Response) -> str:
     """Summarize a response: its status, redirect target or error code, and the company names that it contains."""
     names = [name for name in (MARK, OTHERS) if name in answer.text]
     return " ".join([str(answer.status_code), *_said(answer), *names])

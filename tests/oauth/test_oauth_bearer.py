@@ -41,7 +41,7 @@ async def resign(services: Services, token: str, change: Change) -> str:
     return jwt.encode(claims, key, "RS256", header)
 
 
-async def told(http: httpx2.AsyncClient, token: str) -> tuple[int, str]:
+async def status_and_challenge(http: httpx2.AsyncClient, token: str) -> tuple[int, str]:
     """Return the answer's status, and the challenge of a refusal."""
     answer = await http.get("/contacts", headers=bearer(token))
     if answer.status_code == 401:
@@ -60,8 +60,8 @@ async def token(application: Application) -> str:
 
 
 async def test_the_token_itself_is_good(http: httpx2.AsyncClient, services: Services, token: str):
-    assert (await told(http, token))[0] == 200
-    assert (await told(http, await resign(services, token, lambda header, claims: None)))[0] == 200
+    assert (await status_and_challenge(http, token))[0] == 200
+    assert (await status_and_challenge(http, await resign(services, token, lambda header, claims: None)))[0] == 200
 
 
 NOT_OURS = "It was not signed by this service."
@@ -88,7 +88,7 @@ NOT_OURS = "It was not signed by this service."
 async def test_a_token_that_says_something_else_is_refused(
     http: httpx2.AsyncClient, services: Services, token: str, change: Change, reason: str
 ):
-    assert await told(http, await resign(services, token, change)) == refused(reason)
+    assert await status_and_challenge(http, await resign(services, token, change)) == refused(reason)
 
 
 async def test_a_token_without_a_signature_is_refused(http: httpx2.AsyncClient, token: str):
@@ -96,7 +96,7 @@ async def test_a_token_without_a_signature_is_refused(http: httpx2.AsyncClient, 
 
     for algorithm in ("none", "None", "NONE"):
         forged = f"{b64(orjson.dumps(header | {'alg': algorithm}))}.{b64(orjson.dumps(claims))}."
-        assert await told(http, forged) == refused(NOT_OURS)
+        assert await status_and_challenge(http, forged) == refused(NOT_OURS)
 
 
 async def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(
@@ -109,7 +109,7 @@ async def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(
 
     forged = f"{body}.{b64(hmac.digest(pem, body.encode(), 'sha256'))}"
 
-    assert await told(http, forged) == refused(NOT_OURS)
+    assert await status_and_challenge(http, forged) == refused(NOT_OURS)
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS256"])
@@ -121,7 +121,9 @@ async def test_a_token_of_another_key_or_algorithm_is_refused(
     key = generate_private_key(65537, 2048) if algorithm == "RS256" else own
     assert key
 
-    assert await told(http, jwt.encode(claims, key, algorithm, header | {"alg": algorithm})) == refused(NOT_OURS)
+    assert await status_and_challenge(http, jwt.encode(claims, key, algorithm, header | {"alg": algorithm})) == refused(
+        NOT_OURS
+    )
 
 
 async def test_a_token_that_was_changed_is_refused(http: httpx2.AsyncClient, token: str):
@@ -129,8 +131,8 @@ async def test_a_token_that_was_changed_is_refused(http: httpx2.AsyncClient, tok
     claims = orjson.loads(base64.urlsafe_b64decode(body + "=="))
     richer = b64(orjson.dumps(claims | {"scope": claims["scope"] + " account:write"}))
 
-    assert await told(http, f"{head}.{richer}.{signature}") == refused(NOT_OURS)
-    assert await told(http, f"{head}.{body}.{signature[:-4]}AAAA") == refused(NOT_OURS)
+    assert await status_and_challenge(http, f"{head}.{richer}.{signature}") == refused(NOT_OURS)
+    assert await status_and_challenge(http, f"{head}.{body}.{signature[:-4]}AAAA") == refused(NOT_OURS)
 
 
 @pytest.mark.parametrize("text", ["a.b.c", "..", "e30.e30.e30", "é.é.é", "a.b." + "c" * 9000])
@@ -145,13 +147,13 @@ async def test_a_token_after_its_hour_is_refused(http: httpx2.AsyncClient, servi
     def age(header: dict[str, Any], claims: dict[str, Any]) -> None:
         claims.update(iat=claims["iat"] - 3600, exp=claims["exp"] - 3600)
 
-    assert await told(http, await resign(services, token, age)) == refused("It has expired.")
+    assert await status_and_challenge(http, await resign(services, token, age)) == refused("It has expired.")
 
 
 async def test_a_revoked_grant_is_noticed(http: httpx2.AsyncClient, services: Services, token: str):
     await OAUTH_GRANTS.change(services, revoked_at=ago())
 
-    status, challenge = await told(http, token)
+    status, challenge = await status_and_challenge(http, token)
 
     assert (status, 'error="invalid_token"' in challenge) == (401, True)
 
@@ -159,7 +161,7 @@ async def test_a_revoked_grant_is_noticed(http: httpx2.AsyncClient, services: Se
 async def test_a_token_for_the_tool_server_does_not_open_the_api(application: Application, http: httpx2.AsyncClient):
     token = (await application.connect_tools())["access_token"]
 
-    assert await told(http, token) == refused("It is for another address.")
+    assert await status_and_challenge(http, token) == refused("It is for another address.")
     graphql = await http.post("/graphql", json={"query": "{ balance { rate } }"}, headers=bearer(token))
     assert graphql.status_code == 401
 

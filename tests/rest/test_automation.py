@@ -14,9 +14,9 @@ from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import payloads
 from app.services import Services
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
-from tests.domain.webhooks.stages import Stage
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import call
 from tests.waiting import until
@@ -44,9 +44,9 @@ async def receiver() -> AsyncGenerator[Receiver]:
 
 
 @pytest.fixture
-def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
+def harness(services: Services, account: Opened, receiver: Receiver) -> Harness:
     """Give what dispatches and delivers."""
-    return Stage(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
+    return Harness(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
 
 
 @pytest.fixture
@@ -98,18 +98,18 @@ def shape(value: Any) -> Any:
 
 
 async def test_every_event_is_delivered_in_the_shape_of_its_sample(
-    api: httpx2.AsyncClient, stage: Stage, hear: Callable[[str], Any], work: Callable[[], Any]
+    api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any], work: Callable[[], Any]
 ) -> None:
     names = payloads.hook_names()
     for name in names:
-        await subscribe(api, name, f"{stage.receiver.url}/{name}")
+        await subscribe(api, name, f"{harness.receiver.url}/{name}")
     samples = {name: (await api.get(f"/automation/sample/{name}")).json() for name in names}
 
-    async with stage.at_work():
+    async with harness.at_work():
         await cause_everything(api, hear, work)
-        await until(lambda: is_told(stage, "keyword_reply"))
-        caused = await told(stage.pool, *names)
-        posts = await stage.receiver.expect(len(caused))
+        await until(lambda: is_told(harness, "keyword_reply"))
+        caused = await event_names(harness.pool, *names)
+        posts = await harness.receiver.expect(len(caused))
 
     assert len(names) == 12
     assert set(caused) == set(names)
@@ -121,15 +121,15 @@ async def test_every_event_is_delivered_in_the_shape_of_its_sample(
 
 
 async def test_the_six_dotted_names_are_delivered_in_the_envelope_and_verify(
-    api: httpx2.AsyncClient, stage: Stage, hear: Callable[[str], Any], work: Callable[[], Any]
+    api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any], work: Callable[[], Any]
 ) -> None:
     topics = payloads.topics()
-    made = await ask(api, CREATE, url=stage.receiver.url, events=list(topics))
+    made = await ask(api, CREATE, url=harness.receiver.url, events=list(topics))
 
-    async with stage.at_work():
+    async with harness.at_work():
         await cause_everything(api, hear, work)
-        caused = await told(stage.pool, *topics.values())
-        posts = await stage.receiver.expect(len(caused))
+        caused = await event_names(harness.pool, *topics.values())
+        posts = await harness.receiver.expect(len(caused))
 
     webhook = made["create_webhook"]
     assert webhook["events"] == list(topics)
@@ -138,19 +138,19 @@ async def test_the_six_dotted_names_are_delivered_in_the_envelope_and_verify(
         body = Webhook(webhook["secret"]).verify(post.raw, post.headers)
         name = post.headers["webhook-event"]
         assert (list(body), body["type"]) == (["type", "timestamp", "data"], name)
-        sample = payloads.sample("hook", topics[name], stage.services.clock.now())
+        sample = payloads.sample("hook", topics[name], harness.services.clock.now())
         assert shape(body["data"]) == shape(orjson.loads(sample))
 
 
 async def test_what_came_in_is_told_in_order_and_names_the_contact(
-    api: httpx2.AsyncClient, stage: Stage, hear: Callable[[str], Any]
+    api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any]
 ) -> None:
-    await subscribe(api, "new_message", stage.receiver.url)
+    await subscribe(api, "new_message", harness.receiver.url)
     id = data(await api.post("/contacts", json=ANN))["id"]
-    async with stage.at_work():
+    async with harness.at_work():
         for number in range(5):
             await hear(f"Text {number}")
-        posts = await stage.receiver.expect(5)
+        posts = await harness.receiver.expect(5)
 
     assert [post.body["body"] for post in posts] == [f"Text {number}" for number in range(5)]
     whom = {key: value for key, value in posts[0].body.items() if key.startswith("contact_")}
@@ -164,12 +164,12 @@ async def test_what_came_in_is_told_in_order_and_names_the_contact(
 
 
 async def test_what_is_not_known_of_a_contact_is_an_empty_text(
-    api: httpx2.AsyncClient, stage: Stage, hear: Callable[[str], Any]
+    api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any]
 ) -> None:
-    await subscribe(api, "new_contact", stage.receiver.url)
-    async with stage.at_work():
+    await subscribe(api, "new_contact", harness.receiver.url)
+    async with harness.at_work():
         await hear("Hi")
-        [post] = await stage.receiver.expect(1)
+        [post] = await harness.receiver.expect(1)
 
     known = {key: post.body[key] for key in ("first_name", "last_name", "email", "tags", "source")}
     assert known == {"first_name": "", "last_name": "", "email": "", "tags": [], "source": "inbound_sms"}
@@ -199,12 +199,12 @@ async def test_subscribing_answers_the_id_and_nothing_else(api: httpx2.AsyncClie
     }
 
 
-async def test_a_subscriber_may_bring_its_own_secret(api: httpx2.AsyncClient, stage: Stage) -> None:
+async def test_a_subscriber_may_bring_its_own_secret(api: httpx2.AsyncClient, harness: Harness) -> None:
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-    await subscribe(api, "new_contact", stage.receiver.url, secret=secret)
-    async with stage.at_work():
+    await subscribe(api, "new_contact", harness.receiver.url, secret=secret)
+    async with harness.at_work():
         data(await api.post("/contacts", json=ANN))
-        [post] = await stage.receiver.expect(1)
+        [post] = await harness.receiver.expect(1)
 
     assert Webhook(secret).verify(post.raw, post.headers) == post.body
 
@@ -267,23 +267,23 @@ async def test_a_secret_that_no_library_takes_is_refused(api: httpx2.AsyncClient
 
 
 async def test_zapier_which_answers_410_after_unsubscribing_is_left_alone(
-    api: httpx2.AsyncClient, stage: Stage
+    api: httpx2.AsyncClient, harness: Harness
 ) -> None:
-    await subscribe(api, "new_contact", stage.receiver.url)
-    stage.receiver.respond = gone
-    async with stage.at_work():
+    await subscribe(api, "new_contact", harness.receiver.url)
+    harness.receiver.respond = gone
+    async with harness.at_work():
         data(await api.post("/contacts", json=ANN))
         await until(lambda: is_empty(api))
 
-    assert len(stage.receiver.posts) == 1
+    assert len(harness.receiver.posts) == 1
 
 
 def gone(_: Post) -> web.Response:
     return web.Response(status=410)
 
 
-async def is_told(stage: Stage, name: str) -> bool:
-    return await told(stage.pool, name) != []
+async def is_told(harness: Harness, name: str) -> bool:
+    return await event_names(harness.pool, name) != []
 
 
 async def is_empty(api: httpx2.AsyncClient) -> bool:

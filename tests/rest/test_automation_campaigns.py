@@ -12,11 +12,11 @@ from app.db.engine import Pool
 from app.domain.kernel.events import EVENTS
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Receiver, receiving
-from tests.domain.webhooks.stages import Stage
 from tests.factories.billing import audit
 from tests.factories.contacts import CONTACTS
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import calls
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.factories.tables import ago
@@ -179,29 +179,29 @@ async def test_who_must_not_be_texted_is_not_enrolled(
 
 
 @pytest.fixture
-async def stage(services: Services, account: Opened) -> AsyncGenerator[Stage]:
+async def harness(services: Services, account: Opened) -> AsyncGenerator[Harness]:
     """Give a subscriber, and what dispatches and delivers."""
     dispatcher = open_dispatcher(services)
     async with receiving() as receiver:
-        yield Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
+        yield Harness(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 
 async def test_a_sequence_runs_to_its_end_and_its_end_is_delivered_in_the_shape_of_its_sample(
     platform: httpx2.AsyncClient,
     make: Callable[..., Any],
     contact_id: int,
-    stage: Stage,
+    harness: Harness,
     work: Callable[[], Any],
     pool: Pool,
 ) -> None:
-    receiver: Receiver = stage.receiver
+    receiver: Receiver = harness.receiver
     body = {"event": "drip_completed", "target_url": receiver.url}
     data(await platform.post("/automation/subscribe", json=body))
     [sample] = (await platform.get("/automation/sample/drip_completed")).json()
     sequence_id = await make(AT_ONCE)
     data(await platform.post(ENROLL, json={"sequence_id": sequence_id, "phone": PHONE}))
 
-    async with stage.at_work():
+    async with harness.at_work():
         await work()
         [post] = await receiver.expect(1)
 
@@ -220,7 +220,7 @@ async def test_a_sequence_runs_to_its_end_and_its_end_is_delivered_in_the_shape_
         "completed_at": "",
     }
     assert await calls(pool) == [("Welcome, Ann!", 1), ("Blue Door is glad.", 1)]
-    assert await told(pool, "message_delivered") == ["message_delivered"] * 2
+    assert await event_names(pool, "message_delivered") == ["message_delivered"] * 2
     await audit(pool)
 
 
@@ -241,4 +241,4 @@ async def test_a_stop_between_two_texts_ends_the_sequence_without_completing_it(
     assert "More" not in [body for body, _ in await calls(pool)]
     row = await SEQUENCE_ENROLLMENTS.only(pool, "status", "exit_reason")
     assert row == ("exited", "contact_opted_out")
-    assert await told(pool, "drip_completed") == []
+    assert await event_names(pool, "drip_completed") == []

@@ -9,7 +9,7 @@ from app.db.engine import Pool
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.contacts import CONTACTS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.rest.answers import data, refusal
 
 pytestmark = pytest.mark.anyio
@@ -95,7 +95,7 @@ async def test_creating_is_deduplicated_by_phone_and_changes_the_given_fields_al
         "updated_at": again["updated_at"],
     }
     assert await CONTACTS.count(pool) == 1
-    assert await told(pool, *CHANGES) == ["new_contact", "pipeline_stage_changed", "contact_tag_removed"]
+    assert await event_names(pool, *CHANGES) == ["new_contact", "pipeline_stage_changed", "contact_tag_removed"]
 
 
 async def test_creating_again_changes_and_tells_nothing(
@@ -104,7 +104,7 @@ async def test_creating_again_changes_and_tells_nothing(
     again = data(await api.post(CREATE, json=ANN))
 
     assert again == ann | {"updated_at": again["updated_at"]}
-    assert await told(pool, *CHANGES) == ["new_contact"]
+    assert await event_names(pool, *CHANGES) == ["new_contact"]
 
 
 @pytest.mark.parametrize("by", ["contact_id", "phone"])
@@ -151,7 +151,7 @@ async def test_a_tag_there_is_and_a_tag_there_is_not_change_nothing(
     removed = data(await api.post(REMOVE, json={"phone": PHONE, "tag": "unknown"}))
 
     assert added["tags"] == removed["tags"] == ["vip", "new"]
-    assert await told(pool, *CHANGES) == ["new_contact"]
+    assert await event_names(pool, *CHANGES) == ["new_contact"]
 
 
 @pytest.mark.parametrize(("method", "path"), [("PUT", UPDATE), ("POST", ADD), ("POST", REMOVE)])

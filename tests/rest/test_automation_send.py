@@ -18,7 +18,7 @@ from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, suppress
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import calls, id_of_message, states
 from tests.factories.numbers import add_number
 from tests.rest.answers import data, refusal
@@ -157,7 +157,7 @@ async def test_a_text_tells_who_and_what_is_new(api: httpx2.AsyncClient, pool: P
     data(await api.post(SEND, json=HELLO))
 
     names = ("new_contact", "new_conversation", "message_sent", "message_failed")
-    assert sorted(await told(pool, *names)) == ["message_sent", "new_contact", "new_conversation"]
+    assert sorted(await event_names(pool, *names)) == ["message_sent", "new_contact", "new_conversation"]
 
 
 async def test_the_same_key_is_answered_the_same_and_sends_once(api: httpx2.AsyncClient, pool: Pool) -> None:

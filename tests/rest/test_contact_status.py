@@ -13,7 +13,7 @@ from app.services import Services
 from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import SANDBOX_MESSAGES
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.rest.answers import data, refusal
@@ -107,7 +107,7 @@ async def test_an_opt_out_that_is_reported_again_is_recorded_and_told_once(
         assert data(await change(api, ann, way, status="opted_out"))["status"] == "opted_out"
 
     assert len(await consents(pool)) == 1
-    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -117,7 +117,7 @@ async def test_active_changes_nothing_on_an_active_contact(
     after = data(await change(api, ann, way, status="active"))
 
     assert after == ann | {"updated_at": after["updated_at"]}
-    assert (await consents(pool), await told(pool, *FACTS)) == ([], ["new_contact"])
+    assert (await consents(pool), await event_names(pool, *FACTS)) == ([], ["new_contact"])
     assert (await api.post("/sms/send", json=SEND)).status_code == 200
 
 
@@ -125,7 +125,7 @@ async def test_active_changes_nothing_on_an_active_contact(
 async def test_active_is_refused_on_who_opted_out_and_the_rest_of_the_request_has_no_effect(
     api: httpx2.AsyncClient, gone: dict[str, Any], pool: Pool, way: str
 ) -> None:
-    facts = await told(pool, *FACTS)
+    facts = await event_names(pool, *FACTS)
 
     answer = await change(
         api, gone, way, status="active", first_name="X", tags=["new"], dnd_sms=True, pipeline_stage="won"
@@ -133,7 +133,7 @@ async def test_active_is_refused_on_who_opted_out_and_the_rest_of_the_request_ha
 
     assert refusal(answer) == (422, "contact_opted_out", LIFTED)
     assert data(await api.get(f"/contacts/{gone['id']}")) == gone
-    assert await told(pool, *FACTS) == facts
+    assert await event_names(pool, *FACTS) == facts
     assert len(await consents(pool)) == 1
 
 
@@ -164,7 +164,7 @@ async def test_a_contact_may_be_added_opted_out(api: httpx2.AsyncClient, pool: P
     added = data(await api.post(path, json={"phone": PHONE} | OPTED_OUT))
 
     assert added["status"] == "opted_out"
-    assert await told(pool, *FACTS) == ["new_contact", "new_opt_out"]
+    assert await event_names(pool, *FACTS) == ["new_contact", "new_opt_out"]
     assert [said["status"] for said in await payloads(pool, "new_contact")] == ["opted_out"]
     assert [row[:3] for row in await consents(pool)] == [(PHONE, "revoked_other", "api")]
     assert refusal(await api.post("/sms/send", json=SEND))[1] == "contact_opted_out"
@@ -264,7 +264,7 @@ async def test_do_not_disturb_and_source_are_kept_however_a_contact_is_changed(
     after = data(await change(api, ann, way, dnd_sms=True, source="crm"))
 
     assert (after["dnd_sms"], after["source"]) == (True, "crm")
-    assert await told(pool, "contact_dnd_changed") == ["contact_dnd_changed"]
+    assert await event_names(pool, "contact_dnd_changed") == ["contact_dnd_changed"]
     assert refusal(await api.post("/sms/send", json=SEND))[1] == "contact_dnd"
 
 

@@ -12,7 +12,7 @@ from app.services import Services
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.rest.answers import data, refusal
 from tests.rest.carriers import inbound
 from tests.rest.people import PHONE, STAGES, create
@@ -98,7 +98,7 @@ async def test_what_makes_no_contact_is_refused_with_422(
 
     assert refusal(answer)[:2] == (422, code)
     assert await CONTACTS.count(pool) == 0
-    assert await told(pool, "new_contact") == []
+    assert await event_names(pool, "new_contact") == []
 
 
 async def test_a_phone_that_a_contact_has_is_refused_with_409_that_names_it(
@@ -122,7 +122,7 @@ async def test_a_contact_that_is_added_again_with_its_idempotency_key_is_answere
 
     assert data(again) == data(first)
     assert again.headers["idempotent-replayed"] == "true"
-    assert await told(pool, "new_contact") == ["new_contact"]
+    assert await event_names(pool, "new_contact") == ["new_contact"]
 
 
 async def test_a_contact_that_was_deleted_since_is_not_answered_again(api: httpx2.AsyncClient, pool: Pool) -> None:

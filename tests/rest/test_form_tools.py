@@ -7,7 +7,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.services import Services
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.rest.answers import data, refusal
@@ -84,7 +84,7 @@ async def test_fields_that_nobody_filled_in_leave_a_contact_as_it_is(
             after = data(await api.request(method, f"{ACTIONS}/{path}", json=empty | {"phone": PHONE, "tags": tags}))
             assert after == ann | {"updated_at": after["updated_at"]}
 
-    assert await told(pool, "contact_tag_removed", "contact_dnd_changed", "new_opt_out") == []
+    assert await event_names(pool, "contact_tag_removed", "contact_dnd_changed", "new_opt_out") == []
 
 
 async def test_null_and_an_empty_list_still_empty_a_field(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:

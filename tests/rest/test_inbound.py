@@ -16,7 +16,7 @@ from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
 from app.services import Services
 from tests.factories.billing import audit, balance_of
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import MESSAGES, UNMATCHED_RECEIPTS
 from tests.rest.answers import data, refusal
 from tests.rest.callbacks import INBOUND, exchange, kept
@@ -72,7 +72,7 @@ async def test_a_signed_text_is_kept_and_answered_with_204(
     message = await MESSAGES.only(pool, "direction", "from_number", "to_number", "body", "status", "sent_at")
     assert message is not None
     assert tuple(message) == ("inbound", FROM, account.phone_number, "Héllo 👋", "received", AT)
-    assert await told(pool, "new_contact", "new_conversation", "new_message") == [
+    assert await event_names(pool, "new_contact", "new_conversation", "new_message") == [
         "new_contact",
         "new_conversation",
         "new_message",
@@ -83,14 +83,14 @@ async def test_a_text_that_comes_twice_is_kept_once(hear: Callable[..., Any], po
     answers = [await hear(id="sbx_in_1"), await hear(id="sbx_in_1")]
 
     assert [answer.status_code for answer in answers] == [204, 204]
-    assert await told(pool, "new_message") == ["new_message"]
+    assert await event_names(pool, "new_message") == ["new_message"]
 
 
 async def test_a_text_that_comes_twice_at_once_is_kept_once(hear: Callable[..., Any], pool: Pool) -> None:
     answers = await asyncio.gather(*(hear(id="sbx_in_1") for _ in range(4)))
 
     assert [answer.status_code for answer in answers] == [204] * 4
-    assert await told(pool, "new_message") == ["new_message"]
+    assert await event_names(pool, "new_message") == ["new_message"]
 
 
 async def test_a_stop_reply_opts_the_contact_out(hear: Callable[..., Any], api: httpx2.AsyncClient, pool: Pool) -> None:
@@ -98,7 +98,7 @@ async def test_a_stop_reply_opts_the_contact_out(hear: Callable[..., Any], api: 
 
     [contact] = data(await api.get("/contacts"))
     assert contact["status"] == "opted_out"
-    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"]
 
 
 async def test_a_text_to_a_number_that_nobody_holds_is_kept_aside(hear: Callable[..., Any], pool: Pool) -> None:

@@ -19,7 +19,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.automations import WATCHED_KEYWORDS
-from tests.factories.events import EVENTS, OUTBOX, payloads, told
+from tests.factories.events import EVENTS, OUTBOX, event_names, payloads
 
 PHONE = "+12025550143"
 ANN: ContactFields = {"phone": PHONE, "first_name": "Ann", "last_name": "Lee", "email": "ann@example.com"}
@@ -195,7 +195,7 @@ async def test_a_keyword_counts_from_when_it_is_watched_until_it_is_not(
     await text("menu")
     id = await watch("menu")
     await dispatch()
-    assert await told(pool, "new_message", "keyword_reply") == ["new_message"]
+    assert await event_names(pool, "new_message", "keyword_reply") == ["new_message"]
 
     await text("Menu")
     await dispatch()

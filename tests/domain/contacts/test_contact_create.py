@@ -15,7 +15,7 @@ from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.conftest import Told, UnitFor
+from tests.domain.conftest import Recorded, UnitFor
 from tests.factories.contacts import CONTACTS
 from tests.waiting import within
 
@@ -65,7 +65,9 @@ async def test_null_is_the_same_as_nothing(unit: UnitOfWork) -> None:
     assert (contact.tags, contact.pipeline_stage, contact.dnd_sms) == ([], "new_lead", False)
 
 
-async def test_a_new_contact_is_told_with_all_its_fields(account: Opened, unit_for: UnitFor, told: Told) -> None:
+async def test_a_new_contact_is_told_with_all_its_fields(
+    account: Opened, unit_for: UnitFor, recorded: Recorded
+) -> None:
     async with unit_for(account) as unit:
         contact = await service.create(
             unit, {"phone": PHONE, "first_name": "Ann", "email": "ann@example.com", "tags": ["vip"], "source": "fair"}
@@ -83,7 +85,7 @@ async def test_a_new_contact_is_told_with_all_its_fields(account: Opened, unit_f
         "status": "active",
         "created_at": timestamp(contact.created_at),
     }
-    assert await told() == [("new_contact", event)]
+    assert await recorded() == [("new_contact", event)]
 
 
 async def test_texts_are_stored_without_blanks_around_them(unit: UnitOfWork) -> None:
@@ -204,7 +206,7 @@ async def test_a_phone_that_is_known_is_a_conflict_that_names_the_contact(unit: 
 
 
 async def test_of_two_who_add_a_phone_at_once_one_is_told_the_id_of_the_other(
-    account: Opened, unit_for: UnitFor, told: Told
+    account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     begun = asyncio.Barrier(2)
 
@@ -219,11 +221,11 @@ async def test_of_two_who_add_a_phone_at_once_one_is_told_the_id_of_the_other(
     [id] = [answer for answer in answers if isinstance(answer, int)]
     [refused] = [answer for answer in answers if isinstance(answer, Conflict)]
     assert str(refused) == f"A contact with {PHONE} exists: id {id}."
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_of_two_who_find_or_create_a_phone_at_once_both_get_the_same_contact(
-    account: Opened, unit_for: UnitFor, told: Told
+    account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     begun = asyncio.Barrier(2)
 
@@ -236,7 +238,7 @@ async def test_of_two_who_find_or_create_a_phone_at_once_both_get_the_same_conta
     first, second = await asyncio.gather(find(), find())
 
     assert first == second
-    assert [(name, payload["source"]) for name, payload in await told()] == [("new_contact", "inbound_sms")]
+    assert [(name, payload["source"]) for name, payload in await recorded()] == [("new_contact", "inbound_sms")]
 
 
 async def test_the_same_phone_may_be_a_contact_of_two_accounts(
@@ -250,7 +252,7 @@ async def test_the_same_phone_may_be_a_contact_of_two_accounts(
 
 
 async def test_a_refused_contact_is_neither_kept_nor_told(
-    services: Services, account: Opened, unit_for: UnitFor, told: Told
+    services: Services, account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     async def add_two() -> None:
         async with unit_for(account) as unit:
@@ -261,7 +263,7 @@ async def test_a_refused_contact_is_neither_kept_nor_told(
         await add_two()
 
     assert await CONTACTS.count(services) == 0
-    assert await told() == []
+    assert await recorded() == []
 
 
 async def _set_region(unit: UnitOfWork, region: str) -> None:

@@ -13,7 +13,7 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
-from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+from tests.domain.conftest import NOON, Recorded, SetClock, UnitFor
 from tests.waiting import within
 
 PHONE, OTHER_PHONE = "+12025550143", "+12025550144"
@@ -98,7 +98,7 @@ async def test_a_phone_cannot_be_null(unit: UnitOfWork, contact: Contact) -> Non
 
 
 async def test_a_refused_change_changes_nothing(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     with pytest.raises(InvalidInput):
         async with unit_for(account) as unit:
@@ -106,7 +106,7 @@ async def test_a_refused_change_changes_nothing(
 
     async with unit_for(account) as unit:
         assert (await queries.get(unit, contact.id)).first_name == "Ann"
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_a_phone_of_another_contact_is_a_conflict_that_names_it(unit: UnitOfWork, contact: Contact) -> None:
@@ -143,19 +143,19 @@ async def test_of_two_contacts_that_move_to_one_phone_at_once_one_is_refused(
 
 
 async def test_a_contact_that_moves_to_a_suppressed_phone_is_opted_out(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         stopped = await service.create(unit, {"phone": OTHER_PHONE})
         await opt_outs.opt_out(unit, stopped, "STOP", "keyword", Evidence("keyword"))
         await unit.delete(stopped)
-    before = await told()
+    before = await recorded()
 
     async with unit_for(account) as unit:
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
         assert (moved.phone, moved.status, moved.score) == (OTHER_PHONE, "opted_out", 0)
-    assert await told() == before
+    assert await recorded() == before
 
 
 async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
@@ -174,7 +174,7 @@ async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
 
 
 async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_contact_gets_another(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
@@ -183,14 +183,14 @@ async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_co
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
         assert (moved.held_until, moved.status) == (None, "active")
-        [recorded] = await consents.find_consents(unit, [PHONE])
-        assert (recorded.kind, recorded.method) == ("revoked_other", "phone_changed")
+        [consent] = await consents.find_consents(unit, [PHONE])
+        assert (consent.kind, consent.method) == ("revoked_other", "phone_changed")
         assert await consents.find_suppression(unit, OTHER_PHONE) is None
 
     async with unit_for(account) as unit:
         back = await service.update(unit, contact.id, {"phone": PHONE})
         assert (back.held_until, back.status) == (None, "opted_out")
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
@@ -201,7 +201,7 @@ async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOf
 
 
 async def test_an_update_that_changes_nothing_tells_nothing(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await service.update(unit, contact.id, GIVEN)
@@ -209,52 +209,52 @@ async def test_an_update_that_changes_nothing_tells_nothing(
         await service.add_tag(unit, contact.id, "a")
         await service.remove_tag(unit, contact.id, "unknown")
 
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_names_email_source_and_phone_are_changed_without_a_word(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await service.update(
             unit, contact.id, {"first_name": "B", "last_name": "", "email": "", "source": "", "phone": OTHER_PHONE}
         )
 
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_a_change_of_stage_is_told_with_both_stages(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
         await service.update(unit, contact.id, {"pipeline_stage": PipelineStage.lost})
 
     event = {"old_stage": "qualified", "new_stage": "lost", "changed_at": NOON_TEXT}
-    assert (await told())[1:] == [("pipeline_stage_changed", {**_who(contact), **event})]
+    assert (await recorded())[1:] == [("pipeline_stage_changed", {**_who(contact), **event})]
 
 
 @pytest.mark.parametrize("dnd", [False, None])
 async def test_a_change_of_do_not_disturb_is_told(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told, dnd: bool | None
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded, dnd: bool | None
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
         await service.update(unit, contact.id, {"dnd_sms": dnd})
 
     event = {"dnd_sms": False, "changed_at": NOON_TEXT}
-    assert (await told())[1:] == [("contact_dnd_changed", {**_who(contact), **event})]
+    assert (await recorded())[1:] == [("contact_dnd_changed", {**_who(contact), **event})]
 
 
 async def test_tags_are_told_one_by_one_with_all_that_are_left_each_time(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
         await service.update(unit, contact.id, {"tags": ["c", "b", "d"]})
 
     who, at = _who(contact), NOON_TEXT
-    assert (await told())[1:] == [
+    assert (await recorded())[1:] == [
         ("contact_tag_removed", {**who, "tag": "a", "all_tags": ["b"], "removed_at": at}),
         ("contact_tag_added", {**who, "tag": "c", "all_tags": ["b", "c"], "added_at": at}),
         ("contact_tag_added", {**who, "tag": "d", "all_tags": ["b", "c", "d"], "added_at": at}),
@@ -262,17 +262,17 @@ async def test_tags_are_told_one_by_one_with_all_that_are_left_each_time(
 
 
 async def test_events_say_who_the_contact_is_after_the_update(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await service.update(unit, contact.id, {"first_name": "Bob", "pipeline_stage": PipelineStage.won})
 
-    [_, (_, payload)] = await told()
+    [_, (_, payload)] = await recorded()
     assert payload["first_name"] == "Bob"
 
 
 async def test_several_changes_of_one_update_are_told_in_order(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     change = ContactFields(pipeline_stage=PipelineStage.won, dnd_sms=False, tags=["b", "c"])
 
@@ -280,7 +280,7 @@ async def test_several_changes_of_one_update_are_told_in_order(
         await service.update(unit, contact.id, change)
 
     names = ["pipeline_stage_changed", "contact_dnd_changed", "contact_tag_removed", "contact_tag_added"]
-    assert [name for name, _ in await told()] == ["new_contact", *names]
+    assert [name for name, _ in await recorded()] == ["new_contact", *names]
 
 
 async def test_a_tag_is_added_at_the_end(unit: UnitOfWork, contact: Contact) -> None:
@@ -297,7 +297,7 @@ async def test_an_empty_tag_cannot_be_added(unit: UnitOfWork, contact: Contact) 
 
 
 async def test_of_two_tags_that_are_added_at_once_none_is_lost(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     begun = asyncio.Barrier(2)
 
@@ -312,7 +312,7 @@ async def test_of_two_tags_that_are_added_at_once_none_is_lost(
     async with unit_for(account) as unit:
         tags = (await queries.get(unit, contact.id)).tags
     assert sorted(tags) == ["a", "b", "c", "d"]
-    assert (await told())[-1][1]["all_tags"] == tags
+    assert (await recorded())[-1][1]["all_tags"] == tags
 
 
 def _who(contact: Contact) -> dict[str, Any]:

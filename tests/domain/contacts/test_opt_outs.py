@@ -16,7 +16,7 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
-from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+from tests.domain.conftest import NOON, Recorded, SetClock, UnitFor
 
 PHONE, OTHER = "+12025550143", "+12025550144"
 DAY = timedelta(hours=24)
@@ -30,7 +30,7 @@ async def contact(account: Opened, unit_for: UnitFor) -> Contact:
 
 
 async def test_an_opt_out_by_keyword_suppresses_the_phone_and_is_recorded_and_told(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
@@ -45,11 +45,11 @@ async def test_an_opt_out_by_keyword_suppresses_the_phone_and_is_recorded_and_to
         assert await _records(unit) == [("opt_out", "keyword", "Stop!", 7, "test")]
     who = {"contact_id": contact.id, "first_name": "Ann", "last_name": "", "phone": PHONE, "email": ""}
     event = {**who, "opted_out_at": "2026-11-21T12:00:00.000Z", "keyword": "STOP"}
-    assert (await told())[1:] == [("new_opt_out", event)]
+    assert (await recorded())[1:] == [("new_opt_out", event)]
 
 
 async def test_a_second_opt_out_is_recorded_but_not_told_again(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         mine = await queries.get(unit, contact.id, lock=True)
@@ -58,11 +58,11 @@ async def test_a_second_opt_out_is_recorded_but_not_told_again(
         suppression = await consents.find_suppression(unit, PHONE)
         assert suppression is not None
         assert (answers, suppression.keyword, len(await _records(unit))) == ([True, False], "STOP", 2)
-    assert [name for name, _ in await told()] == ["new_contact", "new_opt_out"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "new_opt_out"]
 
 
 async def test_an_opt_out_can_be_recorded_by_hand(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         mine = await opt_outs.record_opt_out(unit, contact.id, " letter ", " Please take me off your list for good ")
@@ -73,7 +73,7 @@ async def test_an_opt_out_can_be_recorded_by_hand(
         assert (suppression.reason, suppression.keyword) == ("recorded", "Please take me off your list for")
         text = " Please take me off your list for good "
         assert await _records(unit) == [("revoked_other", "letter", text, None, "test")]
-    assert (await told())[-1][1]["keyword"] == "Please take me off your list for"
+    assert (await recorded())[-1][1]["keyword"] == "Please take me off your list for"
 
 
 async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: UnitOfWork, contact: Contact) -> None:
@@ -161,7 +161,7 @@ async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(
 
 
 async def test_a_suppression_outlives_the_contact(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await opt_outs.record_opt_out(unit, contact.id, "verbal", "Stop")
@@ -172,7 +172,7 @@ async def test_a_suppression_outlives_the_contact(
 
         assert (again.id != contact.id, again.status, again.score) == (True, "opted_out", 0)
         assert len(await _records(unit)) == 1
-    names = [(name, payload.get("status")) for name, payload in await told()]
+    names = [(name, payload.get("status")) for name, payload in await recorded()]
     assert names == [("new_contact", None), ("new_opt_out", None), ("new_contact", "opted_out")]
 
 
@@ -230,18 +230,18 @@ async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: UnitOfWork, contact: Co
 
 
 async def test_a_hold_that_was_no_opt_out_is_lifted_without_a_trace(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
         mine = await opt_outs.release_hold(unit, contact.id, opted_out=False)
 
         assert (mine.held_until, mine.status, await _records(unit)) == (None, "active", [])
-    assert [name for name, _ in await told()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
 async def test_a_hold_that_was_an_opt_out_becomes_one(
-    account: Opened, unit_for: UnitFor, contact: Contact, told: Told
+    account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         await opt_outs.hold(unit, await queries.get(unit, contact.id, lock=True))
@@ -249,7 +249,7 @@ async def test_a_hold_that_was_an_opt_out_becomes_one(
 
         assert (mine.held_until, mine.status) == (None, "opted_out")
         assert await _records(unit) == [("revoked_other", "review", "", None, "test")]
-    assert [name for name, _ in await told()] == ["new_contact", "new_opt_out"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "new_opt_out"]
 
 
 async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_when_its_time_is_up(

@@ -10,7 +10,7 @@ from app.domain.conversations.service import ConversationFields
 from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.conftest import Told, UnitFor
+from tests.domain.conftest import Recorded, UnitFor
 from tests.factories.conversations import CONVERSATIONS
 
 PHONE = "+12025550143"
@@ -24,8 +24,8 @@ async def text_in(services: Services, account: Opened, body: str, number: int = 
     return await CONVERSATIONS.only(services)
 
 
-async def changes(told: Told) -> list[dict[str, Any]]:
-    return [payload for name, payload in await told() if name == "conversation_changed"]
+async def changes(recorded: Recorded) -> list[dict[str, Any]]:
+    return [payload for name, payload in await recorded() if name == "conversation_changed"]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ async def test_an_update_that_changes_something_is_told(
     services: Services,
     account: Opened,
     unit_for: UnitFor,
-    told: Told,
+    recorded: Recorded,
     fields: ConversationFields,
     changed: dict[str, Any] | None,
 ) -> None:
@@ -57,11 +57,11 @@ async def test_an_update_that_changes_something_is_told(
         "unread_count": 1,
         "possible_opt_out": False,
     }
-    assert await changes(told) == ([] if changed is None else [before | changed])
+    assert await changes(recorded) == ([] if changed is None else [before | changed])
 
 
 async def test_a_decision_on_an_unclear_reply_is_told_once(
-    services: Services, account: Opened, unit_for: UnitFor, told: Told
+    services: Services, account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     conversation = await text_in(services, account, UNCLEAR)
     assert conversation["possible_opt_out"]
@@ -70,11 +70,11 @@ async def test_a_decision_on_an_unclear_reply_is_told_once(
         async with unit_for(account) as unit:
             await review.decide(unit, conversation["id"], opted_out=False)
 
-    assert [payload["possible_opt_out"] for payload in await changes(told)] == [False]
+    assert [payload["possible_opt_out"] for payload in await changes(recorded)] == [False]
 
 
 async def test_a_text_that_reopens_a_conversation_is_told_as_a_change_and_any_other_is_not(
-    services: Services, account: Opened, unit_for: UnitFor, told: Told
+    services: Services, account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     conversation = await text_in(services, account, "Hello")
     await text_in(services, account, "Hello again", 2)
@@ -83,6 +83,6 @@ async def test_a_text_that_reopens_a_conversation_is_told_as_a_change_and_any_ot
 
     await text_in(services, account, UNCLEAR, 3)
 
-    closed, reopened = await changes(told)
+    closed, reopened = await changes(recorded)
     assert (closed["status"], closed["unread_count"]) == ("closed", 2)
     assert (reopened["status"], reopened["unread_count"], reopened["possible_opt_out"]) == ("open", 3, True)

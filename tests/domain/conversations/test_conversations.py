@@ -19,7 +19,7 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
-from tests.domain.conftest import NOON, SetClock, Told, UnitFor
+from tests.domain.conftest import NOON, Recorded, SetClock, UnitFor
 from tests.waiting import within
 
 PHONE = "+12025550143"
@@ -37,7 +37,7 @@ async def conversation(account: Opened, unit_for: UnitFor) -> Conversation:
 
 
 async def test_the_first_message_opens_a_conversation_and_is_told(
-    account: Opened, unit_for: UnitFor, told: Told
+    account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         unit.clock = SetClock()
@@ -58,19 +58,21 @@ async def test_the_first_message_opens_a_conversation_and_is_told(
         **FIRST,
         "started_at": "2026-11-21T12:00:00.000Z",
     }
-    assert (await told())[1:] == [("new_conversation", event)]
+    assert (await recorded())[1:] == [("new_conversation", event)]
 
 
 async def test_the_second_message_finds_the_conversation_and_tells_nothing(
-    account: Opened, unit_for: UnitFor, conversation: Conversation, told: Told
+    account: Opened, unit_for: UnitFor, conversation: Conversation, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
         assert (await _open(unit)).id == conversation.id
 
-    assert [name for name, _ in await told()] == ["new_contact", "new_conversation"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "new_conversation"]
 
 
-async def test_two_first_messages_at_once_open_one_conversation(account: Opened, unit_for: UnitFor, told: Told) -> None:
+async def test_two_first_messages_at_once_open_one_conversation(
+    account: Opened, unit_for: UnitFor, recorded: Recorded
+) -> None:
     begun = asyncio.Barrier(2)
 
     async def open_one() -> int:
@@ -82,7 +84,7 @@ async def test_two_first_messages_at_once_open_one_conversation(account: Opened,
     first, second = await asyncio.gather(open_one(), open_one())
 
     assert first == second
-    assert [name for name, _ in await told()] == ["new_contact", "new_conversation"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "new_conversation"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
     ids=["an opt-out", "an opt-in", "another phone"],
 )
 async def test_whatever_else_ends_a_hold_ends_the_flag_too(
-    account: Opened, unit_for: UnitFor, told: Told, lift: Callable[[UnitOfWork, int], Awaitable[Any]]
+    account: Opened, unit_for: UnitFor, recorded: Recorded, lift: Callable[[UnitOfWork, int], Awaitable[Any]]
 ) -> None:
     async with unit_for(account) as unit:
         mine = await _open(unit)
@@ -210,7 +212,7 @@ async def test_whatever_else_ends_a_hold_ends_the_flag_too(
 
         assert (await queries.get(unit, mine.id)).possible_opt_out is False
         assert (await contacts.get(unit, mine.contact_id)).held_until is None
-    changed = [payload for name, payload in await told() if name == "conversation_changed"]
+    changed = [payload for name, payload in await recorded() if name == "conversation_changed"]
     assert [payload["possible_opt_out"] for payload in changed] == [False]
 
 

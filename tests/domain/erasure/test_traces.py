@@ -16,8 +16,8 @@ from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
-from tests.domain.webhooks.stages import Stage
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
@@ -68,7 +68,7 @@ class Life:
     services: Services
     account: Opened
     api: httpx2.AsyncClient
-    stage: Stage
+    harness: Harness
     work: Callable[[], Any]
 
     @property
@@ -94,7 +94,7 @@ class Life:
     async def begin(self) -> int:
         """Subscribe, send in vain to a phone that no contact has, and make its contact; return the id."""
         for event in HOOKS.split():
-            url = f"{self.stage.receiver.url}/{event}"
+            url = f"{self.harness.receiver.url}/{event}"
             data(await self.api.post("/automation/subscribe", json={"event": event, "target_url": url}))
         await self.ask(WATCH)
         assert refusal(await self.send("Too early", from_phone_number_id=10**6))[0] == 404
@@ -134,7 +134,7 @@ class Life:
 
     async def deliver(self) -> None:
         """Dispatch and deliver all that was told."""
-        async with self.stage.at_work():
+        async with self.harness.at_work():
             await until(self.is_quiet)
 
     async def is_quiet(self) -> bool:
@@ -156,8 +156,8 @@ def life(
     services: Services, account: Opened, api: httpx2.AsyncClient, receiver: Receiver, work: Callable[[], Any]
 ) -> Life:
     """Give the life of a contact that has not begun."""
-    stage = Stage(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
-    return Life(services, account, api, stage, work)
+    harness = Harness(services, account, receiver, open_dispatcher(services), open_delivery_workers(services))
+    return Life(services, account, api, harness, work)
 
 
 async def test_of_who_was_erased_nothing_is_left_but_what_the_documentation_names(life: Life) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from app.db.engine import Pool
 from app.domain.messages.requests import Send
 from tests.factories.billing import entries
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import states
 
 TO, OTHER = "+12025550143", "+12025550144"
@@ -21,4 +21,4 @@ async def verdicts(*sends: Any) -> list[Any]:
 
 
 async def nothing_was_kept(pool: Pool) -> bool:
-    return not await entries(pool) and not await states(pool) and not await told(pool, "new_contact")
+    return not await entries(pool) and not await states(pool) and not await event_names(pool, "new_contact")

@@ -24,7 +24,7 @@ from app.settings import Settings
 from tests.domain.messages.sends import OTHER, TO, hello, nothing_was_kept, verdicts
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.contacts import CONSENTS, CONTACTS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, bodies, states
 from tests.factories.numbers import add_number
 from tests.factories.traps import until_blocked
@@ -96,7 +96,7 @@ async def test_a_text_that_its_sender_hands_over_is_claimed_from_its_first_momen
 async def test_a_first_send_opens_contact_and_conversation_once(send: Callable[..., Any], pool: Pool) -> None:
     await asyncio.gather(send(body="First"), send(body="Second"), send(body="Third"))
 
-    assert await told(pool, "new_contact", "new_conversation") == ["new_contact", "new_conversation"]
+    assert await event_names(pool, "new_contact", "new_conversation") == ["new_contact", "new_conversation"]
     [opened] = await payloads(pool, "new_conversation")
     assert (opened["phone"], opened["first_message"]) == (TO, "First")
     assert len({*await MESSAGES.read(pool, "contact_id", "conversation_id")}) == 1
@@ -187,7 +187,7 @@ async def test_a_send_and_a_reply_from_an_unknown_phone_at_once_make_one_contact
     await sending
 
     assert await MESSAGES.only(pool, "contact_id") == contact.id
-    assert await told(pool, "new_contact") == ["new_contact"]
+    assert await event_names(pool, "new_contact") == ["new_contact"]
 
 
 async def test_sends_and_a_stop_at_once_leave_nothing_on_its_way(

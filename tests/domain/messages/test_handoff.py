@@ -23,7 +23,7 @@ from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked
@@ -72,7 +72,7 @@ async def test_a_rejected_text_fails_and_is_refunded(send: Callable[..., Any], h
     assert failed["status_description"].startswith("The number does not exist")
     assert await states(pool) == [("failed", "invalid_number")]
     assert await entries(pool) == [("debit", -2, 998), ("refund", 2, 1000)]
-    assert await told(pool, "message_sent") == []
+    assert await event_names(pool, "message_sent") == []
     await audit(pool)
 
 
@@ -102,7 +102,7 @@ async def test_a_text_that_the_carrier_takes_later_waits_longer_each_time_and_is
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 3)]
     assert await entries(pool) == [("debit", -1, 999)]
-    assert await told(pool, "message_sent", "message_failed") == ["message_sent"]
+    assert await event_names(pool, "message_sent", "message_failed") == ["message_sent"]
 
 
 async def test_a_text_that_the_carrier_puts_off_for_a_day_expires_and_is_refunded(
@@ -132,7 +132,7 @@ async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_n
 
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
-    assert await told(pool, "message_sent") == ["message_sent"]
+    assert await event_names(pool, "message_sent") == ["message_sent"]
     assert not await after(handoff, hours=1).lapsed()
 
 
@@ -242,7 +242,7 @@ async def test_a_worker_that_slept_past_its_lease_does_not_free_the_claim_of_the
     second.answer.set_result(Accepted("sbx_second"))
     await next_one
     assert await states(pool) == [("sent", None)]
-    assert await told(pool, "message_sent") == ["message_sent"]
+    assert await event_names(pool, "message_sent") == ["message_sent"]
 
 
 async def test_a_lease_that_is_too_short_for_the_call_is_given_back_unsent(
@@ -268,7 +268,7 @@ async def test_many_workers_hand_each_text_over_once(send: Callable[..., Any], h
 
     assert await calls(pool) == [(body, 1) for body in bodies]
     assert await states(pool) == [("sent", None)] * 40
-    assert len(await told(pool, "message_sent")) == 40
+    assert len(await event_names(pool, "message_sent")) == 40
     await audit(pool)
 
 
@@ -288,7 +288,7 @@ async def test_a_receipt_that_commits_while_the_answer_is_recorded_is_not_undone
     await calling
 
     assert await states(pool) == [("delivered", None)]
-    assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
+    assert await event_names(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
     assert await MESSAGES.only(pool, "carrier_status") == "delivered"
     assert await OUTGOING.count(pool) == 0
 
@@ -339,4 +339,4 @@ async def test_a_message_whose_id_the_carrier_gave_before_is_recorded_without_it
     assert await states(pool) == [("sent", None), ("sent", None)]
     ids = await MESSAGES.read(pool, "provider_message_id")
     assert sorted(ids, key=str) == [None, "once"]
-    assert await told(pool, "message_sent") == ["message_sent"] * 2
+    assert await event_names(pool, "message_sent") == ["message_sent"] * 2

@@ -18,7 +18,7 @@ from app.domain.onboarding.service import Opened
 from tests.domain.messages.handing import OPTED_OUT, TO, Absorbed, after, hand_over, through
 from tests.factories.billing import audit, entries
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import OUTGOING, SANDBOX_MESSAGES, calls, states
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.traps import HeldPool
@@ -62,7 +62,7 @@ async def test_a_text_that_was_stopped_since_it_was_accepted_is_refunded_and_nev
     assert await states(pool) == [("failed", code), ("sent", None)]
     assert await calls(pool) == [("To another", 1)]
     assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
-    assert await told(pool, "message_failed") == ["message_failed"]
+    assert await event_names(pool, "message_failed") == ["message_failed"]
     await audit(pool)
 
 
@@ -193,5 +193,5 @@ async def test_an_opt_out_that_only_the_carrier_knew_stops_all_that_follows(
     assert await calls(pool) == [("Hello", 1)]
     assert await SUPPRESSIONS.read(pool, "phone", "reason") == [(OPTED_OUT, "carrier")]
     assert await CONSENTS.last(pool, "kind", "method") == ("revoked_other", "carrier")
-    assert await told(pool, "new_opt_out") == ["new_opt_out"]
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"]
     await audit(pool)

@@ -28,7 +28,7 @@ from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACT_TOTALS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import INBOUND, MESSAGES, UNMATCHED_CALLBACKS, calls, states
 from tests.factories.traps import locked, until_blocked
 
@@ -48,7 +48,7 @@ async def test_a_text_is_kept_and_told_with_its_contact_and_conversation(
 
     [message] = await MESSAGES.read(pool, "direction", "from_number", "to_number", "status", "credits", "segments")
     assert tuple(message) == ("inbound", TO, account.phone_number, "received", 0, 1)
-    assert await told(pool, "new_contact", "new_conversation", "new_message", "new_opt_out") == [
+    assert await event_names(pool, "new_contact", "new_conversation", "new_message", "new_opt_out") == [
         "new_contact",
         "new_conversation",
         "new_message",
@@ -67,14 +67,14 @@ async def test_a_text_opens_its_conversation_again(text: Callable[..., Any], poo
     await text("Are you there?")
 
     assert ((await conversation(pool))["status"], (await conversation(pool))["unread_count"]) == ("open", 2)
-    assert await told(pool, "new_contact", "new_conversation") == ["new_contact", "new_conversation"]
+    assert await event_names(pool, "new_contact", "new_conversation") == ["new_contact", "new_conversation"]
 
 
 async def test_a_text_that_the_carrier_brings_many_times_is_kept_once(text: Callable[..., Any], pool: Pool) -> None:
     await asyncio.gather(*(text("STOP", id="in-1") for _ in range(6)))
     await text("STOP", id="in-1")
 
-    assert await told(pool, "new_message", "new_opt_out") == ["new_message", "new_opt_out"]
+    assert await event_names(pool, "new_message", "new_opt_out") == ["new_message", "new_opt_out"]
     assert await replies(pool) == [STOPPED]
     assert await consents(pool) == [("opt_out", "keyword", "STOP")]
 
@@ -89,7 +89,7 @@ async def test_a_text_that_is_brought_again_makes_no_second_contact_when_the_fir
     await text("Hello", id="in-x")
 
     assert await CONTACTS.read(pool, "phone") == [OTHER]
-    assert await told(pool, "new_contact", "new_message") == ["new_contact", "new_message"]
+    assert await event_names(pool, "new_contact", "new_message") == ["new_contact", "new_message"]
 
 
 @pytest.mark.parametrize("at", [datetime(2026, 1, 1, tzinfo=UTC), None])
@@ -232,7 +232,7 @@ async def test_stop_after_start_is_confirmed_again(text: Callable[..., Any], poo
         await text(word)
 
     assert await replies(pool) == [STOPPED, STARTED, STOPPED]
-    assert await told(pool, "new_opt_out") == ["new_opt_out"] * 2
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"] * 2
     assert (await contact(pool))["status"] == "opted_out"
 
 
@@ -299,6 +299,6 @@ async def test_texts_of_many_people_at_once_are_all_kept(
     assert await INBOUND.count(pool) == 12
     assert await CONTACTS.count(pool) == 12
     assert await CONTACT_TOTALS.only(pool, "total") == 12
-    assert len(await told(pool, "new_contact")) == 12
-    assert len(await told(pool, "new_conversation")) == 12
+    assert len(await event_names(pool, "new_contact")) == 12
+    assert len(await event_names(pool, "new_conversation")) == 12
     await audit(pool)

@@ -18,7 +18,7 @@ from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents,
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONSENTS, CONTACTS, HOLDS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import INBOUND, MESSAGES, calls, states
 
 
@@ -34,7 +34,7 @@ async def test_an_unclear_reply_is_held_and_flagged_for_a_person(text: Callable[
     assert (await contact(pool))["held_until"] == until
     assert (await contact(pool))["status"] == "active"
     assert (await conversation(pool))["possible_opt_out"]
-    assert (await consents(pool), await replies(pool), await told(pool, "new_opt_out")) == ([], [], [])
+    assert (await consents(pool), await replies(pool), await event_names(pool, "new_opt_out")) == ([], [], [])
 
 
 @pytest.mark.parametrize(("word", "status"), [("STOP", "opted_out"), ("START", "active")])

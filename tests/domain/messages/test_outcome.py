@@ -16,7 +16,7 @@ from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES, audit, balance_of, entries
 from tests.factories.contacts import CONTACTS, SUPPRESSIONS, id_of_contact
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, states
 from tests.factories.traps import locked, until_blocked
 
@@ -61,7 +61,7 @@ async def test_a_failure_in_many_processes_at_once_is_refunded_and_told_once(
 
     [status] = {status for status, _ in await states(pool)}
     assert changed.count(True) == (status == "failed")
-    assert await told(pool, *FINAL) == [f"message_{status}"]
+    assert await event_names(pool, *FINAL) == [f"message_{status}"]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)][: 1 + (status == "failed")]
     await audit(pool)
 
@@ -97,7 +97,7 @@ async def test_a_change_that_is_rolled_back_leaves_neither_refund_nor_event(
         await fail_and_stumble()
 
     assert await states(pool) == [("pending", None)]
-    assert await told(pool, *FINAL) == []
+    assert await event_names(pool, *FINAL) == []
     await audit(pool)
 
 

@@ -11,7 +11,7 @@ from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.queries import MessageFilter
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.conftest import Told, UnitFor
+from tests.domain.conftest import Recorded, UnitFor
 
 PHONE = "+12025550143"
 OTHER = "+12025550144"
@@ -48,25 +48,25 @@ async def test_messages_after_the_last_one_seen_stay_unread(
 
 
 async def test_an_earlier_message_changes_nothing(
-    services: Services, account: Opened, unit_for: UnitFor, told: Told
+    services: Services, account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     first, second = await text_in(services, account, unit_for, PHONE, PHONE)
     thread = await thread_of(account, unit_for, first)
     await mark(account, unit_for, thread, second)
-    before = await told()
+    before = await recorded()
 
     assert await mark(account, unit_for, thread, first) == (second, 0)
-    assert await told() == before
+    assert await recorded() == before
 
 
 async def test_reading_is_told_with_the_number_of_unread_messages(
-    services: Services, account: Opened, unit_for: UnitFor, told: Told
+    services: Services, account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     first, _ = await text_in(services, account, unit_for, PHONE, PHONE)
 
     await mark(account, unit_for, await thread_of(account, unit_for, first), first)
 
-    name, payload = (await told())[-1]
+    name, payload = (await recorded())[-1]
     assert (name, payload["unread_count"]) == ("conversation_changed", 1)
 
 

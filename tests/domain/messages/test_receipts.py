@@ -22,7 +22,7 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.billing import LEDGER_ENTRIES, audit, entries
 from tests.factories.clocks import Later
 from tests.factories.contacts import SUPPRESSIONS, id_of_contact
-from tests.factories.events import EVENTS, payloads, told
+from tests.factories.events import EVENTS, event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, RECEIPTS, UNMATCHED_RECEIPTS, states
 
 ANSWER = "answer"
@@ -109,7 +109,7 @@ async def test_a_report_many_times_at_once_is_applied_once(services: Services, r
     await asyncio.gather(*(services.receipts.receive("sandbox", failed) for _ in range(8)))
 
     assert await journal(pool) == [("failed", False)]
-    assert await told(pool, "message_failed") == ["message_failed"]
+    assert await event_names(pool, "message_failed") == ["message_failed"]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
 
 
@@ -120,7 +120,7 @@ async def test_reports_that_say_the_same_in_other_words_do_not_contradict(
         await services.receipts.receive("sandbox", report(f"sbx_{reference}", "delivered", raw=raw))
 
     assert await journal(pool) == [("delivered", False), ("read", False)]
-    assert await told(pool, "message_delivered") == ["message_delivered"]
+    assert await event_names(pool, "message_delivered") == ["message_delivered"]
 
 
 async def test_failures_that_name_two_reasons_are_one_failure(services: Services, reference: int, pool: Pool) -> None:
@@ -153,7 +153,7 @@ async def test_a_delivered_text_keeps_its_cost_and_is_told_as_sent_and_as_delive
     [message] = await MESSAGES.read(pool, "status", "provider_message_id", "carrier_status", "sent_at", "delivered_at")
     assert tuple(message)[:3] == ("delivered", "sbx_1", "delivered")
     assert message["sent_at"] == message["delivered_at"]
-    assert await told(pool, "message_sent", *TOLD) == ["message_sent", "message_delivered"]
+    assert await event_names(pool, "message_sent", *TOLD) == ["message_sent", "message_delivered"]
     assert await entries(pool) == [("debit", -1, 999)]
     await audit(pool)
 
@@ -183,11 +183,11 @@ async def test_a_final_state_absorbs_whatever_comes_later(
     services: Services, reference: int, pool: Pool, final: str, late: str
 ) -> None:
     await services.receipts.receive("sandbox", report(f"sbx_{reference}", final))
-    before = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *TOLD)
+    before = await MESSAGES.read(pool), await entries(pool), await event_names(pool, "message_sent", *TOLD)
 
     await services.receipts.receive("sandbox", report(f"sbx_{reference}", late, raw="late"))
 
-    after = await MESSAGES.read(pool), await entries(pool), await told(pool, "message_sent", *TOLD)
+    after = await MESSAGES.read(pool), await entries(pool), await event_names(pool, "message_sent", *TOLD)
     assert after == before
     contradicts = late in FINAL and late != final
     assert await RECEIPTS.where(raw_status="late").only(pool, "contradicts") == contradicts
@@ -204,7 +204,7 @@ async def test_an_opt_out_known_to_the_carrier_is_kept_once(
     await services.receipts.receive("sandbox", said)
 
     assert await states(pool) == [("failed", "opted_out")]
-    assert await told(pool, "new_opt_out", *TOLD) == ["new_opt_out", "message_failed"]
+    assert await event_names(pool, "new_opt_out", *TOLD) == ["new_opt_out", "message_failed"]
     assert await SUPPRESSIONS.count(pool) == 0
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
 
@@ -242,7 +242,7 @@ async def test_a_report_on_a_text_without_an_answer_is_matched_when_the_answer_i
     assert (due, True in matched) == (True, True)
     assert not await services.receipts.due()
     assert await states(pool) == [("delivered", None)]
-    assert await told(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
+    assert await event_names(pool, "message_sent", "message_delivered") == ["message_sent", "message_delivered"]
     assert await RECEIPTS.read(pool, "message_id", "contradicts") == [(id, False)]
     assert await UNMATCHED_RECEIPTS.count(pool) == 0
 

@@ -25,7 +25,7 @@ from app.services import Services
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import calls, id_of_message, states
 from tests.factories.traps import open_transactions
 from tests.waiting import until, within
@@ -93,7 +93,7 @@ async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 1)]
     assert await entries(pool) == [("debit", -1, 999)]
-    assert await told(pool, "message_sent") == ["message_sent"]
+    assert await event_names(pool, "message_sent") == ["message_sent"]
 
 
 async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(

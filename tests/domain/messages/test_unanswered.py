@@ -28,7 +28,7 @@ from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
-from tests.factories.events import told
+from tests.factories.events import event_names
 from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.waiting import within
 
@@ -108,7 +108,7 @@ async def test_what_cannot_be_found_out_in_an_hour_stays_sent_and_unconfirmed_an
     assert before == ([("pending", None)], False)
     assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], True)
     assert await entries(pool) == [("debit", -1, 999)]
-    assert await told(pool, *FACTS) == ["message_sent"]
+    assert await event_names(pool, *FACTS) == ["message_sent"]
     assert not await after(silent, 10**6).lapsed()
     assert not await after(silent, 10**6).due()
     assert await calls(pool) == [("Hello", 1)]
@@ -138,7 +138,7 @@ async def test_a_later_report_is_applied_to_an_unconfirmed_text(
     assert (await states(pool), await is_unconfirmed(pool)) == ([(status, error_code)], False)
     assert await balance_of(pool) == balance
     assert await MESSAGES.only(pool, "provider_message_id") == f"sbx_{id}"
-    assert len(await told(pool, "message_sent")) == 1
+    assert len(await event_names(pool, "message_sent")) == 1
     await audit(pool)
 
 
@@ -297,7 +297,7 @@ async def test_an_answer_that_comes_after_all_confirms_the_text(
 
     assert presumed is True
     assert (await states(pool), await is_unconfirmed(pool)) == ([("sent", None)], False)
-    assert await told(pool, *FACTS) == ["message_sent"]
+    assert await event_names(pool, *FACTS) == ["message_sent"]
 
 
 async def test_an_unconfirmed_text_is_not_refunded_when_its_contact_is_erased(

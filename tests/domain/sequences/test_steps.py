@@ -21,7 +21,7 @@ from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
-from tests.factories.events import payloads, told
+from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES
 from tests.waiting import within
 
@@ -94,7 +94,7 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
     assert claimed == ([("active", "", 1)], False)
     assert await bodies(pool) == ["Only"]
     assert await standing(pool) == [("completed", "", 2)]
-    assert await told(pool, "drip_completed") == ["drip_completed"]
+    assert await event_names(pool, "drip_completed") == ["drip_completed"]
     await audit(pool)
 
 
@@ -120,7 +120,7 @@ async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said
 
     assert (await bodies(pool)).count("Only") == 1
     assert await standing(pool) == [("completed", "", 2)]
-    assert await told(pool, "drip_completed") == ["drip_completed"]
+    assert await event_names(pool, "drip_completed") == ["drip_completed"]
 
 
 async def test_a_reply_after_a_step_that_was_not_the_last_ends_the_enrollment(
@@ -233,7 +233,7 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
 
     assert await bodies(pool) == ["Only"]
     assert await standing(pool) == [("completed", "", 2)]
-    assert await told(pool, "drip_completed") == ["drip_completed"]
+    assert await event_names(pool, "drip_completed") == ["drip_completed"]
     await audit(pool)
 
 
@@ -251,7 +251,7 @@ async def test_many_workers_send_each_step_once(
         await asyncio.gather(*(small.run() for _ in range(4)))
 
     assert await bodies(pool) == ["Only"] * 20
-    assert len(await told(pool, "drip_completed")) == 20
+    assert len(await event_names(pool, "drip_completed")) == 20
     await audit(pool)
 
 

@@ -10,8 +10,8 @@ from app.domain.onboarding.service import Opened
 from app.domain.webhooks.reactions import REACTIONS
 from app.services import Services
 from app.settings import Settings
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Receiver, receiving
-from tests.domain.webhooks.stages import Stage
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ async def receiver() -> AsyncGenerator[Receiver]:
 
 
 @pytest.fixture
-def stage(services: Services, account: Opened, receiver: Receiver) -> Stage:
-    """Provide a stage without a running worker."""
+def harness(services: Services, account: Opened, receiver: Receiver) -> Harness:
+    """Provide a harness without a running worker."""
     dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
-    return Stage(services, account, receiver, dispatcher, open_delivery_workers(services))
+    return Harness(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 
 @pytest.fixture
-async def working(stage: Stage) -> AsyncGenerator[Stage]:
-    """Provide a stage with a worker that dispatches and delivers until the test ends."""
-    async with stage.at_work():
-        yield stage
+async def working(harness: Harness) -> AsyncGenerator[Harness]:
+    """Provide a harness with a worker that dispatches and delivers until the test ends."""
+    async with harness.at_work():
+        yield harness

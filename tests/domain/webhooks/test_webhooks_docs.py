@@ -9,8 +9,8 @@ import orjson
 import pytest
 from standardwebhooks import WebhookVerificationError
 
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post
-from tests.domain.webhooks.stages import Stage
 from tests.node import NODE, install
 
 PAGE = (Path(__file__).parents[3] / "docs" / "webhooks.md").read_text()
@@ -36,13 +36,13 @@ def example(language: str) -> str:
 
 
 @pytest.fixture
-async def delivered(stage: Stage) -> tuple[str, Post]:
+async def delivered(harness: Harness) -> tuple[str, Post]:
     """Give a secret, and a post that it signed."""
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    async with stage.at_work():
-        [post] = await stage.receiver.expect(1)
-    return stage.services.webhooks.seal.open(subscription.secret), post
+    subscription = await harness.subscribe()
+    await harness.tell("won")
+    async with harness.at_work():
+        [post] = await harness.receiver.expect(1)
+    return harness.services.webhooks.seal.open(subscription.secret), post
 
 
 async def test_the_example_in_python_verifies_a_delivery_and_refuses_another(

@@ -13,13 +13,13 @@ from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import WebhookPoster
 from tests.domain.webhooks.faults import with_parts
+from tests.domain.webhooks.harness import Harness, stages
 from tests.domain.webhooks.receivers import Held, Post, status
-from tests.domain.webhooks.stages import Stage, stages
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until
 
 
-async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: Stage) -> None:
+async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: Harness) -> None:
     subscription = await working.subscribe()
     await working.tell("won")
 
@@ -39,7 +39,7 @@ async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: S
     await until(lambda: working.are_all("delivered"))
 
 
-async def test_an_attempt_is_kept_with_what_was_answered(working: Stage) -> None:
+async def test_an_attempt_is_kept_with_what_was_answered(working: Harness) -> None:
     working.receiver.respond = lambda _: web.Response(body=b"x\x00" * 5000, headers={"X-Trace": "7"})
     await working.subscribe()
     await working.tell("won")
@@ -53,7 +53,7 @@ async def test_an_attempt_is_kept_with_what_was_answered(working: Stage) -> None
     assert attempt["seconds"] > 0
 
 
-async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(working: Stage) -> None:
+async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(working: Harness) -> None:
     async def reluctantly(post: Post) -> web.Response:
         await asyncio.sleep(int(post.id[-1], 16) % 5 / 1000)
         return web.Response()
@@ -70,22 +70,22 @@ async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(
         assert stages([post for post in posts if post.body["contact_id"] == contact]) == [f"{n:02}" for n in range(30)]
 
 
-async def test_first_attempts_keep_their_order_when_this_process_is_held_up_while_it_connects(stage: Stage) -> None:
+async def test_first_attempts_keep_their_order_when_this_process_is_held_up_while_it_connects(harness: Harness) -> None:
     loop, hold_up = asyncio.get_running_loop(), iter([lambda: time.sleep(0.6)])
     impatient = WebhookPoster(allow_http=True, allow_networks=LOOPBACK, connect_timeout=0.3)
     dependencies = replace(
-        stage.engine.shared.dependencies, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
+        harness.engine.shared.dependencies, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
     )
-    await stage.subscribe()
-    await stage.tell("contacted", "won")
-    async with stage.at_work(DeliveryWorkers.of(dependencies)):
-        await until(lambda: stage.are_all("delivered"))
+    await harness.subscribe()
+    await harness.tell("contacted", "won")
+    async with harness.at_work(DeliveryWorkers.of(dependencies)):
+        await until(lambda: harness.are_all("delivered"))
     await impatient.close()
 
-    assert [(post.body["new_stage"], post.attempt) for post in stage.receiver.posts] == [("contacted", 1), ("won", 1)]
+    assert [(post.body["new_stage"], post.attempt) for post in harness.receiver.posts] == [("contacted", 1), ("won", 1)]
 
 
-async def test_an_event_that_fails_does_not_hold_up_what_comes_after_it(working: Stage) -> None:
+async def test_an_event_that_fails_does_not_hold_up_what_comes_after_it(working: Harness) -> None:
     working.receiver.respond = lambda post: web.Response(status=500 if post.body["new_stage"] == "bad" else 200)
     await working.subscribe()
     await working.tell("bad", "good")
@@ -95,7 +95,7 @@ async def test_an_event_that_fails_does_not_hold_up_what_comes_after_it(working:
     assert stages(working.receiver.posts)[:3] == ["bad", "good", "bad"]
 
 
-async def test_contacts_are_delivered_side_by_side_eight_at_most(working: Stage) -> None:
+async def test_contacts_are_delivered_side_by_side_eight_at_most(working: Harness) -> None:
     working.receiver.respond = held = Held()
     await working.subscribe()
     for contact in range(20):
@@ -110,7 +110,7 @@ async def test_contacts_are_delivered_side_by_side_eight_at_most(working: Stage)
     assert len(working.receiver.posts) == 20
 
 
-async def test_an_endpoint_that_does_not_answer_holds_up_no_other(working: Stage) -> None:
+async def test_an_endpoint_that_does_not_answer_holds_up_no_other(working: Harness) -> None:
     held = Held()
     working.receiver.respond = lambda post: held(post) if post.path == "/slow" else web.Response()
     await working.subscribe("/slow")
@@ -124,7 +124,7 @@ async def test_an_endpoint_that_does_not_answer_holds_up_no_other(working: Stage
     held.go.set()
 
 
-async def test_what_comes_while_a_post_hangs_is_delivered_meanwhile(working: Stage) -> None:
+async def test_what_comes_while_a_post_hangs_is_delivered_meanwhile(working: Harness) -> None:
     held = Held()
     working.receiver.respond = lambda post: held(post) if post.body["contact_id"] == 1 else web.Response()
     await working.subscribe()
@@ -138,106 +138,106 @@ async def test_what_comes_while_a_post_hangs_is_delivered_meanwhile(working: Sta
     held.go.set()
 
 
-async def test_many_engines_deliver_each_event_once(stage: Stage) -> None:
+async def test_many_engines_deliver_each_event_once(harness: Harness) -> None:
     for path in ("/1", "/2", "/3"):
-        await stage.subscribe(path)
-    async with stage.at_work(), stage.at_work(stage.another()), stage.at_work(stage.another()):
+        await harness.subscribe(path)
+    async with harness.at_work(), harness.at_work(harness.another()), harness.at_work(harness.another()):
         for contact in range(40):
-            await stage.tell("won", contact_id=contact)
-        await stage.receiver.expect(120)
+            await harness.tell("won", contact_id=contact)
+        await harness.receiver.expect(120)
 
-    assert len({(post.path, post.id) for post in stage.receiver.posts}) == len(stage.receiver.posts) == 120
+    assert len({(post.path, post.id) for post in harness.receiver.posts}) == len(harness.receiver.posts) == 120
 
 
 async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.domain.webhooks.delivery_workers.WORKERS", 1)
     monkeypatch.setattr("app.domain.webhooks.delivery_workers.TURN_SECONDS", 0.05)
     held = Held()
-    stage.receiver.respond = lambda post: held(post) if post.path == "/busy" else web.Response()
-    await stage.subscribe("/busy")
-    await stage.tell("contacted", "won")
-    async with stage.at_work():
-        await stage.receiver.expect(1, "/busy")
-        await stage.subscribe("/waiting")
-        await stage.tell("lost", contact_id=2)
-        await until(lambda: stage.engine.due())
+    harness.receiver.respond = lambda post: held(post) if post.path == "/busy" else web.Response()
+    await harness.subscribe("/busy")
+    await harness.tell("contacted", "won")
+    async with harness.at_work():
+        await harness.receiver.expect(1, "/busy")
+        await harness.subscribe("/waiting")
+        await harness.tell("lost", contact_id=2)
+        await until(lambda: harness.engine.due())
         held.go.set()
-        await stage.receiver.expect(1, "/waiting")
-        await stage.receiver.expect(3, "/busy")
+        await harness.receiver.expect(1, "/waiting")
+        await harness.receiver.expect(3, "/busy")
 
 
-async def test_posts_under_way_are_counted(stage: Stage) -> None:
+async def test_posts_under_way_are_counted(harness: Harness) -> None:
     counted: list[int] = []
-    watched = DeliveryWorkers.of(replace(stage.engine.shared.dependencies, watch=counted.append))
-    await stage.subscribe()
-    await stage.tell("contacted", "won")
-    async with stage.at_work(watched):
-        await until(lambda: stage.are_all("delivered"))
+    watched = DeliveryWorkers.of(replace(harness.engine.shared.dependencies, watch=counted.append))
+    await harness.subscribe()
+    await harness.tell("contacted", "won")
+    async with harness.at_work(watched):
+        await until(lambda: harness.are_all("delivered"))
 
     assert counted == [1, -1, 1, -1]
 
 
-async def test_what_was_delivered_while_its_subscription_was_disabled_is_not_kept_for_replay(stage: Stage) -> None:
-    stage.receiver.respond = held = Held()
-    await stage.subscribe()
-    await stage.tell("contacted", "won")
-    async with stage.at_work():
-        await stage.receiver.expect(1)
-        revision = await WEBHOOK_SUBSCRIPTIONS.only(stage.pool, "revision") + 1
-        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, status="disabled", revision=revision)
-        await WEBHOOK_DELIVERIES.change(stage.pool, status="skipped", next_attempt_at=None)
+async def test_what_was_delivered_while_its_subscription_was_disabled_is_not_kept_for_replay(harness: Harness) -> None:
+    harness.receiver.respond = held = Held()
+    await harness.subscribe()
+    await harness.tell("contacted", "won")
+    async with harness.at_work():
+        await harness.receiver.expect(1)
+        revision = await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "revision") + 1
+        await WEBHOOK_SUBSCRIPTIONS.change(harness.pool, status="disabled", revision=revision)
+        await WEBHOOK_DELIVERIES.change(harness.pool, status="skipped", next_attempt_at=None)
         held.go.set()
-        await until(lambda: stage.is_at_rest())
+        await until(lambda: harness.is_at_rest())
 
-    assert await stage.states() == [("delivered", 1), ("skipped", 0)]
+    assert await harness.states() == [("delivered", 1), ("skipped", 0)]
 
 
-async def test_an_answer_with_any_status_but_2xx_is_a_failure(stage: Stage) -> None:
-    await stage.subscribe()
+async def test_an_answer_with_any_status_but_2xx_is_a_failure(harness: Harness) -> None:
+    await harness.subscribe()
     codes = iter([301, 302, 404, 400])
-    stage.receiver.respond = lambda post: status(next(codes, 204), location=stage.receiver.url)(post)
-    await stage.tell("won")
-    async with stage.at_work():
-        await until(lambda: stage.are_all("delivered"))
+    harness.receiver.respond = lambda post: status(next(codes, 204), location=harness.receiver.url)(post)
+    await harness.tell("won")
+    async with harness.at_work():
+        await until(lambda: harness.are_all("delivered"))
 
-    assert [post.attempt for post in stage.receiver.posts] == [1, 2, 3, 4, 5]
-    assert len({post.id for post in stage.receiver.posts}) == 1
-    assert len({post.raw for post in stage.receiver.posts}) == 1
+    assert [post.attempt for post in harness.receiver.posts] == [1, 2, 3, 4, 5]
+    assert len({post.id for post in harness.receiver.posts}) == 1
+    assert len({post.raw for post in harness.receiver.posts}) == 1
 
 
-async def test_what_waits_for_a_place_when_the_breaker_opens_is_not_attempted(stage: Stage) -> None:
-    stage.pace(breaker_failures=1, breaker_waits=(60,), waits=(60,))
-    stage.receiver.respond = status(500)
-    await stage.subscribe()
+async def test_what_waits_for_a_place_when_the_breaker_opens_is_not_attempted(harness: Harness) -> None:
+    harness.pace(breaker_failures=1, breaker_waits=(60,), waits=(60,))
+    harness.receiver.respond = status(500)
+    await harness.subscribe()
     for contact in range(5):
-        await stage.tell("won", contact_id=contact)
-    await stage.dispatcher.run()
-    async with stage.at_work(with_parts(stage.engine, places=asyncio.Semaphore(1))):
-        await stage.receiver.expect(1)
-        await until(stage.is_at_rest)
+        await harness.tell("won", contact_id=contact)
+    await harness.dispatcher.run()
+    async with harness.at_work(with_parts(harness.engine, places=asyncio.Semaphore(1))):
+        await harness.receiver.expect(1)
+        await until(harness.is_at_rest)
 
-    assert [attempts for _, attempts in await stage.states()] == [1, 0, 0, 0, 0]
-    assert len(stage.receiver.posts) == 1
+    assert [attempts for _, attempts in await harness.states()] == [1, 0, 0, 0, 0]
+    assert len(harness.receiver.posts) == 1
 
 
 async def test_a_breaker_that_half_opens_while_posts_hang_lets_nothing_else_through(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_worker, "LOOK_AGAIN_SECONDS", 0.01)
-    stage.pace(breaker_failures=1, breaker_waits=(0.05,), waits=(60,))
+    harness.pace(breaker_failures=1, breaker_waits=(0.05,), waits=(60,))
     held = Held()
-    stage.receiver.respond = lambda post: web.Response(status=500) if post.body["contact_id"] == 0 else held(post)
-    await stage.subscribe()
+    harness.receiver.respond = lambda post: web.Response(status=500) if post.body["contact_id"] == 0 else held(post)
+    await harness.subscribe()
     for contact in range(16):
-        await stage.tell("won", contact_id=contact)
-    await stage.dispatcher.run()
-    async with stage.at_work():
-        await stage.receiver.expect(8)
+        await harness.tell("won", contact_id=contact)
+    await harness.dispatcher.run()
+    async with harness.at_work():
+        await harness.receiver.expect(8)
         await asyncio.sleep(0.3)
-        meanwhile = len(stage.receiver.posts)
+        meanwhile = len(harness.receiver.posts)
         held.go.set()
-        await stage.receiver.expect(16)
+        await harness.receiver.expect(16)
 
     assert meanwhile == 8

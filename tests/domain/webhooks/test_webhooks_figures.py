@@ -7,69 +7,69 @@ import pytest
 
 from app.domain.webhooks import metrics
 from app.rest import health
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
-from tests.domain.webhooks.stages import Stage
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery, multiply_subscription
 from tests.waiting import until
 
 
-async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(stage: Stage) -> None:
-    first, second = await stage.subscribe("/1"), await stage.subscribe("/2")
-    await stage.tell("contacted", "qualified", "won")
-    await stage.dispatcher.run()
-    now = stage.services.clock.now()
+async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(harness: Harness) -> None:
+    first, second = await harness.subscribe("/1"), await harness.subscribe("/2")
+    await harness.tell("contacted", "qualified", "won")
+    await harness.dispatcher.run()
+    now = harness.services.clock.now()
     for statement in (
         "UPDATE webhook_deliveries SET created_at = $1::timestamptz - interval '1 hour'",
         "UPDATE webhook_deliveries SET next_attempt_at = $1::timestamptz + interval '1 hour',"
         " created_at = $1::timestamptz - interval '2 hours' WHERE id = (SELECT max(id) FROM webhook_deliveries)",
     ):
-        await stage.pool.execute(statement, now)
+        await harness.pool.execute(statement, now)
 
-    mixed = await metrics.count_pending(stage.pool, now), await metrics.age_pending(stage.pool, now)
-    await WEBHOOK_SUBSCRIPTIONS.where(id=first.id).change(stage.pool, open_until=now + timedelta(hours=1))
-    broken = await metrics.count_pending(stage.pool, now)
-    await stage.unsubscribe(second.id)
-    await stage.unsubscribe(first.id)
+    mixed = await metrics.count_pending(harness.pool, now), await metrics.age_pending(harness.pool, now)
+    await WEBHOOK_SUBSCRIPTIONS.where(id=first.id).change(harness.pool, open_until=now + timedelta(hours=1))
+    broken = await metrics.count_pending(harness.pool, now)
+    await harness.unsubscribe(second.id)
+    await harness.unsubscribe(first.id)
 
     assert mixed == ({"due": 5, "waiting": 1}, {"due": 3600, "waiting": 7200})
     assert broken == {"due": 2, "waiting": 4}
-    assert await metrics.count_pending(stage.pool, now) == {"due": 0, "waiting": 0}
-    assert await metrics.age_pending(stage.pool, now) == {"due": 0, "waiting": 0}
+    assert await metrics.count_pending(harness.pool, now) == {"due": 0, "waiting": 0}
+    assert await metrics.age_pending(harness.pool, now) == {"due": 0, "waiting": 0}
 
 
-async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhooks(stage: Stage) -> None:
-    stage.pace(waits=())
+async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhooks(harness: Harness) -> None:
+    harness.pace(waits=())
     codes = iter([500, 200, 200, 200])
-    stage.receiver.respond = lambda post: status(next(codes))(post)
-    subscription = await stage.subscribe()
-    await stage.tell(*["won"] * 4)
-    async with stage.at_work():
-        await until(lambda: is_done(stage))
-    now = stage.services.clock.now()
+    harness.receiver.respond = lambda post: status(next(codes))(post)
+    subscription = await harness.subscribe()
+    await harness.tell(*["won"] * 4)
+    async with harness.at_work():
+        await until(lambda: is_done(harness))
+    now = harness.services.clock.now()
 
-    rates = await metrics.rate_success(stage.pool, now)
-    await multiply_subscription(stage.pool, 150)
-    for id in await WEBHOOK_SUBSCRIPTIONS.read(stage.pool, "id"):
-        await add_delivery(stage.pool, stage.account.account_id, id, status="delivered", attempts=1)
-    many = await metrics.rate_success(stage.pool, now)
+    rates = await metrics.rate_success(harness.pool, now)
+    await multiply_subscription(harness.pool, 150)
+    for id in await WEBHOOK_SUBSCRIPTIONS.read(harness.pool, "id"):
+        await add_delivery(harness.pool, harness.account.account_id, id, status="delivered", attempts=1)
+    many = await metrics.rate_success(harness.pool, now)
 
     assert rates == {str(subscription.id): 0.75}
     assert len(many) == 100
     assert many[str(subscription.id)] == 0.8
-    assert await metrics.rate_success(stage.pool, now + timedelta(hours=1)) == {}
+    assert await metrics.rate_success(harness.pool, now + timedelta(hours=1)) == {}
 
 
-async def is_done(stage: Stage) -> bool:
-    return sorted(state for state, _ in await stage.states()) == ["delivered"] * 3 + ["failed"]
+async def is_done(harness: Harness) -> bool:
+    return sorted(state for state, _ in await harness.states()) == ["delivered"] * 3 + ["failed"]
 
 
-async def test_prometheus_is_told(stage: Stage, api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_prometheus_is_told(harness: Harness, api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "CACHE_SECONDS", 0)
-    subscription = await stage.subscribe()
-    await stage.tell("contacted", "won")
-    await stage.dispatcher.run()
-    first, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
-    await WEBHOOK_DELIVERIES.where(id=first).change(stage.pool, status="delivered", attempts=1)
+    subscription = await harness.subscribe()
+    await harness.tell("contacted", "won")
+    await harness.dispatcher.run()
+    first, _ = await WEBHOOK_DELIVERIES.read(harness.pool, "id")
+    await WEBHOOK_DELIVERIES.where(id=first).change(harness.pool, status="delivered", attempts=1)
 
     text = (await api.get("/metrics")).text
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event
 
 from app.domain.accounts.scopes import ALL
 from app.graphql.schema import CORE
-from tests.domain.webhooks.stages import Stage
+from tests.domain.webhooks.harness import Harness
 from tests.factories.accounts import API_KEYS
 from tests.factories.webhooks import add_attempt, add_delivery
 from tests.waiting import until
@@ -41,16 +41,16 @@ async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
 
 
 async def test_deliveries_are_shown_with_their_attempts_in_as_many_statements_for_one_as_for_many(
-    stage: Stage, api: httpx2.AsyncClient
+    harness: Harness, api: httpx2.AsyncClient
 ) -> None:
-    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
-    await stage.subscribe()
-    async with stage.at_work():
-        await stage.tell("won")
-        await until(lambda: stage.are_all("delivered"))
+    await API_KEYS.change(harness.pool, scopes=sorted(ALL))
+    await harness.subscribe()
+    async with harness.at_work():
+        await harness.tell("won")
+        await until(lambda: harness.are_all("delivered"))
         few = await asked(api)
-        await stage.tell(*["lost"] * 9)
-        await until(lambda: are_delivered(stage, 10))
+        await harness.tell(*["lost"] * 9)
+        await until(lambda: are_delivered(harness, 10))
         many = await asked(api)
 
     shown = (await ask(api, LIST))["webhook_deliveries"]
@@ -68,8 +68,8 @@ async def test_deliveries_are_shown_with_their_attempts_in_as_many_statements_fo
         }
 
 
-async def are_delivered(stage: Stage, count: int) -> bool:
-    return [state for state, _ in await stage.states()] == ["delivered"] * count
+async def are_delivered(harness: Harness, count: int) -> bool:
+    return [state for state, _ in await harness.states()] == ["delivered"] * count
 
 
 async def asked(api: httpx2.AsyncClient) -> list[str]:
@@ -85,8 +85,8 @@ async def asked(api: httpx2.AsyncClient) -> list[str]:
     return statements
 
 
-async def test_a_webhook_is_made_changed_and_given_a_new_secret(stage: Stage, api: httpx2.AsyncClient) -> None:
-    made = (await ask(api, CREATE, url=stage.receiver.url))["create_webhook"]
+async def test_a_webhook_is_made_changed_and_given_a_new_secret(harness: Harness, api: httpx2.AsyncClient) -> None:
+    made = (await ask(api, CREATE, url=harness.receiver.url))["create_webhook"]
     id, secret = made.pop("id"), made.pop("secret")
 
     changed = await ask(api, UPDATE, id=id)
@@ -107,17 +107,17 @@ async def test_a_webhook_is_made_changed_and_given_a_new_secret(stage: Stage, ap
 
 
 async def test_the_audit_log_records_each_time_a_secret_is_shown_again_and_not_the_secret(
-    stage: Stage, api: httpx2.AsyncClient
+    harness: Harness, api: httpx2.AsyncClient
 ) -> None:
-    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
-    id = (await ask(api, CREATE, url=stage.receiver.url))["create_webhook"]["id"]
+    await API_KEYS.change(harness.pool, scopes=sorted(ALL))
+    id = (await ask(api, CREATE, url=harness.receiver.url))["create_webhook"]["id"]
 
     await ask(api, REVEAL, id=id)
     await ask(api, ROTATE, id=id)
 
     entries = (await ask(api, AUDIT))["audit_log"]["nodes"]
     assert entries[:2] == [
-        {"action": action, "subject": f"{stage.receiver.url}/", "details": {"webhook_id": id}}
+        {"action": action, "subject": f"{harness.receiver.url}/", "details": {"webhook_id": id}}
         for action in ("webhook_secret_rotated", "webhook_secret_revealed")
     ]
 
@@ -129,12 +129,12 @@ def test_no_type_but_what_making_or_revealing_answers_has_a_secret() -> None:
 
 
 async def test_an_attempt_has_an_error_where_no_answer_came_and_none_where_one_did(
-    stage: Stage, api: httpx2.AsyncClient
+    harness: Harness, api: httpx2.AsyncClient
 ) -> None:
-    await API_KEYS.change(stage.pool, scopes=sorted(ALL))
-    id = await add_delivery(stage.pool, stage.account.account_id, (await stage.subscribe()).id)
-    await add_attempt(stage.pool, id, status=None, error="dns")
-    await add_attempt(stage.pool, id, number=2)
+    await API_KEYS.change(harness.pool, scopes=sorted(ALL))
+    id = await add_delivery(harness.pool, harness.account.account_id, (await harness.subscribe()).id)
+    await add_attempt(harness.pool, id, status=None, error="dns")
+    await add_attempt(harness.pool, id, number=2)
 
     shown = await ask(api, "{ webhook_deliveries { nodes { attempts { number status error } } } }")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.schedule import Schedule, spell
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post, status
-from tests.domain.webhooks.stages import Stage
 from tests.factories.tables import ago
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until, within
@@ -134,44 +134,44 @@ def test_a_duration_is_spelled_in_its_largest_unit(count: float, words: str) -> 
     assert spell(count) == words
 
 
-async def test_while_the_breaker_is_open_no_attempt_is_burnt_and_one_probe_closes_it(stage: Stage) -> None:
-    stage.pace(breaker_waits=(60,), waits=(60,))
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
+async def test_while_the_breaker_is_open_no_attempt_is_burnt_and_one_probe_closes_it(harness: Harness) -> None:
+    harness.pace(breaker_waits=(60,), waits=(60,))
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
     for contact in range(20):
-        await stage.tell("won", contact_id=contact)
-    async with stage.at_work():
-        await until(lambda: has_trips(stage, subscription.id, 1))
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
+        await until(lambda: has_trips(harness, subscription.id, 1))
         opened, burnt, tried = (
-            await stage.subscription(subscription.id),
-            await stage.states(),
-            len(stage.receiver.posts),
+            await harness.subscription(subscription.id),
+            await harness.states(),
+            len(harness.receiver.posts),
         )
-        await stage.tell("lost", contact_id=20)
-        await until(lambda: has_deliveries(stage, 21))
-        due = await stage.engine.due()
-        stage.receiver.respond = held = Once()
-        await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, open_until=ago(), wake_at=ago())
-        await stage.receiver.expect(tried + 1)
+        await harness.tell("lost", contact_id=20)
+        await until(lambda: has_deliveries(harness, 21))
+        due = await harness.engine.due()
+        harness.receiver.respond = held = Once()
+        await WEBHOOK_SUBSCRIPTIONS.change(harness.pool, open_until=ago(), wake_at=ago())
+        await harness.receiver.expect(tried + 1)
         await asyncio.sleep(0.05)
-        probes = len(stage.receiver.posts) - tried
+        probes = len(harness.receiver.posts) - tried
         held.go.set()
-        await stage.receiver.expect(21)
-        await until(stage.is_at_rest)
+        await harness.receiver.expect(21)
+        await until(harness.is_at_rest)
 
     assert opened["wake_at"] == opened["open_until"] > opened["failing_since"]
     assert (opened["trips"], opened["failures"], due) == (1, tried, False)
     assert 5 <= tried <= 8
     assert [attempts for _, attempts in burnt].count(1) == tried
     assert probes == 1
-    closed = await stage.subscription(subscription.id)
+    closed = await harness.subscription(subscription.id)
     assert (closed["open_until"], closed["failures"], closed["trips"], closed["failing_since"]) == (None, 0, 0, None)
     assert closed["last_success_at"] is not None
-    assert [state for state, _ in await stage.states()].count("delivered") == 21 - tried
+    assert [state for state, _ in await harness.states()].count("delivered") == 21 - tried
 
 
-async def has_deliveries(stage: Stage, count: int) -> bool:
-    return len(await stage.states()) == count
+async def has_deliveries(harness: Harness, count: int) -> bool:
+    return len(await harness.states()) == count
 
 
 class Once:
@@ -185,99 +185,99 @@ class Once:
         return web.Response()
 
 
-async def test_a_probe_that_fails_burns_one_attempt_and_opens_the_breaker_for_longer(stage: Stage) -> None:
-    stage.pace(breaker_waits=(0.05, 0.05, 60), waits=(60,))
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
+async def test_a_probe_that_fails_burns_one_attempt_and_opens_the_breaker_for_longer(harness: Harness) -> None:
+    harness.pace(breaker_waits=(0.05, 0.05, 60), waits=(60,))
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
     for contact in range(20):
-        await stage.tell("won", contact_id=contact)
-    async with stage.at_work():
-        await until(lambda: has_trips(stage, subscription.id, 3))
-        await until(stage.is_at_rest)
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
+        await until(lambda: has_trips(harness, subscription.id, 3))
+        await until(harness.is_at_rest)
 
-    tried = [attempts for _, attempts in await stage.states()].count(1)
-    assert tried == len(stage.receiver.posts)
-    assert (await stage.subscription(subscription.id))["failures"] == tried <= 10
-
-
-async def has_trips(stage: Stage, id: int, count: int) -> bool:
-    return (await stage.subscription(id))["trips"] == count
+    tried = [attempts for _, attempts in await harness.states()].count(1)
+    assert tried == len(harness.receiver.posts)
+    assert (await harness.subscription(subscription.id))["failures"] == tried <= 10
 
 
-async def test_a_webhook_that_goes_on_failing_is_told_of_and_then_disabled_with_what_waits(stage: Stage) -> None:
-    stage.pace(waits=(60,) * 20, breaker_waits=(60,), notice_after=(3600, 86_400), disable_after=259_200)
-    clock = stage.set_clock()
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
+async def has_trips(harness: Harness, id: int, count: int) -> bool:
+    return (await harness.subscription(id))["trips"] == count
+
+
+async def test_a_webhook_that_goes_on_failing_is_told_of_and_then_disabled_with_what_waits(harness: Harness) -> None:
+    harness.pace(waits=(60,) * 20, breaker_waits=(60,), notice_after=(3600, 86_400), disable_after=259_200)
+    clock = harness.set_clock()
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
     for contact in range(20):
-        await stage.tell("won", contact_id=contact)
-    async with stage.at_work():
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
         for trips, hours in enumerate((0.9, 0.2, 22, 1, 47, 2), 1):
-            await until(partial(has_come_to_rest, stage, subscription.id, trips))
+            await until(partial(has_come_to_rest, harness, subscription.id, trips))
             clock.move(hours=hours)
-        await until(lambda: has_status(stage, subscription.id, "disabled"))
-        await stage.tell("lost")
-        await until(lambda: is_skipped(stage, 21))
-        tried = len(stage.receiver.posts)
+        await until(lambda: has_status(harness, subscription.id, "disabled"))
+        await harness.tell("lost")
+        await until(lambda: is_skipped(harness, 21))
+        tried = len(harness.receiver.posts)
 
-    url = f"{stage.receiver.url}/hook"
-    assert await stage.notices() == [
+    url = f"{harness.receiver.url}/hook"
+    assert await harness.notices() == [
         ("failing", f"{url} has been failing for 1 hour; 3 days without success disable it."),
         ("failing", f"{url} has been failing for 1 day; 3 days without success disable it."),
         ("disabled", f"{url} was disabled after 3 days without success."),
     ]
-    assert len(stage.receiver.posts) == tried
-    assert not await stage.engine.due()
+    assert len(harness.receiver.posts) == tried
+    assert not await harness.engine.due()
 
 
-async def has_come_to_rest(stage: Stage, id: int, trips: int) -> bool:
-    return await has_trips(stage, id, trips) and await stage.is_at_rest()
+async def has_come_to_rest(harness: Harness, id: int, trips: int) -> bool:
+    return await has_trips(harness, id, trips) and await harness.is_at_rest()
 
 
-async def has_status(stage: Stage, id: int, wanted: str) -> bool:
-    return (await stage.subscription(id))["status"] == wanted
+async def has_status(harness: Harness, id: int, wanted: str) -> bool:
+    return (await harness.subscription(id))["status"] == wanted
 
 
-async def is_skipped(stage: Stage, count: int) -> bool:
-    return [state for state, _ in await stage.states()] == ["skipped"] * count
+async def is_skipped(harness: Harness, count: int) -> bool:
+    return [state for state, _ in await harness.states()] == ["skipped"] * count
 
 
-async def test_nine_events_that_fail_disable_nothing(stage: Stage) -> None:
-    stage.pace(waits=(60,) * 20, breaker_waits=(60,), disable_after=86_400)
-    clock = stage.set_clock()
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
+async def test_nine_events_that_fail_disable_nothing(harness: Harness) -> None:
+    harness.pace(waits=(60,) * 20, breaker_waits=(60,), disable_after=86_400)
+    clock = harness.set_clock()
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
     for contact in range(9):
-        await stage.tell("won", contact_id=contact)
-    async with stage.at_work():
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
         for trips in range(1, 8):
-            await until(partial(has_come_to_rest, stage, subscription.id, trips))
+            await until(partial(has_come_to_rest, harness, subscription.id, trips))
             clock.move(hours=12)
-        await until(partial(has_come_to_rest, stage, subscription.id, 8))
-        nine = (await stage.subscription(subscription.id))["status"], await stage.states()
-        await stage.tell("won", contact_id=10)
-        await until(lambda: has_deliveries(stage, 10))
+        await until(partial(has_come_to_rest, harness, subscription.id, 8))
+        nine = (await harness.subscription(subscription.id))["status"], await harness.states()
+        await harness.tell("won", contact_id=10)
+        await until(lambda: has_deliveries(harness, 10))
         clock.move(hours=12)
-        await until(lambda: has_status(stage, subscription.id, "disabled"))
+        await until(lambda: has_status(harness, subscription.id, "disabled"))
 
     assert nine[0] == "active"
     assert [(state, attempts > 0) for state, attempts in nine[1]] == [("pending", True)] * 9
-    assert await is_skipped(stage, 10)
+    assert await is_skipped(harness, 10)
 
 
-async def test_as_many_notices_are_given_as_the_settings_say(stage: Stage) -> None:
-    stage.pace(waits=(0.02,) * 10_000, breaker_waits=(0.02,), notice_after=(100, 200, 300))
-    stage.receiver.respond = status(500)
-    await stage.subscribe()
-    await stage.tell("won")
-    async with stage.at_work():
+async def test_as_many_notices_are_given_as_the_settings_say(harness: Harness) -> None:
+    harness.pace(waits=(0.02,) * 10_000, breaker_waits=(0.02,), notice_after=(100, 200, 300))
+    harness.receiver.respond = status(500)
+    await harness.subscribe()
+    await harness.tell("won")
+    async with harness.at_work():
         for count in (1, 2, 3):
-            await until(partial(is_told, stage, count))
+            await until(partial(is_told, harness, count))
 
-    assert {kind for kind, _ in await stage.notices()} == {"failing"}
+    assert {kind for kind, _ in await harness.notices()} == {"failing"}
 
 
-async def is_told(stage: Stage, count: int) -> bool:
+async def is_told(harness: Harness, count: int) -> bool:
     """Have it fail for long enough, as often as a pump that works at this moment writes what it knew before."""
-    await WEBHOOK_SUBSCRIPTIONS.change(stage.pool, failing_since=ago(seconds=100 * count + 50))
-    return len(await stage.notices()) == count
+    await WEBHOOK_SUBSCRIPTIONS.change(harness.pool, failing_since=ago(seconds=100 * count + 50))
+    return len(await harness.notices()) == count

@@ -9,18 +9,18 @@ from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.queries import DeliveryFilter
 from app.domain.webhooks.service import MAX_DESCRIPTION
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint
-from tests.domain.webhooks.stages import Stage
+from tests.domain.webhooks.harness import Harness
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES
 
 
-async def test_deliveries_are_listed_of_one_subscription_or_of_one_status(stage: Stage) -> None:
-    first, second = await stage.subscribe("/1"), await stage.subscribe("/2")
-    await stage.tell("won")
-    await stage.dispatcher.run()
-    of_first, of_second = await delivery_ids(stage)
-    await WEBHOOK_DELIVERIES.where(id=of_second).change(stage.pool, status="failed")
+async def test_deliveries_are_listed_of_one_subscription_or_of_one_status(harness: Harness) -> None:
+    first, second = await harness.subscribe("/1"), await harness.subscribe("/2")
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    of_first, of_second = await delivery_ids(harness)
+    await WEBHOOK_DELIVERIES.where(id=of_second).change(harness.pool, status="failed")
 
-    async with stage.act() as unit:
+    async with harness.act() as unit:
         pages = [
             await queries.find_deliveries(unit, wanted, Window())
             for wanted in (
@@ -33,35 +33,35 @@ async def test_deliveries_are_listed_of_one_subscription_or_of_one_status(stage:
         assert [(await page.total()).count for page in pages] == [1, 1, 0]
 
 
-async def test_only_what_failed_or_was_skipped_is_replayed_since_an_instant(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    await stage.dispatcher.run()
-    await WEBHOOK_DELIVERIES.change(stage.pool, status="delivered")
+async def test_only_what_failed_or_was_skipped_is_replayed_since_an_instant(harness: Harness) -> None:
+    subscription = await harness.subscribe()
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    await WEBHOOK_DELIVERIES.change(harness.pool, status="delivered")
 
-    async with stage.act() as unit:
+    async with harness.act() as unit:
         with pytest.raises(InvalidInput, match="status must be failed or skipped"):
-            await service.replay_since(unit, subscription.id, DeliveryStatus.delivered, stage.services.clock.now())
+            await service.replay_since(unit, subscription.id, DeliveryStatus.delivered, harness.services.clock.now())
 
-    assert await stage.states() == [("delivered", 0)]
+    assert await harness.states() == [("delivered", 0)]
 
 
-async def test_a_description_that_is_too_long_is_refused_and_the_webhook_stays_as_it_is(stage: Stage) -> None:
-    webhook = await endpoint(stage, "contact.created")
-    before = await stage.subscription(webhook.id)
+async def test_a_description_that_is_too_long_is_refused_and_the_webhook_stays_as_it_is(harness: Harness) -> None:
+    webhook = await endpoint(harness, "contact.created")
+    before = await harness.subscription(webhook.id)
 
     with pytest.raises(InvalidInput, match=f"at most {MAX_DESCRIPTION} characters"):
-        await stage.update(webhook.id, description="x" * (MAX_DESCRIPTION + 1))
+        await harness.update(webhook.id, description="x" * (MAX_DESCRIPTION + 1))
 
-    assert await stage.subscription(webhook.id) == before
+    assert await harness.subscription(webhook.id) == before
 
 
-async def test_an_engine_that_makes_itself_ready_delivers_and_records_nothing(stage: Stage) -> None:
-    await stage.subscribe()
-    await stage.tell("won")
-    await stage.dispatcher.run()
+async def test_an_engine_that_makes_itself_ready_delivers_and_records_nothing(harness: Harness) -> None:
+    await harness.subscribe()
+    await harness.tell("won")
+    await harness.dispatcher.run()
 
-    await stage.engine.warm()
+    await harness.engine.warm()
 
-    assert await stage.states() == [("pending", 0)]
-    assert await WEBHOOK_ATTEMPTS.count(stage.pool) == 0
+    assert await harness.states() == [("pending", 0)]
+    assert await WEBHOOK_ATTEMPTS.count(harness.pool) == 0

@@ -16,8 +16,8 @@ from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
 from app.domain.webhooks import ownership, service
 from tests.domain.mail_senders import SenderSetup, set_up_sender
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
-from tests.domain.webhooks.stages import Stage
 from tests.factories.accounts import USERS, WAITING_MAILS
 from tests.factories.tables import ago
 from tests.waiting import until
@@ -29,91 +29,91 @@ class Died(BaseException):
     """An error that ends a worker at once."""
 
 
-async def add_user(stage: Stage, name: str, role: Role = Role.owner) -> str:
+async def add_user(harness: Harness, name: str, role: Role = Role.owner) -> str:
     """Add somebody to the account; return the e-mail address."""
-    async with stage.act() as unit:
+    async with harness.act() as unit:
         user = await accounts.add_user(unit, f"{name}@example.com", "seven green bicycles")
         user.role = role
         await unit.save(user)
     return user.email
 
 
-async def leave_out(stage: Stage) -> None:
+async def leave_out(harness: Harness) -> None:
     """Add a member and a machine to the account, and an owner who has left."""
-    await add_user(stage, "member", Role.member)
-    await add_user(stage, "service", Role.service)
-    gone = await add_user(stage, "gone")
-    await USERS.where(email=gone).change(stage.pool, removed_at=ago())
+    await add_user(harness, "member", Role.member)
+    await add_user(harness, "service", Role.service)
+    gone = await add_user(harness, "gone")
+    await USERS.where(email=gone).change(harness.pool, removed_at=ago())
 
 
-async def is_gone(stage: Stage) -> str:
+async def is_gone(harness: Harness) -> str:
     """Have a subscription removed, since its endpoint answers 410; return its id and host as mails name them."""
-    stage.receiver.respond = status(410)
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    async with stage.at_work():
-        await until(lambda: stage.are_all("canceled"))
-        await until(stage.is_at_rest)
-    return f"{subscription.id} to {stage.receiver.url.removeprefix('http://')}"
+    harness.receiver.respond = status(410)
+    subscription = await harness.subscribe()
+    await harness.tell("won")
+    async with harness.at_work():
+        await until(lambda: harness.are_all("canceled"))
+        await until(harness.is_at_rest)
+    return f"{subscription.id} to {harness.receiver.url.removeprefix('http://')}"
 
 
-async def work(stage: Stage) -> list[Mail]:
+async def work(harness: Harness) -> list[Mail]:
     """Send the due mails; return all mails sent."""
-    return await set_up_sender(stage.services).send_due()
+    return await set_up_sender(harness.services).send_due()
 
 
-async def mails_left(stage: Stage) -> int:
-    return await WAITING_MAILS.count(stage.pool)
+async def mails_left(harness: Harness) -> int:
+    return await WAITING_MAILS.count(harness.pool)
 
 
 async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_else(
-    stage: Stage, new_account: Callable[..., Any]
+    harness: Harness, new_account: Callable[..., Any]
 ) -> None:
     await new_account()
-    second = await add_user(stage, "second")
-    await leave_out(stage)
-    stage.pace(waits=(60,), breaker_waits=(0.03,), notice_after=(), disable_after=0.4)
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
+    second = await add_user(harness, "second")
+    await leave_out(harness)
+    harness.pace(waits=(60,), breaker_waits=(0.03,), notice_after=(), disable_after=0.4)
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
     for contact in range(60):
-        await stage.tell("won", contact_id=contact)
-    async with stage.at_work():
-        await until(lambda: is_disabled(stage, subscription.id))
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
+        await until(lambda: is_disabled(harness, subscription.id))
 
-    sent = await work(stage)
+    sent = await work(harness)
 
-    host, what = stage.receiver.url.removeprefix("http://"), "was disabled after 0.4 seconds without success."
+    host, what = harness.receiver.url.removeprefix("http://"), "was disabled after 0.4 seconds without success."
     title = f"Webhook {subscription.id} to {host} was disabled"
     advice = (
         "Fix the endpoint, activate the webhook (update_webhook with active: true), then send the skipped deliveries "
         "(replay_webhook_deliveries)."
     )
-    closing = f"You get this mail because you are an owner of the account of {stage.account.company_name}."
-    text = f"{title}\n\n{stage.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/\n\n{closing}\n"
+    closing = f"You get this mail because you are an owner of the account of {harness.account.company_name}."
+    text = f"{title}\n\n{harness.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/\n\n{closing}\n"
     assert [(mail.to, mail.subject, mail.text) for mail in sent] == [
-        (stage.account.email, title, text),
+        (harness.account.email, title, text),
         (second, title, text),
     ]
-    for part in (title, f"{stage.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/"', closing):
+    for part in (title, f"{harness.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/"', closing):
         assert part in sent[0].html
-    assert await mails_left(stage) == 0
+    assert await mails_left(harness) == 0
 
 
-async def is_disabled(stage: Stage, id: int) -> bool:
-    return (await stage.subscription(id))["status"] == "disabled"
+async def is_disabled(harness: Harness, id: int) -> bool:
+    return (await harness.subscription(id))["status"] == "disabled"
 
 
-async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(stage: Stage) -> None:
-    stage.pace(waits=(0.02,) * 10_000, breaker_waits=(0.02,), notice_after=(0.05, 0.1))
-    stage.receiver.respond = status(500)
-    subscription = await stage.subscribe()
-    await stage.tell("won")
-    async with stage.at_work():
-        await until(lambda: has_noticed(stage, "0.1 seconds"))
+async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(harness: Harness) -> None:
+    harness.pace(waits=(0.02,) * 10_000, breaker_waits=(0.02,), notice_after=(0.05, 0.1))
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
+    await harness.tell("won")
+    async with harness.at_work():
+        await until(lambda: has_noticed(harness, "0.1 seconds"))
 
-    sent = await work(stage)
+    sent = await work(harness)
 
-    url, notices = stage.receiver.url, await stage.notices()
+    url, notices = harness.receiver.url, await harness.notices()
     assert {mail.subject for mail in sent} == {f"Webhook {subscription.id} to {url.removeprefix('http://')} is failing"}
     advice = (
         "Fix the endpoint: it must answer with a status from 200 to 299. Pending deliveries are then sent "
@@ -126,60 +126,60 @@ async def test_a_failing_webhook_is_mailed_as_often_as_it_is_noticed(stage: Stag
     )
 
 
-async def has_noticed(stage: Stage, spelled: str) -> bool:
-    return any(f"failing for {spelled};" in text for _, text in await stage.notices())
+async def has_noticed(harness: Harness, spelled: str) -> bool:
+    return any(f"failing for {spelled};" in text for _, text in await harness.notices())
 
 
-async def test_a_webhook_that_is_gone_is_mailed(stage: Stage) -> None:
-    name = await is_gone(stage)
+async def test_a_webhook_that_is_gone_is_mailed(harness: Harness) -> None:
+    name = await is_gone(harness)
 
-    [mail] = await work(stage)
+    [mail] = await work(harness)
 
-    assert (mail.to, mail.subject) == (stage.account.email, f"Webhook {name} was removed")
-    assert mail.text.splitlines()[2] == f"{stage.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
+    assert (mail.to, mail.subject) == (harness.account.email, f"Webhook {name} was removed")
+    assert mail.text.splitlines()[2] == f"{harness.receiver.url}/hook answered 410 Gone and was removed. {CANCELED}"
 
 
-async def test_a_webhook_that_ends_with_its_creator_is_mailed(stage: Stage) -> None:
-    subscription = await stage.subscribe()
-    async with stage.act() as unit:
-        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Zaps"))
+async def test_a_webhook_that_ends_with_its_creator_is_mailed(harness: Harness) -> None:
+    subscription = await harness.subscribe()
+    async with harness.act() as unit:
+        key, _ = await api_keys.create_key(unit, harness.services.secret, NewKey("Zaps"))
         owner, unit.actor = unit.actor, replace(unit.actor, key_id=key.id)
         await service.take_over(unit, subscription.id)
         unit.actor = owner
         await api_keys.revoke_key(unit, key.id)
-    await stage.tell("won")
-    await stage.dispatcher.run()
+    await harness.tell("won")
+    await harness.dispatcher.run()
 
-    [mail] = await work(stage)
+    [mail] = await work(harness)
 
-    host = stage.receiver.url.removeprefix("http://")
+    host = harness.receiver.url.removeprefix("http://")
     assert mail.subject == f"Webhook {subscription.id} to {host} was removed"
     why = f"{ownership.WHY_ENDED}."
-    assert mail.text.splitlines()[2] == f"{stage.receiver.url}/hook {why} {CANCELED}"
+    assert mail.text.splitlines()[2] == f"{harness.receiver.url}/hook {why} {CANCELED}"
 
 
-async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(stage: Stage) -> None:
-    await USERS.change(stage.pool, role="member")
-    await is_gone(stage)
+async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(harness: Harness) -> None:
+    await USERS.change(harness.pool, role="member")
+    await is_gone(harness)
 
-    assert (len(await stage.notices()), await mails_left(stage), await work(stage)) == (1, 0, [])
+    assert (len(await harness.notices()), await mails_left(harness), await work(harness)) == (1, 0, [])
 
 
-async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(stage: Stage) -> None:
-    second = await add_user(stage, "second")
-    await is_gone(stage)
-    await USERS.where(email=stage.account.email).change(stage.pool, removed_at=ago())
+async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(harness: Harness) -> None:
+    second = await add_user(harness, "second")
+    await is_gone(harness)
+    await USERS.where(email=harness.account.email).change(harness.pool, removed_at=ago())
 
-    assert [mail.to for mail in await work(stage)] == [second]
+    assert [mail.to for mail in await work(harness)] == [second]
 
 
 async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_one_and_then_given_up(
-    stage: Stage,
+    harness: Harness,
 ) -> None:
-    second = await add_user(stage, "second")
-    await is_gone(stage)
-    setup = set_up_sender(stage.services)
-    refuse(setup, stage.account.email)
+    second = await add_user(harness, "second")
+    await is_gone(harness)
+    setup = set_up_sender(harness.services)
+    refuse(setup, harness.account.email)
     await setup.send_due()
 
     for wait in WAITS:
@@ -193,7 +193,7 @@ async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_o
     )
     assert setup.server.open_transactions == [0] * 6
     setup.clock.at += timedelta(hours=1)
-    assert (await setup.mail_sender.due(), await mails_left(stage)) == (False, 0)
+    assert (await setup.mail_sender.due(), await mails_left(harness)) == (False, 0)
 
 
 def refuse(setup: SenderSetup, to: str) -> None:
@@ -205,10 +205,12 @@ def refuse(setup: SenderSetup, to: str) -> None:
     setup.server.on_mail = choose
 
 
-async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over_the_next_ones(stage: Stage) -> None:
-    second = await add_user(stage, "second")
-    await is_gone(stage)
-    setup = set_up_sender(stage.services)
+async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over_the_next_ones(
+    harness: Harness,
+) -> None:
+    second = await add_user(harness, "second")
+    await is_gone(harness)
+    setup = set_up_sender(harness.services)
     assert await setup.mail_sender.run()
     setup.server.on_mail = die
     with pytest.raises(Died):
@@ -218,17 +220,17 @@ async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over
 
     setup.clock.at += LEASE
 
-    assert (in_hand, [mail.to for mail in await setup.send_due()]) == (False, [stage.account.email, second])
+    assert (in_hand, [mail.to for mail in await setup.send_due()]) == (False, [harness.account.email, second])
 
 
 async def die(_: Mail) -> None:
     raise Died
 
 
-async def test_a_link_that_somebody_waits_for_is_mailed_before_older_notices(stage: Stage) -> None:
-    await is_gone(stage)
-    await stage.services.authentication.ask_reset(stage.account.email, Visitor("203.0.113.7"))
+async def test_a_link_that_somebody_waits_for_is_mailed_before_older_notices(harness: Harness) -> None:
+    await is_gone(harness)
+    await harness.services.authentication.ask_reset(harness.account.email, Visitor("203.0.113.7"))
 
-    sent = await work(stage)
+    sent = await work(harness)
 
     assert [mail.subject.partition(" ")[0] for mail in sent] == ["Choose", "Webhook"]

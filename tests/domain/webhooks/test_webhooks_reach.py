@@ -18,8 +18,8 @@ from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.models import DeliveryStatus, Subscription
 from app.domain.webhooks.queries import DeliveryFilter
 from tests.conftest import unit_of
+from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
-from tests.domain.webhooks.stages import Stage
 from tests.factories.webhooks import WEBHOOK_DELIVERIES
 from tests.waiting import until
 
@@ -28,70 +28,70 @@ MANAGE = frozenset({"webhooks:manage", "account:write", "contacts:read"})
 
 
 @pytest.fixture
-async def webhook(stage: Stage) -> Subscription:
+async def webhook(harness: Harness) -> Subscription:
     """Give a webhook that texts and contacts are told to, with a delivery of either that failed."""
-    async with stage.act() as unit:
-        url = f"{stage.receiver.url}/hook"
-        made = await service.create_webhook(unit, stage.services.webhooks, url, TOPICS)
+    async with harness.act() as unit:
+        url = f"{harness.receiver.url}/hook"
+        made = await service.create_webhook(unit, harness.services.webhooks, url, TOPICS)
         for topic in TOPICS:
             delivery = await service.send_test(unit, made.id, topic)
             delivery.status, delivery.is_test, delivery.next_attempt_at = DeliveryStatus.failed, False, None
     return made
 
 
-async def reader_of_contacts(stage: Stage) -> Actor:
-    async with stage.act() as unit:
-        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Contacts", scopes=sorted(MANAGE)))
-    return Actor(stage.account.account_id, MANAGE, "contacts", key_id=key.id)
+async def reader_of_contacts(harness: Harness) -> Actor:
+    async with harness.act() as unit:
+        key, _ = await api_keys.create_key(unit, harness.services.secret, NewKey("Contacts", scopes=sorted(MANAGE)))
+    return Actor(harness.account.account_id, MANAGE, "contacts", key_id=key.id)
 
 
-async def attempt(stage: Stage, actor: Actor, ask: Any) -> Any:
-    async with unit_of(stage.services, actor) as unit:
+async def attempt(harness: Harness, actor: Actor, ask: Any) -> Any:
+    async with unit_of(harness.services, actor) as unit:
         return await ask(unit)
 
 
-async def names(stage: Stage) -> list[tuple[str, str]]:
-    return await WEBHOOK_DELIVERIES.read(stage.pool, "event", "status")
+async def names(harness: Harness) -> list[tuple[str, str]]:
+    return await WEBHOOK_DELIVERIES.read(harness.pool, "event", "status")
 
 
-async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(stage: Stage, webhook: Subscription) -> None:
-    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
-    texts, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
-    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
-    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(harness: Harness, webhook: Subscription) -> None:
+    thief, ports = await reader_of_contacts(harness), harness.services.webhooks
+    texts, _ = await WEBHOOK_DELIVERIES.read(harness.pool, "id")
+    changes: Any = {"events": ["contact.created"], "target_url": f"{harness.receiver.url}/thief"}
+    await attempt(harness, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
 
     with pytest.raises(Conflict, match=r"no longer receives message\.inbound"):
-        await attempt(stage, thief, lambda unit: service.replay(unit, texts))
-    since = stage.services.clock.now() - timedelta(days=1)
+        await attempt(harness, thief, lambda unit: service.replay(unit, texts))
+    since = harness.services.clock.now() - timedelta(days=1)
     replayed = await attempt(
-        stage, thief, lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
+        harness, thief, lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
     )
 
-    assert (replayed, await names(stage)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
+    assert (replayed, await names(harness)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
 
 
 async def test_no_owner_replays_texts_to_where_a_creator_listens_who_may_not_read_them(
-    stage: Stage, webhook: Subscription
+    harness: Harness, webhook: Subscription
 ) -> None:
-    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
-    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
-    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
-    since = stage.services.clock.now() - timedelta(days=1)
+    thief, ports = await reader_of_contacts(harness), harness.services.webhooks
+    changes: Any = {"events": ["contact.created"], "target_url": f"{harness.receiver.url}/thief"}
+    await attempt(harness, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+    since = harness.services.clock.now() - timedelta(days=1)
 
-    async with stage.act() as unit:
+    async with harness.act() as unit:
         replayed = await service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
 
-    assert (replayed, (await names(stage))[0]) == (1, ("message.inbound", "failed"))
+    assert (replayed, (await names(harness))[0]) == (1, ("message.inbound", "failed"))
 
 
 async def test_what_an_actor_may_not_read_it_neither_replays_nor_turns_elsewhere_nor_takes_over(
-    stage: Stage, webhook: Subscription
+    harness: Harness, webhook: Subscription
 ) -> None:
-    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
-    before = await stage.subscription(webhook.id)
-    since = stage.services.clock.now() - timedelta(days=1)
-    texts, _ = await WEBHOOK_DELIVERIES.read(stage.pool, "id")
-    elsewhere: Any = {"target_url": f"{stage.receiver.url}/thief"}
+    thief, ports = await reader_of_contacts(harness), harness.services.webhooks
+    before = await harness.subscription(webhook.id)
+    since = harness.services.clock.now() - timedelta(days=1)
+    texts, _ = await WEBHOOK_DELIVERIES.read(harness.pool, "id")
+    elsewhere: Any = {"target_url": f"{harness.receiver.url}/thief"}
 
     for ask in (
         lambda unit: service.replay(unit, texts),
@@ -100,61 +100,61 @@ async def test_what_an_actor_may_not_read_it_neither_replays_nor_turns_elsewhere
         lambda unit: service.take_over(unit, webhook.id),
     ):
         with pytest.raises(InsufficientScope, match="messages:read"):
-            await attempt(stage, thief, ask)
+            await attempt(harness, thief, ask)
 
-    assert await names(stage) == [("message.inbound", "failed"), ("contact.created", "failed")]
-    assert dict(await stage.subscription(webhook.id)) == dict(before)
+    assert await names(harness) == [("message.inbound", "failed"), ("contact.created", "failed")]
+    assert dict(await harness.subscription(webhook.id)) == dict(before)
 
 
 async def test_what_waits_of_an_event_that_is_left_out_is_not_posted_any_more(
-    stage: Stage, webhook: Subscription
+    harness: Harness, webhook: Subscription
 ) -> None:
-    await WEBHOOK_DELIVERIES.change(stage.pool, status="pending", next_attempt_at=webhook.created_at)
-    thief, ports = await reader_of_contacts(stage), stage.services.webhooks
-    changes: Any = {"events": ["contact.created"], "target_url": f"{stage.receiver.url}/thief"}
-    await attempt(stage, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
+    await WEBHOOK_DELIVERIES.change(harness.pool, status="pending", next_attempt_at=webhook.created_at)
+    thief, ports = await reader_of_contacts(harness), harness.services.webhooks
+    changes: Any = {"events": ["contact.created"], "target_url": f"{harness.receiver.url}/thief"}
+    await attempt(harness, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
 
-    async with stage.at_work():
-        [post] = await stage.receiver.expect(1)
-        await until(stage.is_at_rest)
+    async with harness.at_work():
+        [post] = await harness.receiver.expect(1)
+        await until(harness.is_at_rest)
 
     assert (post.path, post.body["type"]) == ("/thief", "contact.created")
-    assert await names(stage) == [("message.inbound", "canceled"), ("contact.created", "delivered")]
+    assert await names(harness) == [("message.inbound", "canceled"), ("contact.created", "delivered")]
 
 
 async def test_the_deliveries_of_an_event_that_is_left_out_are_canceled_after_the_change_in_chunks(
-    stage: Stage, webhook: Subscription, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, webhook: Subscription, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leftovers, "CHUNK", 2)
     first = {"subscription_id": webhook.id, "account_id": webhook.account_id, "webhook_id": "", "body": b"{}"}
-    await WEBHOOK_DELIVERIES.delete(stage.pool)
+    await WEBHOOK_DELIVERIES.delete(harness.pool)
     for event in ["message.inbound"] * 5 + ["contact.created"]:
-        await WEBHOOK_DELIVERIES.insert(stage.pool, event=event, next_attempt_at=webhook.created_at, **first)
+        await WEBHOOK_DELIVERIES.insert(harness.pool, event=event, next_attempt_at=webhook.created_at, **first)
 
-    await stage.update(webhook.id, events=["contact.created"])
-    changed = [await statuses(stage)]
-    job = Leftovers(stage.services.database)
+    await harness.update(webhook.id, events=["contact.created"])
+    changed = [await statuses(harness)]
+    job = Leftovers(harness.services.database)
     while await job.run():
-        changed.append(await statuses(stage))
+        changed.append(await statuses(harness))
 
     assert [states.count("canceled") for states in changed] == [0, 2, 4]
-    assert await statuses(stage) == ["canceled"] * 5 + ["pending"]
+    assert await statuses(harness) == ["canceled"] * 5 + ["pending"]
     assert not await job.due()
 
 
-async def statuses(stage: Stage) -> list[str]:
-    return await WEBHOOK_DELIVERIES.read(stage.pool, "status")
+async def statuses(harness: Harness) -> list[str]:
+    return await WEBHOOK_DELIVERIES.read(harness.pool, "status")
 
 
-async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(stage: Stage) -> None:
-    ports, url = stage.services.webhooks, stage.receiver.url
-    async with stage.act() as unit:
+async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(harness: Harness) -> None:
+    ports, url = harness.services.webhooks, harness.receiver.url
+    async with harness.act() as unit:
         await service.create_webhook(unit, ports, f"{url}/dotted", ["contact.created"])
         await service.subscribe(unit, ports, "new_contact", f"{url}/plain")
         await contacts.create(unit, {"phone": "+12025550143"})
-    async with stage.at_work():
-        posts = {post.path: post for post in await stage.receiver.expect(2)}
-    async with stage.act() as unit:
+    async with harness.at_work():
+        posts = {post.path: post for post in await harness.receiver.expect(2)}
+    async with harness.act() as unit:
         page = await queries.find_deliveries(unit, DeliveryFilter(), Window(50, None, 0))
 
     assert [delivery.event for delivery in page.nodes] == ["new_contact", "contact.created"]
@@ -163,78 +163,78 @@ async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(stage: S
 
 
 @pytest.mark.parametrize("ends", ["a user", "a key", "a key of a user"])
-async def test_what_waits_for_a_webhook_whose_creator_has_ended_is_not_tried_again(stage: Stage, ends: str) -> None:
-    stage.pace(waits=(0.01,) * 50, breaker_failures=1000)
-    stage.receiver.respond = status(500)
-    async with stage.act() as unit:
+async def test_what_waits_for_a_webhook_whose_creator_has_ended_is_not_tried_again(harness: Harness, ends: str) -> None:
+    harness.pace(waits=(0.01,) * 50, breaker_failures=1000)
+    harness.receiver.respond = status(500)
+    async with harness.act() as unit:
         bob = await accounts.add_user(unit, "bob@example.com", "seven green bicycles")
         user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)
-    async with unit_of(stage.services, user) as unit:
-        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks", KeyKind.auto))
+    async with unit_of(harness.services, user) as unit:
+        key, _ = await api_keys.create_key(unit, harness.services.secret, NewKey("Hooks", KeyKind.auto))
     creator = user if ends == "a user" else Actor(bob.account_id, user.scopes, "key", key_id=key.id)
-    async with unit_of(stage.services, creator) as unit:
-        url = f"{stage.receiver.url}/hook"
-        made = await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
-    await stage.tell("won")
-    await stage.dispatcher.run()
-    async with stage.at_work():
-        await stage.receiver.expect(2)
-        async with stage.act() as unit:
+    async with unit_of(harness.services, creator) as unit:
+        url = f"{harness.receiver.url}/hook"
+        made = await service.subscribe(unit, harness.services.webhooks, "pipeline_stage_changed", url)
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    async with harness.at_work():
+        await harness.receiver.expect(2)
+        async with harness.act() as unit:
             if ends == "a key":
                 await api_keys.revoke_key(unit, key.id)
             else:
                 await users.remove(unit, bob.id)
-        await until(lambda: is_removed(stage, made.id))
-        await until(stage.is_at_rest)
-        posted = len(stage.receiver.posts)
+        await until(lambda: is_removed(harness, made.id))
+        await until(harness.is_at_rest)
+        posted = len(harness.receiver.posts)
 
-    assert [state for state, _ in await stage.states()] == ["canceled"]
-    assert len(stage.receiver.posts) == posted
-    assert [kind for kind, _ in await stage.notices()] == ["removed"]
+    assert [state for state, _ in await harness.states()] == ["canceled"]
+    assert len(harness.receiver.posts) == posted
+    assert [kind for kind, _ in await harness.notices()] == ["removed"]
 
 
-async def is_removed(stage: Stage, id: int) -> bool:
-    return (await stage.subscription(id))["status"] == "removed"
+async def is_removed(harness: Harness, id: int) -> bool:
+    return (await harness.subscription(id))["status"] == "removed"
 
 
 async def test_a_delivery_that_waits_hours_for_its_next_attempt_is_never_made_once_the_key_is_revoked(
-    stage: Stage,
+    harness: Harness,
 ) -> None:
-    async with stage.act() as unit:
-        key, _ = await api_keys.create_key(unit, stage.services.secret, NewKey("Hooks"))
-    creator = Actor(stage.account.account_id, frozenset({"contacts:read", "webhooks:manage"}), "key", key_id=key.id)
-    async with unit_of(stage.services, creator) as unit:
-        url = f"{stage.receiver.url}/hook"
-        await service.subscribe(unit, stage.services.webhooks, "pipeline_stage_changed", url)
-    await stage.tell("won")
-    await stage.dispatcher.run()
-    async with stage.act() as unit:
+    async with harness.act() as unit:
+        key, _ = await api_keys.create_key(unit, harness.services.secret, NewKey("Hooks"))
+    creator = Actor(harness.account.account_id, frozenset({"contacts:read", "webhooks:manage"}), "key", key_id=key.id)
+    async with unit_of(harness.services, creator) as unit:
+        url = f"{harness.receiver.url}/hook"
+        await service.subscribe(unit, harness.services.webhooks, "pipeline_stage_changed", url)
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    async with harness.act() as unit:
         await api_keys.revoke_key(unit, key.id)
 
-    async with stage.at_work():
-        await until(lambda: stage.are_all("canceled"))
+    async with harness.at_work():
+        await until(lambda: harness.are_all("canceled"))
 
-    assert stage.receiver.posts == []
+    assert harness.receiver.posts == []
 
 
-async def test_a_webhook_that_an_owner_took_over_outlasts_its_creator(stage: Stage) -> None:
-    async with stage.act() as unit:
+async def test_a_webhook_that_an_owner_took_over_outlasts_its_creator(harness: Harness) -> None:
+    async with harness.act() as unit:
         bob = await accounts.add_user(unit, "bob@example.com", "seven green bicycles")
         user = Actor(bob.account_id, unit.actor.scopes, "user", user_id=bob.id)
-    async with unit_of(stage.services, user) as unit:
+    async with unit_of(harness.services, user) as unit:
         made = [
             await service.subscribe(
-                unit, stage.services.webhooks, "pipeline_stage_changed", f"{stage.receiver.url}/{number}"
+                unit, harness.services.webhooks, "pipeline_stage_changed", f"{harness.receiver.url}/{number}"
             )
             for number in range(2)
         ]
-    async with stage.act() as unit:
+    async with harness.act() as unit:
         await service.take_over(unit, made[0].id)
         await users.remove(unit, bob.id)
-    await stage.tell("won")
-    async with stage.at_work():
-        [post] = await stage.receiver.expect(1)
-        await until(lambda: is_removed(stage, made[1].id))
+    await harness.tell("won")
+    async with harness.at_work():
+        [post] = await harness.receiver.expect(1)
+        await until(lambda: is_removed(harness, made[1].id))
 
     assert post.path == "/0"
-    assert (await stage.subscription(made[0].id))["status"] == "active"
+    assert (await harness.subscription(made[0].id))["status"] == "active"

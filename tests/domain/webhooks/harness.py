@@ -32,7 +32,7 @@ EVENT = "pipeline_stage_changed"
 
 
 @dataclass
-class Stage:
+class Harness:
     """An account with webhooks, the services that deliver them, and a subscriber."""
 
     services: Services
