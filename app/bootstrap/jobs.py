@@ -56,7 +56,6 @@ REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUEN
 RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *messages.RULES, *LIVE_RULES)
 """Rules of retention that no setting changes."""
 
-SANDBOX_EVERY = 0.25
 SELDOM = 10.0
 """Seconds between the polls of jobs whose work is nearly always announced, and never urgent."""
 
@@ -92,7 +91,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             *_handoff_jobs(services.handoff),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
-            Job("sandbox", playback.run, playback.due, every=SANDBOX_EVERY),
+            Job("sandbox", playback.run, playback.due, watch=playback.watch),
             Job("events", dispatcher.run, dispatcher.due),
             Job("failed_reactions", retries.run, retries.due),
             Job("erasures", erasures.run, erasures.due, every=SELDOM),

@@ -90,7 +90,7 @@ def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
 
 def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
-    carrier = open_carrier(settings, pool, derive(settings, "sandbox"))
+    carrier = open_carrier(settings, pool, derive(settings, "sandbox"), notify)
     carriers = {carrier.name: carrier}
     return Services(
         settings=settings,

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping
 
 from app.db.engine import Pool
+from app.domain.kernel.unit_of_work import Notify
 from app.domain.messages.carrier import Carrier
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
 
-Factory = Callable[[Settings, Pool, bytes], Carrier]
-"""Creates a carrier from the settings, the database and the secret that signs its callbacks."""
+Factory = Callable[[Settings, Pool, bytes, Notify], Carrier]
+"""Creates a carrier from the settings, the database, the secret that signs its callbacks, and the notifier."""
 
 CARRIERS: Mapping[str, Factory] = {
-    "sandbox": lambda settings, pool, secret: SandboxCarrier(
-        pool, secret, settings.sandbox_delay_seconds, settings.handoff_timeout_seconds
+    "sandbox": lambda settings, pool, secret, notify: SandboxCarrier(
+        pool, secret, settings.sandbox_delay_seconds, settings.handoff_timeout_seconds, notify=notify
     ),
 }
 
@@ -29,7 +30,7 @@ def check_carrier(settings: Settings) -> None:
         )
 
 
-def open_carrier(settings: Settings, pool: Pool, secret: bytes) -> Carrier:
+def open_carrier(settings: Settings, pool: Pool, secret: bytes, notify: Notify) -> Carrier:
     """Return the configured carrier; raise `UnknownCarrier`."""
     check_carrier(settings)
-    return CARRIERS[settings.carrier](settings, pool, secret)
+    return CARRIERS[settings.carrier](settings, pool, secret, notify)

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import pytest
@@ -145,6 +146,22 @@ async def test_what_is_not_due_waits(database: Database, receiver: Receiver, pla
     assert await playback.due() is False
     assert await playback.run() is False
     assert receiver.said == []
+
+
+async def test_a_text_wakes_the_playback_which_starts_again_when_a_receipt_is_due(
+    database: Database, receiver: Receiver, playback: Playback
+) -> None:
+    notified: list[str] = []
+    started = asyncio.Event()
+    playback.watch(started.set)
+    carrier, references = SandboxCarrier(database.pool, SECRET, 0.1, 30.0, notify=notified.append), count(1)
+
+    while not await SANDBOX_CALLBACKS.count(database):
+        await send(carrier, reference=next(references))
+        await playback.run()
+    await within("a receipt to be due", started.wait())
+
+    assert set(notified) == {"sandbox"}
 
 
 async def test_what_is_due_is_told_until_it_is_done(carrier: SandboxCarrier, playback: Playback) -> None:

@@ -10,6 +10,7 @@ import asyncpg
 from app.db.engine import Pool
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.time_limit import TimeLimit
+from app.domain.kernel.unit_of_work import Notify
 from app.domain.messages.carrier import (
     Accepted,
     Ambiguous,
@@ -88,21 +89,28 @@ class OwedCallback(NamedTuple):
 class SandboxCarrier:
     """Accepts messages with the outcome that `numbers.MAGIC` defines for the recipient.
 
-    Receipts are `delay` seconds apart. `timeout` is the time limit of a hand-off in seconds, after which one without
-    an answer ends.
+    Receipts are `delay` seconds apart; the topic `sandbox` is notified of them. `timeout` is the time limit of a
+    hand-off in seconds, after which one without an answer ends.
     """
 
     name: ClassVar[str] = "sandbox"
     capabilities: ClassVar[Capabilities] = Capabilities(max_segments=24)
 
     def __init__(
-        self, pool: Pool, secret: bytes, delay: float, timeout: float, now: Callable[[], float] = time.time
+        self,
+        pool: Pool,
+        secret: bytes,
+        delay: float,
+        timeout: float,
+        now: Callable[[], float] = time.time,
+        notify: Notify = lambda _: None,
     ) -> None:
         self._pool = pool
         self._secret = secret
         self._delay = delay
         self._limit = TimeLimit(timeout)
         self._now = now
+        self._notify = notify
         self._take = MicroBatcher(self._take_all, MAX_BATCH, lambda handed: handed[0].reference)
 
     async def send(self, message: OutboundMessage) -> Answer:
@@ -167,6 +175,8 @@ class SandboxCarrier:
             [callback.payload for callback in owed],
             [callback.wait for callback in owed],
         )
+        if owed:
+            self._notify("sandbox")
         return [_answer(message.reference, row[0]) for (message, _), row in zip(handed, outcomes, strict=True)]
 
     def _verify(self, request: CallbackRequest) -> None:

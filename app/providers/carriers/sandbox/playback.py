@@ -17,6 +17,8 @@ from app.providers.carriers.sandbox.callbacks import Callback, Kind, Payload, po
 BATCH = 128
 AT_ONCE = 32
 LONGEST_PAUSE = 3600
+MOST_AHEAD = 60.0
+"""Seconds ahead of its time at which a callback is waited for by a timer."""
 
 DUE = "due_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())"
 
@@ -47,6 +49,11 @@ WHERE id = ANY($1::bigint[]) AND due_at >= now() - interval '24 hours'
 GIVE_UP = """
 DELETE FROM sandbox_callbacks WHERE id = ANY($1::bigint[]) AND due_at < now() - interval '24 hours'
 RETURNING reference, kind
+"""
+
+FIND_NEXT = """
+SELECT extract(epoch FROM due_at - now())::float8 FROM sandbox_callbacks WHERE claimed_until IS NULL
+ORDER BY due_at, id LIMIT 1
 """
 
 ANY_DUE = f"SELECT EXISTS (SELECT FROM sandbox_callbacks WHERE {DUE})"
@@ -90,6 +97,12 @@ class Playback:
         self._lease = lease
         self._now = now
         self._places = asyncio.Semaphore(AT_ONCE)
+        self._start: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self, start: Callable[[], None]) -> None:
+        """Have a function called when the next callback is due."""
+        self._start = start
 
     async def due(self) -> bool:
         """Return whether any callback is due."""
@@ -103,7 +116,17 @@ class Playback:
             await persist(lambda: self._pool.execute(FINISH, list(delivered)), self._lease)
             left = [row.id for row in rows if row.id not in delivered]
             await persist(lambda: self._postpone(left), self._lease)
+        if len(rows) < BATCH:
+            await self._await_next()
         return len(rows) == BATCH
+
+    async def _await_next(self) -> None:
+        """Start again when the next callback is due; the poller finds one that is due much later."""
+        seconds = await self._pool.fetchval(FIND_NEXT)
+        if self._start and seconds is not None and seconds < MOST_AHEAD:
+            if self._timer:
+                self._timer.cancel()
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._start)
 
     async def _give_back(self, rows: Sequence[DueCallback]) -> None:
         """Let callbacks that were not posted be claimed again at once."""
