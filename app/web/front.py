@@ -1,7 +1,10 @@
 """Public pages: the front page, the error codes, and the page for an unknown path."""
 
 import inspect
+import re
+from collections.abc import Iterator
 
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,7 +17,7 @@ from app.web.browser import render
 def routes() -> list[Route]:
     """Return `/` and `/docs/errors`."""
     errors = [
-        (code, error.status, inspect.cleandoc(error.__doc__ or "")) for code, error in sorted(catalogue().items())
+        (code, error.status, list(_paragraphs(error.__doc__ or ""))) for code, error in sorted(catalogue().items())
     ]
 
     async def front(_: Request) -> Response:
@@ -24,6 +27,12 @@ def routes() -> list[Route]:
         return render("errors.html", errors=errors)
 
     return [CountedRoute("/", front), CountedRoute("/docs/errors", error_codes)]
+
+
+def _paragraphs(docstring: str) -> Iterator[Markup]:
+    """Yield the paragraphs of a docstring as HTML, with the parts between backticks as code."""
+    for paragraph in inspect.cleandoc(docstring).split("\n\n"):
+        yield Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(paragraph))))
 
 
 def missing(request: Request) -> Response | None:

@@ -40,6 +40,14 @@ async def test_every_error_code_is_explained_at_the_address_that_errors_name(htt
     assert set(re.findall(r'<h2 id="(\w+)">', page.text)) >= set(catalogue())
 
 
+async def test_the_page_of_errors_shows_paragraphs_and_code(http: httpx2.AsyncClient) -> None:
+    page = await http.get("/docs/errors")
+
+    assert "<p>Everything else works. An owner can withdraw the deletion with the mutation" in page.text
+    assert "<code>withdraw_account_deletion</code>" in page.text
+    assert "`" not in page.text
+
+
 PAGE_HEADERS = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
