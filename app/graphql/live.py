@@ -25,7 +25,9 @@ describe(
     "The kind of an update.",
     {
         "new_message": "A text came in.",
-        "message_status": "A text of the account was accepted, was sent, was delivered or failed.",
+        "message_status": (
+            "A reply, or an answer to STOP, START or HELP, was accepted, or a text was sent, delivered or failed."
+        ),
         "conversation_changed": (
             "A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
         ),
@@ -77,7 +79,9 @@ class NewMessageUpdate(_OfMessage):
     """A message was received."""
 
 
-@strawberry.type(description="A text of the account was accepted, was sent, was delivered or failed.")
+@strawberry.type(
+    description="A reply, or an answer to STOP, START or HELP, was accepted, or a text was sent, delivered or failed."
+)
 class MessageStatusUpdate(_OfMessage):
     """The status of a message changed."""
 

@@ -173,7 +173,9 @@ class Batch:
         verdicts = [self._decide(*each) for each in zip(self.requests, phones, rows, strict=True)]
         if self.accepted:
             await self._write(connection)
-            self.events += [(each.request, each.contact_id, each.event) for each in self.accepted]
+            self.events += [
+                (each.request, each.contact_id, each.event) for each in self.accepted if each.request.send.is_shown_live
+            ]
         if self.events:
             await self._tell(connection)
         return verdicts

@@ -110,7 +110,10 @@ class OutboundEvent(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageAccepted(OutboundEvent):
-    """A message was accepted and waits for its carrier. It is a live update only, not offered to subscribers."""
+    """A text of a conversation was accepted: a reply of a person, or an answer to STOP, START or HELP.
+
+    It is a live update only, not offered to subscribers. Other texts are shown when they have left.
+    """
 
     name = "message_accepted"
     subscribable = False

@@ -44,6 +44,7 @@ async def reply(
         purpose=Purpose.conversational if is_answer else Purpose.transactional,
         contact_id=contact.id,
         fingerprint=idempotency.fingerprint("reply", conversation_id=conversation_id, body=body),
+        is_shown_live=True,
     )
     await unit.pause()
     return await acceptor.accept(unit.actor, send)

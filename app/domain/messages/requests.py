@@ -33,7 +33,7 @@ class Send:
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
-    change between its repetitions.
+    change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event.
     """
 
     to: str
@@ -48,6 +48,7 @@ class Send:
     condition: Condition | None = None
     fingerprint: str | None = None
     keeps_number: bool = True
+    is_shown_live: bool = False
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""
