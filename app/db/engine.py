@@ -72,6 +72,12 @@ def is_broken_off(cause: BaseException) -> bool:
     return isinstance(fault, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(fault, ValueError)
 
 
+def is_unplaced(cause: BaseException) -> bool:
+    """Return whether a row was refused because no partition has been made for it yet."""
+    fault = find_fault(cause)
+    return isinstance(fault, asyncpg.CheckViolationError) and not getattr(fault, "constraint_name", None)
+
+
 class Connection(Protocol):
     """The used part of an asyncpg connection; asyncpg's own types are incomplete."""
 

@@ -3,7 +3,7 @@
 import structlog
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.db.engine import is_broken_off, is_unwritable
+from app.db.engine import is_broken_off, is_unplaced, is_unwritable
 from app.domain.kernel.errors import DomainError, InsufficientScope, InvalidInput, QueryTimeout, Unavailable
 from app.http.challenges import step_up
 
@@ -60,7 +60,7 @@ def retry_headers(error: DomainError, status: int) -> dict[str, str]:
 def is_away(cause: BaseException) -> bool:
     """Return whether an exception means that the database is unreachable or busy, so that a retry may succeed."""
     state = _state(cause)
-    is_lost = state in CONTENTION or state[:2] in LOST or is_broken_off(cause)
+    is_lost = state in CONTENTION or state[:2] in LOST or is_broken_off(cause) or is_unplaced(cause)
     return is_lost or isinstance(cause, OSError | TimeoutError | PoolTimeout)
 
 

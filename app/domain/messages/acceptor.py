@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from operator import attrgetter
 
-from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool
+from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool, is_unplaced
 from app.domain.kernel import idempotency, sms_parts
 from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
@@ -106,7 +106,9 @@ class SendAcceptor:
         """
         try:
             return await self._decide(requests, waits=waits)
-        except UNSTORABLE:
+        except UNSTORABLE as fault:
+            if is_unplaced(fault):
+                return [Unavailable()] * len(requests)
             if len(requests) == 1:
                 return [InvalidInput(reason=UNSTORABLE_VALUE, field="body")]
             parts = range(len(requests))

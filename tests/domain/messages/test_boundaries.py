@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
-from app.bootstrap import open_dispatcher
+from app.bootstrap import open_dispatcher, open_partitions
 from app.db.engine import Pool
 from app.domain.erasure import service as erasure
 from app.domain.erasure.accounts import AGAIN_AFTER
 from app.domain.erasure.export import read_records
+from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import application, queries
@@ -19,9 +21,11 @@ from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.queries import MessageFilter
 from app.domain.messages.recording import RECORD_SENT
 from app.domain.onboarding.service import Opened
+from app.http.errors import translate
 from app.services import Services
 from tests.conftest import copy_database
 from tests.domain.erasure.deletions import ask, deletions, run_out
+from tests.factories.billing import balance_of
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import EVENTS, OUTBOX
 from tests.factories.histories import continue_after, places
@@ -144,3 +148,21 @@ async def test_a_deleted_account_takes_no_row_of_others_that_has_the_same_place_
     assert await MESSAGES.read(pool, "id") == [theirs["messages"]]
     assert await EVENTS.where(account_id=other.account_id).read(pool, "id") == [theirs["events"]]
     assert await EVENTS.where(account_id=account.account_id).count(pool) == 0
+
+
+async def test_without_a_partition_nothing_is_accepted_or_debited_until_the_upkeep_has_made_one(
+    services: Services, send: Send, text: Callable[..., Awaitable[None]], account: Opened, pool: Pool
+) -> None:
+    before = await balance_of(pool, account.account_id)
+    await continue_after(pool, 90_000_000)
+
+    with pytest.raises(Unavailable):
+        await send()
+    with pytest.raises(IntegrityError) as refused:
+        await text("Hello")
+    left = await MESSAGES.count(pool), await OUTGOING.count(pool), await balance_of(pool, account.account_id)
+    await open_partitions(services).run()
+    accepted = await send()
+
+    assert (type(translate(refused.value)), left) == (Unavailable, (0, 0, before))
+    assert await MESSAGES.read(pool, "id") == [accepted.message_id]
