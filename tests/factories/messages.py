@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from tests.factories.tables import Rows, Source, ago
+from tests.factories.tables import Rows, Source, ago, open_pool
 
 CARRIER_ERASURES = Rows("carrier_erasures")
 CARRIER_IDS = Rows("carrier_ids")
@@ -40,6 +40,15 @@ async def calls(source: Source) -> list[tuple[str, int]]:
     """Return the bodies that reached the carrier, with the number of hand-offs of each."""
     handed_over = await SANDBOX_MESSAGES.read(source, "reference", "body", "calls")
     return [(body, times) for _, body, times in sorted(handed_over)]
+
+
+async def add_backlog(source: Source, account_id: int, number: str, count: int) -> None:
+    """Queue texts of one part from a number, without their messages."""
+    queued = (
+        "INSERT INTO outgoing (message_id, account_id, lane, number, carrier, due_at)"
+        " SELECT id, $1, 2, $2, 'sandbox', '2020-01-01' FROM generate_series(1, $3::bigint) AS id"
+    )
+    await open_pool(source).execute(queued, account_id, number, count)
 
 
 async def add_unmatched_receipt(source: Source, provider_message_id: str, **values: Any) -> int:

@@ -46,12 +46,14 @@ class NumberReleased(DomainError):
 class NumberBusy(DomainError):
     """Too many texts wait for the pace of the sending number. Nothing was accepted or debited.
 
-    `Retry-After` is the number of seconds after which a text can leave.
+    `Retry-After` is the least number of seconds after which a text can leave.
     """
 
     code = "number_busy"
     status = 429
-    message = "The sending number has texts for {seconds} more seconds. Try again then, or send from another number."
+    message = (
+        "The sending number has texts for at least {seconds} more seconds. Try again then, or send from another number."
+    )
 
 
 class CarrierRefused(DomainError):

@@ -15,17 +15,27 @@ from app.domain.numbers import sql as numbers
 LONGEST_WAIT = 5.0
 """Seconds that a caller waits for its turn; a text that would wait longer is refused."""
 
+MOST_AHEAD = 1000
+"""The number of texts of a lane that are counted before one; more where a pace lets more leave in `LONGEST_WAIT`."""
+
 FIND = f"""
 SELECT w.number, w.lane, n.parts_per_second, b.free_at, c.free_at AS carrier_free_at, ahead.parts AS parts_ahead
 FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w(number, carrier, lane) {numbers.join_rate("w.number")}
 LEFT JOIN token_buckets b ON b.kind = 'number' AND b.name = w.number
 LEFT JOIN token_buckets c ON c.kind = 'carrier' AND c.name = w.carrier
 CROSS JOIN LATERAL (
-  SELECT coalesce(sum(segments), 0)::bigint AS parts FROM outgoing o
-  WHERE o.lane <= w.lane AND o.number = w.number AND o.claimed_until IS NULL AND o.due_at <= $4
+  SELECT coalesce(sum(segments), 0)::bigint AS parts FROM generate_series(0, w.lane) AS l(lane) CROSS JOIN LATERAL (
+    SELECT segments FROM outgoing o
+    WHERE n.parts_per_second IS NOT NULL AND o.lane = l.lane AND o.number = w.number AND o.claimed_until IS NULL
+      AND o.due_at <= $4
+    ORDER BY o.due_at, o.message_id LIMIT greatest({MOST_AHEAD}, {LONGEST_WAIT} * n.parts_per_second + 1)::bigint
+  ) waiting
 ) ahead
 """
-"""The paces of numbers; `parts_ahead` are the SMS parts that wait there in the same lane or in more urgent ones."""
+"""The paces of numbers; `parts_ahead` are the SMS parts that wait there in the same lane or in more urgent ones.
+
+A long backlog is not read to its end, since the transaction holds up the sends of all accounts.
+"""
 
 
 class Wanted(NamedTuple):

@@ -18,7 +18,7 @@ from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.handing import hand_over
-from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, states
+from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, add_backlog, states
 
 
 @pytest.fixture
@@ -122,6 +122,24 @@ async def test_texts_of_the_same_lane_that_wait_go_first(
         await send_now("another code")
 
     assert refused.value.facts == {"seconds": 9}
+
+
+@pytest.mark.parametrize(("parts_per_second", "seconds"), [(0.5, 2000), (1000, 6)])
+async def test_a_long_backlog_is_read_as_far_as_a_refusal_needs(
+    send_now: Callable[..., Any],
+    pace: Callable[..., Any],
+    pool: Pool,
+    account: Opened,
+    parts_per_second: float,
+    seconds: int,
+) -> None:
+    await pace(parts_per_second)
+    await add_backlog(pool, account.account_id, account.phone_number, 7000)
+
+    with pytest.raises(NumberBusy) as refused:
+        await send_now()
+
+    assert refused.value.facts == {"seconds": seconds}
 
 
 async def test_a_repeated_key_gets_its_answer_while_the_number_is_busy(
