@@ -40,13 +40,10 @@ CREATE TABLE {name} (LIKE {table} INCLUDING ALL EXCLUDING IDENTITY);
 ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({lower}) TO ({upper});
 """
 
-PLAN_ONCE = """
-SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
-"""
+PLAN_ONCE = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
 """Begins a transaction that finds rows of histories by ids: its statements keep one plan, for arrays of any length.
 
-Planning for all partitions takes longer than finding a few rows. The plans use indexes, also if they were made while
-the tables were small.
+Planning for all partitions takes longer than finding a few rows.
 """
 
 
