@@ -1,5 +1,6 @@
 """Response envelope and error mapping of the REST surface."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -94,7 +95,7 @@ def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Pag
 
 
 class UncaughtErrors:
-    """Answers and logs uncaught exceptions.
+    """Answers and logs uncaught exceptions, and answers the requests that the stop of the process cancels.
 
     Starlette raises an exception again after calling its handler, and the server would log it a second time; this
     middleware stops it. After the response has begun only the server can abort it, so the exception is raised.
@@ -116,10 +117,11 @@ class UncaughtErrors:
             await self._app(scope, receive, watched)
         except ClientDisconnect:
             return  # the client has disconnected
-        except Exception as cause:
+        except (Exception, asyncio.CancelledError) as cause:
             if begun or scope["type"] != "http":
                 raise
-            response = await self._refuse(Request(scope), _noted(scope, cause))
+            told = _noted(scope, cause) if isinstance(cause, Exception) else Unavailable()
+            response = await self._refuse(Request(scope), told)
             await response(scope, receive, send)
 
 

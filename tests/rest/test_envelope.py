@@ -1,15 +1,22 @@
 """The specification's chapter on errors: whatever goes wrong, the answer is in the envelope and nothing was done."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import httpx2
 import pytest
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from app.db.engine import Pool
+from app.rest import envelope
 from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.traps import column_gone
 from tests.rest.answers import data, refusal
+from tests.waiting import never, within
 
 pytestmark = pytest.mark.anyio
 
@@ -98,6 +105,25 @@ async def test_a_crash_is_told_as_500_with_nothing_of_its_cause(
     answer = await api.request(method, path, json=body if method == "POST" else None)
 
     assert refusal(answer) == INTERNAL
+
+
+async def test_a_request_that_the_stop_of_the_process_cancels_is_refused_with_503() -> None:
+    begun = asyncio.Event()
+
+    async def wait(_: Request) -> Response:
+        begun.set()
+        await never()
+        return Response()
+
+    app = FastAPI(routes=[Route("/", wait)])
+    envelope.install(app, "https://example.com/errors")
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
+        request = asyncio.create_task(client.get("/"))
+        await within("the request to begin", begun.wait())
+        request.cancel()
+        answer = await within("the answer", request)
+
+    assert (answer.status_code, answer.json()["error_code"]) == (503, "unavailable")
 
 
 async def test_a_request_id_of_the_client_is_echoed(api: httpx2.AsyncClient) -> None:
