@@ -97,7 +97,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     total = Series("all processes", [sum(each.values()) for each in used])
     core, goal = Series("goal", [CORE_PERCENT] * rounds), Series("goal", [DELAY_MS] * rounds)
     return [
-        Comparison("idle: CPU", "% of a core", total, core),
+        Comparison("idle: CPU", "% of a core", total, core, Bar(1, is_most=True)),
         *(
             Comparison(f"idle: CPU of {name}", "% of a core", Series(name, [each[name] for each in used]), total)
             for name in used[0]
