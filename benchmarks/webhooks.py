@@ -184,7 +184,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     calm, burdened = ([pair[place] for pair in delays] for place in (0, 1))
     goal = Series("goal", [GOAL_MS] * rounds)
     return [
-        Comparison("webhooks", "deliveries/s", Series("product", delivered), Series("aiohttp", posted), Bar(0.3)),
+        Comparison("webhooks", "deliveries/s", Series("product", delivered), Series("aiohttp", posted), Bar(0.6)),
         Comparison("webhooks: commit to receipt", "ms", Series("p95", calm), goal, Bar(1, is_most=True)),
         Comparison(
             "webhooks: beside a dead endpoint",
