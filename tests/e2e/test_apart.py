@@ -20,7 +20,8 @@ SECRET = "a random text kept by the operator"
 
 ADD_COLUMNS = """
 DO $$ DECLARE name text; BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version' LOOP
+  FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+    AND NOT relispartition AND relname <> 'alembic_version' LOOP
     EXECUTE format('ALTER TABLE %I ADD COLUMN of_newer_code text', name);
   END LOOP;
 END $$;

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from app.db.engine import Pool
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.errors import NumberReleased
 from app.domain.messages.explanation import Explanation, Verdict
-from app.domain.messages.gates import GATES, HANDOFF_GATES
+from app.domain.messages.gates import GATES, HANDOFF_GATES, GateName
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
@@ -95,10 +96,15 @@ def code_of(explanation: Explanation) -> str | None:
 
 
 def code_at_handoff(explanation: Explanation) -> str | None:
-    """Return the code of the first gate of hand-off that refuses."""
+    """Return the code of the first gate of hand-off that refuses.
+
+    Where accept finds no number for a new text, hand-off finds that the number of the waiting one was released.
+    """
     names = {gate.name for gate in HANDOFF_GATES}
-    refused = [each.error.code for each in explanation.verdicts if each.gate.name in names and each.error]
-    return refused[0] if refused else None
+    refused = [each for each in explanation.verdicts if each.gate.name in names and each.error]
+    if not refused or refused[0].error is None:
+        return None
+    return NumberReleased.code if refused[0].gate.name is GateName.sender else refused[0].error.code
 
 
 async def accept(services: Services, actor: Actor, send: Send) -> str | None:
