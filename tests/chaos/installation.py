@@ -32,6 +32,9 @@ CLIENTS = 6
 CREDITS = 200_000
 PATIENCE_SECONDS, LONGEST_SECONDS = 120, 1800
 ACTION = "/automation/actions/send-sms"
+BROKEN = (httpx2.TransportError, AttributeError)
+"""A connection that breaks; AnyIO raises the second for one that breaks while it opens."""
+
 REPEATED = (409, 429, 503)
 """The answers after which a client repeats its request with the same key."""
 
@@ -91,7 +94,7 @@ class Installation:
         """Send a text as clients do: repeated with the same key while there is no answer."""
 
         async def is_answered() -> bool:
-            with suppress(httpx2.TransportError):
+            with suppress(*BROKEN):
                 answer = await api.post(path, json=body, headers={"Idempotency-Key": name})
                 if answer.status_code not in REPEATED:
                     self._note(name, answer)
@@ -142,7 +145,7 @@ class Installation:
             async def is_handed_over() -> bool:
                 if not self.process.is_running():
                     self.run()
-                with suppress(httpx2.TransportError):
+                with suppress(*BROKEN):
                     answer = await api.post(ACTION, json=body, headers={"Idempotency-Key": name})
                     if answer.status_code == 200:
                         self._note(name, answer)
