@@ -71,7 +71,7 @@ class Course:
             sending.append(asyncio.create_task(self._send_one(place)))
         ids = await asyncio.gather(*sending)
         async with asyncio.timeout(60):
-            while len(rows := await self.connection.fetch(FIND_WAITS, ids)) < len(ids):  # noqa: ASYNC110
+            while len(rows := await self.connection.fetch(FIND_WAITS, ids)) < len(ids):  # noqa: ASYNC110 - as below
                 await asyncio.sleep(0.1)
         return [1000 * row[0] for row in rows]
 

@@ -44,7 +44,7 @@ class Questions:
 
     async def _answer(self, asked: Sequence[_Question]) -> None:
         if len(asked) == 1:
-            await _tell(asked[0], partial(self._fetch_value, asked[0].statement, *asked[0].arguments))
+            await _answer_one(asked[0], partial(self._fetch_value, asked[0].statement, *asked[0].arguments))
             return
         shapes = tuple((each.statement, len(each.arguments)) for each in asked)
         try:
@@ -57,7 +57,7 @@ class Questions:
                 each.answer.set_result(value)
 
 
-async def _tell(question: _Question, fetch: Callable[[], Awaitable[Any]]) -> None:
+async def _answer_one(question: _Question, fetch: Callable[[], Awaitable[Any]]) -> None:
     try:
         value = await fetch()
     except Exception as cause:

@@ -177,7 +177,7 @@ class Batch:
                 (each.request, each.contact_id, each.event) for each in self.accepted if each.request.send.is_shown_live
             ]
         if self.events:
-            await self._tell(connection)
+            await self._record_events(connection)
         return verdicts
 
     async def _lock(self, connection: Connection) -> None:
@@ -320,7 +320,7 @@ class Batch:
             started_at=timestamp(self.now),
         )
 
-    async def _tell(self, connection: Connection) -> None:
+    async def _record_events(self, connection: Connection) -> None:
         await connection.execute(
             events.INSERT,
             [request.account_id for request, _, _ in self.events],
