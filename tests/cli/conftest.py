@@ -57,9 +57,12 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture(scope="session")
 def fetch(database_url: str) -> Iterator[Ask]:
-    """Provide a function that queries the tables by one connection: a new one plans the deletions anew, in 30 ms."""
+    """Provide a function that queries the tables by one connection: a new one plans the deletions anew, in 30 ms.
+
+    Its application name keeps it from the tests that end the connections of the service.
+    """
     with asyncio.Runner() as runner:
-        connection = runner.run(asyncpg.connect(database_url))
+        connection = runner.run(asyncpg.connect(database_url, server_settings={"application_name": "observer"}))
         yield lambda sql: [tuple(row) for row in runner.run(connection.fetch(sql))]
         connection.terminate()  # the server may have ended before
 

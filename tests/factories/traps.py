@@ -72,7 +72,7 @@ async def open_transactions(pool: Pool) -> int:
 
 
 async def lose_connections(pool: Pool) -> int:
-    """End every other connection of the database, as a restart does; return their number."""
+    """End every connection of the service to the database, as a restart does; return their number."""
     return len(await pool.fetch(LOSE_CONNECTIONS))
 
 
@@ -127,6 +127,7 @@ class LosingSessions:
 LOSE_CONNECTIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+  AND application_name <> 'observer'
 """
 LOSE_AT_COMMIT = """
 CREATE FUNCTION lose_connection() RETURNS trigger LANGUAGE plpgsql AS $$
