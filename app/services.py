@@ -7,12 +7,12 @@ from app.db.engine import Database
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.agents.writer import Writer
+from app.domain.carriers.carrier import Carrier
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.live.feed import Feed
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.carrier import Carrier
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts

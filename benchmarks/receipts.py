@@ -13,7 +13,7 @@ import asyncpg
 import orjson
 
 from app.bootstrap.secrets import derive
-from app.domain.messages.carrier import FailureCode, ReceiptStatus
+from app.domain.carriers.carrier import FailureCode, ReceiptStatus
 from app.providers.carriers.sandbox.callbacks import status_payload
 from app.providers.carriers.sandbox.signature import HEADER, sign
 from app.settings import Settings

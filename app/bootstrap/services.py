@@ -10,6 +10,7 @@ from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
 from app.db.engine import Database, connect
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
+from app.domain.carriers.carrier import Carrier
 from app.domain.events import retention as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
@@ -17,7 +18,6 @@ from app.domain.kernel.unit_of_work import Notify
 from app.domain.live.feed import Feed
 from app.domain.messages import retention as messages
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.carrier import Carrier
 from app.domain.messages.handoff import Handoff, Pace
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts
@@ -91,7 +91,7 @@ def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
 def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
     carrier = open_carrier(settings, pool, derive(settings, "sandbox"), notify)
-    carriers = {carrier.name: carrier}
+    carriers = {carrier.key: carrier}
     return Services(
         settings=settings,
         database=database,

@@ -221,7 +221,7 @@ def report_status(
 ) -> None:
     """Report the status of a message."""
     from app.cli import setup
-    from app.domain.messages.carrier import FailureCode, ReceiptStatus
+    from app.domain.carriers.carrier import FailureCode, ReceiptStatus
     from app.providers.carriers.sandbox import reports
 
     if code is not None and code not in list(FailureCode):

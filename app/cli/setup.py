@@ -188,7 +188,7 @@ async def check_message(settings: Settings, id: int) -> None:
 async def _ask(settings: Settings, statement: str, value: object) -> Any:
     """Run a statement on what the sandbox has; return the first value that it finds, or None."""
     async with connect(settings) as services:
-        return await services.database.pool.fetchval(statement, value, SandboxCarrier.name)
+        return await services.database.pool.fetchval(statement, value, SandboxCarrier.key)
 
 
 def _shown(row: object, columns: Columns) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import Carrier
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages.carrier import Carrier
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.settings import Settings
 

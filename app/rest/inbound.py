@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.domain.carriers.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
 from app.domain.kernel.errors import DomainError, NotFound
-from app.domain.messages.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
 from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
@@ -58,7 +58,7 @@ class CarrierCallbacks:
 
         async def process(carrier: Carrier, callback: CallbackRequest) -> None:
             for receipt in carrier.parse_receipts(callback):
-                await self._services.receipts.receive(carrier.name, receipt)
+                await self._services.receipts.receive(carrier.key, receipt)
 
         return await self._process(request, "status", process)
 
@@ -67,14 +67,14 @@ class CarrierCallbacks:
 
         async def process(carrier: Carrier, callback: CallbackRequest) -> None:
             for message in carrier.parse_inbound(callback):
-                await self._services.inbox.receive(carrier.name, message)
+                await self._services.inbox.receive(carrier.key, message)
 
         return await self._process(request, "inbound", process)
 
     async def _process(
         self, request: Request, kind: str, process: Callable[[Carrier, CallbackRequest], Awaitable[None]]
     ) -> Response:
-        """Answer 204 after the commit, so that the carrier does not repeat the callback."""
+        """Answer as the carrier expects after the commit, so that it does not repeat the callback."""
         carrier = self._services.carriers.get(request.path_params["carrier"])
         if carrier is None:
             raise NotFound(kind="carrier", id=request.path_params["carrier"])
@@ -83,14 +83,15 @@ class CarrierCallbacks:
             await process(carrier, callback)
         except BadSignature:
             await count_anonymous(self._services.limits, address_of(request))
-            raise UnsignedCallback(carrier=carrier.name) from None
+            raise UnsignedCallback(carrier=carrier.key) from None
         except MalformedCallback as fault:
-            await self._services.inbox.keep_unmatched(carrier.name, kind, str(fault), _payload(callback))
-            raise UnreadableCallback(carrier=carrier.name, reason=fault) from None
+            await self._services.inbox.keep_unmatched(carrier.key, kind, str(fault), _payload(callback))
+            raise UnreadableCallback(carrier=carrier.key, reason=fault) from None
         except Exception as cause:
             raise translate(cause) from cause
         recognise()
-        return Response(status_code=204)
+        answer = carrier.callback_answer
+        return Response(answer.body, answer.status, media_type=answer.content_type)
 
 
 def _url(request: Request) -> str:

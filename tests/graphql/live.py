@@ -15,10 +15,10 @@ from app.bootstrap import open_dispatcher
 from app.domain.accounts import api_keys
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import Scope
+from app.domain.carriers.carrier import InboundMessage, Receipt, ReceiptStatus
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.graphql.transport.websocket import PROTOCOL

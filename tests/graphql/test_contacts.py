@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from sqlalchemy import Engine, event
 
-from app.domain.messages.carrier import InboundMessage
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.contacts import id_of_contact

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from app.domain.accounts.scopes import Scope
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.contacts import CONTACTS

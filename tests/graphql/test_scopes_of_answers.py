@@ -7,7 +7,7 @@ import pytest
 from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLUnionType, build_schema, get_named_type, parse
 
 from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
-from app.domain.messages.carrier import InboundMessage
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import SCOPES, FieldVisitor, declared_scopes
 from app.graphql.schema import CORE

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.live.feed import MAX_MISSED
-from app.domain.messages.carrier import InboundMessage
 from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import USERS
 from tests.factories.contacts import CONTACTS

@@ -8,11 +8,11 @@ from typing import Any
 from structlog.testing import capture_logs
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import opt_outs, queries
 from app.domain.contacts import service as contacts
 from app.domain.conversations import review
 from app.domain.kernel.unit_of_work import Actor, open_unit
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.sweeps import sweep

@@ -16,9 +16,9 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.models import Role, WaitingMail
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services

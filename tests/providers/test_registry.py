@@ -19,7 +19,7 @@ def test_the_settings_choose_the_carrier() -> None:
 def test_a_carrier_bears_the_name_that_it_is_chosen_by(name: str) -> None:
     carrier = open_carrier(Settings(carrier=name), POOL, b"secret", print)
 
-    assert carrier.name == name
+    assert carrier.key == name
 
 
 def test_an_unknown_carrier_is_refused_with_the_known_ones() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     BadSignature,
     CallbackRequest,
     FailureCode,

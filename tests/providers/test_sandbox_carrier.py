@@ -1,13 +1,14 @@
 """Handing texts to the sandbox: what it answers, keeps and owes."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import phonenumbers
 import pytest
 
 from app.db.engine import Database, connect
-from app.domain.messages.carrier import Accepted, Ambiguous, FailureCode, OutboundMessage, Rejected
+from app.domain.carriers.carrier import Accepted, Ambiguous, FailureCode, OutboundMessage, Rejected
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.numbers import MAGIC, as_markdown
 from tests.factories.messages import SANDBOX_CALLBACKS, SANDBOX_MESSAGES
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.anyio
 
 SECRET = b"a secret of the tests"
 ORDINARY = "+14155550100"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def carrier(database: Database, *, delay: float = 0.2, timeout: float = 30.0) -> SandboxCarrier:
@@ -166,7 +168,7 @@ async def test_a_text_taken_without_an_answer_is_ambiguous_and_is_found(database
     answer = await sandbox.send(text_to(number_that("but the hand-off gets no answer")))
 
     assert answer == Ambiguous("no answer within 1 seconds")
-    assert await sandbox.find(7) == Accepted("sbx_7")
+    assert await sandbox.find(text_to(ORDINARY), NOW) == (Accepted("sbx_7"),)
     assert await owed(database) == [(0.2, receipt("sent")), (0.4, receipt("delivered"))]
 
 
@@ -174,7 +176,7 @@ async def test_a_text_that_is_never_heard_is_ambiguous_and_is_not_found(database
     answer = await carrier(database, timeout=0.01).send(text_to(number_that("does not reach")))
 
     assert answer == Ambiguous("no answer within 0.01 seconds")
-    assert await carrier(database).find(7) is None
+    assert await carrier(database).find(text_to(ORDINARY), NOW) == ()
     assert await messages(database) == []
 
 
@@ -182,7 +184,7 @@ async def test_a_refused_text_is_found_refused(database: Database) -> None:
     sandbox = carrier(database)
     await sandbox.send(text_to("+15005550001"))
 
-    assert await sandbox.find(7) == Rejected(FailureCode.invalid_number, "invalid_number")
+    assert await sandbox.find(text_to(ORDINARY), NOW) == (Rejected(FailureCode.invalid_number, "invalid_number"),)
 
 
 async def test_a_network_that_is_down_gives_no_answer(database_url: str) -> None:
@@ -194,7 +196,7 @@ async def test_a_network_that_is_down_gives_no_answer(database_url: str) -> None
 
     assert answer == Ambiguous("pool is closed")
     with pytest.raises(ConnectionError, match="pool is closed"):
-        await sandbox.find(7)
+        await sandbox.find(text_to(ORDINARY), NOW)
 
 
 @pytest.mark.parametrize("number", MAGIC)

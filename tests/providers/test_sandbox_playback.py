@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from app.db.engine import UNREACHABLE, Database
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     CallbackRequest,
     FailureCode,
     InboundMessage,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import httpx2
 import orjson
 
-from app.domain.messages.carrier import InboundMessage
+from app.domain.carriers.carrier import InboundMessage
 from app.providers.carriers.sandbox.callbacks import Payload
 from app.providers.carriers.sandbox.signature import HEADER, sign
 

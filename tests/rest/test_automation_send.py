@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services

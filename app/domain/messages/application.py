@@ -12,10 +12,10 @@ from typing import Any
 from app.db.engine import Connection
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
+from app.domain.carriers.carrier import Receipt, ReceiptStatus
 from app.domain.contacts import sql as contacts
 from app.domain.events import sql as events
 from app.domain.messages import carrier_ids
-from app.domain.messages.carrier import Receipt, ReceiptStatus
 from app.domain.messages.reports import ReportedMessage
 
 LOCK_TIMEOUT = "5s"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from app.db import claims
 from app.db.engine import Database
+from app.domain.carriers.carrier import CarriedMessage, Carrier
 from app.domain.kernel.clock import Clock
-from app.domain.messages.carrier import CarriedMessage, Carrier
 
 BATCH = 500
 AGAIN = timedelta(minutes=5)

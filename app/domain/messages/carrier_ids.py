@@ -8,7 +8,7 @@ insert ids in order.
 
 from collections.abc import Sequence
 
-from app.db.engine import Connection
+from app.db.engine import Connection, Pool
 
 RESERVE = """
 INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id)
@@ -28,6 +28,11 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(carrier, id, message_id)
 WHERE u.carrier = a.carrier AND u.provider_message_id = a.id AND u.message_id IS NULL
 """
 
+FIND_OTHERS = """
+SELECT provider_message_id FROM carrier_ids
+WHERE carrier = $1 AND provider_message_id = ANY($2::text[]) AND direction = 'outbound' AND message_id NOT IN (0, $3)
+"""
+
 
 def insert(rows: str) -> str:
     """Return an INSERT of ids of outbound messages, from rows of `carrier, provider_message_id, message_id`.
@@ -39,6 +44,11 @@ def insert(rows: str) -> str:
   SELECT carrier, provider_message_id, 'outbound', message_id FROM ({rows}) AS answered
   ORDER BY carrier, provider_message_id
   ON CONFLICT DO NOTHING RETURNING carrier, provider_message_id, message_id"""
+
+
+async def find_others(pool: Pool, carrier: str, ids: Sequence[str], message_id: int) -> set[str]:
+    """Return those of a carrier's ids that it assigned to outbound messages other than `message_id`."""
+    return {row[0] for row in await pool.fetch(FIND_OTHERS, carrier, ids, message_id)}
 
 
 async def match(connection: Connection, answered: Sequence[tuple[str, str, int]]) -> bool:

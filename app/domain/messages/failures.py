@@ -2,7 +2,7 @@
 
 import enum
 
-from app.domain.messages.carrier import FailureCode
+from app.domain.carriers.carrier import FailureCode
 
 
 class OwnCode(enum.StrEnum):

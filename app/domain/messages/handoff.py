@@ -15,11 +15,11 @@ from functools import partial
 
 from app.db import claims, rows
 from app.db.engine import Connection, Database
+from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import division, gates, outgoing, pacing
-from app.domain.messages.carrier import Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
+from app.domain.messages import carrier_ids, division, gates, outgoing, pacing
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
@@ -224,9 +224,8 @@ class Handoff:
             return Rejected(FailureCode.account_problem, f"carrier {text.carrier} is not set up")
         if self.clock.now() + timedelta(seconds=self.pace.timeout) > text.claimed_until:
             return None
-        message = OutboundMessage(text.message_id, text.from_number, text.to_number, text.body or "", text.segments)
         try:
-            return await self._limit.run(carrier.send(message))
+            return await self._limit.run(carrier.send(_message(text)))
         except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
         except Exception as error:
@@ -236,12 +235,20 @@ class Handoff:
     async def _find(self, text: ClaimedText) -> Answer | None:
         """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
         try:
-            return await self._limit.run(self.carriers[text.carrier].find(text.message_id))
+            found = await self._limit.run(self.carriers[text.carrier].find(_message(text), text.created_at))
+            return await self._choose(text, found)
         except (KeyError, ConnectionError, TimeoutError):
             return Ambiguous("the carrier cannot be asked")
         except Exception as error:
             _report(text, error)
             return Ambiguous("the carrier's answer was not understood")
+
+    async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
+        """Return the first answer whose id the carrier has not given to another message."""
+        ids = [answer.provider_message_id for answer in found if isinstance(answer, Accepted)]
+        others = await carrier_ids.find_others(self.database.pool, text.carrier, ids, text.message_id) if ids else ()
+        free = (each for each in found if not (isinstance(each, Accepted) and each.provider_message_id in others))
+        return next(free, None)
 
     def _conclude(self, text: ClaimedText, found: Answer | None) -> Result:
         """Return the carrier's answer, or the conclusion once it has been asked for long enough."""
@@ -266,6 +273,10 @@ def _divide(room: int, numbers: Sequence[WaitingNumber]) -> tuple[list[int], lis
     counts = Counter(each.lane for each in numbers)
     shares = [-(-room // counts[each.lane]) for each in numbers]
     return [each.lane for each in numbers], [each.number for each in numbers], shares
+
+
+def _message(text: ClaimedText) -> OutboundMessage:
+    return OutboundMessage(text.message_id, text.from_number, text.to_number, text.body or "", text.segments)
 
 
 def _report(text: ClaimedText, error: Exception) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.db.engine import Pool, Sessions
 from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
+from app.domain.carriers.carrier import Carrier, InboundMessage
 from app.domain.consent import recognition
 from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.consent.service import Evidence
@@ -25,7 +26,6 @@ from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import failures, outcome, outgoing
-from app.domain.messages.carrier import Carrier, InboundMessage
 from app.domain.messages.events import MessageAccepted, NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
 from app.domain.numbers import sql as numbers
@@ -108,7 +108,7 @@ async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessag
 
     A repeated callback waits here for the transaction that stores the message.
     """
-    names = {"carrier": carrier.name, "provider_message_id": inbound.provider_message_id, "direction": "inbound"}
+    names = {"carrier": carrier.key, "provider_message_id": inbound.provider_message_id, "direction": "inbound"}
     taken = insert(CarrierId).values(**names, message_id=func.nextval("messages_id_seq")).on_conflict_do_nothing()
     return (await unit.execute(taken.returning(CarrierId.message_id))).scalar_one_or_none()
 
@@ -133,7 +133,7 @@ async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, 
         purpose=Purpose.conversational,
         segments=counted.segments,
         encoding=counted.encoding,
-        carrier=carrier.name,
+        carrier=carrier.key,
         provider_message_id=inbound.provider_message_id,
         actor=unit.actor.label,
         sent_at=inbound.at or unit.clock.now(),
@@ -214,7 +214,7 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
         purpose=Purpose.compliance,
         segments=counted.segments,
         encoding=counted.encoding,
-        carrier=arrival.carrier.name,
+        carrier=arrival.carrier.key,
         actor="system",
         created_at=now,
     )

@@ -6,6 +6,7 @@ The message is locked, changed by the rules of `reports`, and written in one tra
 from sqlalchemy import select
 
 from app.domain.billing import service as billing
+from app.domain.carriers.carrier import FailureCode
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
@@ -13,7 +14,6 @@ from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
 from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.carrier import FailureCode
 from app.domain.messages.models import Message, MessageStatus
 from app.domain.messages.reports import UNSETTLED, ReportedMessage
 

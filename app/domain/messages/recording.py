@@ -11,13 +11,13 @@ from app.db import claims, rows
 from app.db.engine import UNSTORABLE, Connection, Database
 from app.db.partitions import PLAN_ONCE
 from app.domain.billing import service as billing
+from app.domain.carriers.carrier import Accepted, Ambiguous, FailureCode, Limited, Rejected
 from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import carrier_ids, outcome, outgoing, pacing
-from app.domain.messages.carrier import Accepted, Ambiguous, FailureCode, Limited, Rejected
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText

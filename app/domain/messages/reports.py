@@ -8,9 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import failures
-from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, outbound_keys
 from app.domain.messages.models import MessageStatus
 

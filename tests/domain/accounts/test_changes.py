@@ -11,11 +11,11 @@ from app.db.engine import Pool
 from app.domain.accounts import service
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.service import AccountFields
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -11,10 +11,10 @@ from app.domain.accounts import administration, deletion
 from app.domain.accounts.deletion import Deletion
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending
 from app.domain.accounts.sessions import Visitor
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job

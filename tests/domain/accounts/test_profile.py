@@ -9,8 +9,8 @@ import pytest
 from app.domain.accounts import queries, service, users
 from app.domain.accounts.mail_templates import invitation, notice, reset
 from app.domain.accounts.users import UserFields
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.errors import InvalidInput, NotFound
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor

@@ -8,6 +8,7 @@ import pytest
 from app.domain.accounts import api_keys as keys
 from app.domain.accounts import queries as accounts
 from app.domain.billing import queries as billing
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.consent import queries as consents
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
@@ -22,7 +23,6 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries as messages
-from app.domain.messages.carrier import InboundMessage
 from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services

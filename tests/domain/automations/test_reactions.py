@@ -10,11 +10,11 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.automations import service
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.contacts.service import ContactFields
 from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of

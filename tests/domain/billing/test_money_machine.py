@@ -16,11 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.bootstrap import open_services
 from app.domain.billing import service as billing
+from app.domain.carriers.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.carrier import FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened, Opening, open_account

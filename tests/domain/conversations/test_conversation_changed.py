@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import review, service
 from app.domain.conversations.models import ConversationStatus
 from app.domain.conversations.service import ConversationFields
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Recorded, UnitFor

@@ -15,7 +15,7 @@ from app.domain.accounts import deletion
 from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.sessions import Visitor
-from app.domain.messages.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.retention import RULES
 from app.domain.onboarding.service import Opened

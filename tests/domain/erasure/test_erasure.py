@@ -10,6 +10,7 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts.scopes import Scope
+from app.domain.carriers.carrier import Accepted, Answer, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
@@ -17,7 +18,6 @@ from app.domain.erasure.service import Erased
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import Accepted, Answer, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service as webhooks

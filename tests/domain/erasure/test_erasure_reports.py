@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.erasure import service as erasure
-from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.services import Services
 from tests.domain.messages.handing import hand_over

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from app.bootstrap import open_delivery_workers, open_dispatcher
 from app.db.engine import UNREACHABLE, Pool
-from app.domain.messages.carrier import CarriedMessage, FailureCode, InboundMessage, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import CarriedMessage, FailureCode, InboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from app.db.engine import Pool
-from app.domain.messages.carrier import Answer, OutboundMessage
+from app.domain.carriers.carrier import Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.factories.clocks import Later

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.domain.messages.carrier import FailureCode
+from app.domain.carriers.carrier import FailureCode
 from app.domain.messages.failures import DESCRIPTIONS, OwnCode, describe
 
 CODES = [*FailureCode, *OwnCode]

@@ -3,22 +3,22 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any
 
 import pytest
 
 from app.db.engine import Pool
-from app.domain.messages.application import Application, Report
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     Accepted,
     Answer,
-    Capabilities,
     FailureCode,
     OutboundMessage,
     Receipt,
     ReceiptStatus,
     Rejected,
 )
+from app.domain.messages.application import Application, Report
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
@@ -35,10 +35,7 @@ UNANSWERED, UNHEARD = "+15005550301", "+15005550302"
 class Unreachable(SandboxCarrier):
     """A carrier that cannot be asked."""
 
-    name: ClassVar[str] = "sandbox"
-    capabilities: ClassVar[Capabilities] = Capabilities()
-
-    async def find(self, reference: int) -> Any:
+    async def find(self, message: OutboundMessage, since: datetime) -> Any:
         raise ConnectionError("no route to the carrier")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import FailureCode, Rejected
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.messages import outgoing
-from app.domain.messages.carrier import FailureCode, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.onboarding.service import Opened

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as people
 from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened

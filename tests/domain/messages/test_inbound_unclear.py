@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import FailureCode
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
-from app.domain.messages.carrier import FailureCode
 from app.domain.messages.handoff import Handoff
 from tests.domain.messages.handing import hand_over
 from tests.domain.messages.replies import OTHER, STOPPED, TO, UNCLEAR, consents, contact, conversation, replies

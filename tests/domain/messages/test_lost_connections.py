@@ -9,7 +9,7 @@ import pytest
 
 from app.db.claims import persist
 from app.db.engine import UNREACHABLE, Pool
-from app.domain.messages.carrier import Answer, OutboundMessage
+from app.domain.carriers.carrier import Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, TO, hand_over, reconcile, through

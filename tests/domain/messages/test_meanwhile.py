@@ -1,19 +1,20 @@
 """Messages during concurrent changes by another process, an erasure or a failure."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 import asyncpg
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, OutboundMessage, Rejected
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
-from app.domain.messages.carrier import Ambiguous, Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
@@ -67,8 +68,8 @@ class Confused(SandboxCarrier):
         await super().send(message)
         return Ambiguous()
 
-    async def find(self, reference: int) -> Answer | None:
-        raise ValueError(f"no report of {reference}")
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        raise ValueError(f"no report of {message.reference}")
 
 
 async def test_a_defect_of_an_adapter_that_is_asked_leaves_the_text_to_be_asked_for_again(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome
-from app.domain.messages.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS

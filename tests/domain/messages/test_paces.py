@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from app.db.engine import Pool
-from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import Send
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     Accepted,
     Answer,
     Capabilities,
@@ -19,6 +17,8 @@ from app.domain.messages.carrier import (
     OutboundMessage,
     Rejected,
 )
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import Send
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.numbers import service as numbers

@@ -2,12 +2,12 @@
 
 import pytest
 
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import queries as conversations
 from app.domain.conversations.models import ConversationStatus
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Window
 from app.domain.messages import queries, reading
-from app.domain.messages.carrier import InboundMessage
 from app.domain.messages.queries import MessageFilter
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.contacts import opt_outs
-from app.domain.messages.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
 from app.domain.messages.retention import RULES

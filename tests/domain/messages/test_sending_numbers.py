@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.messages.carrier import InboundMessage
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.sends import OTHER, TO

@@ -1,15 +1,16 @@
 """How the texts of several accounts, numbers and lanes share the calls to carriers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import Accepted, Answer, OutboundMessage, Rejected
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.carrier import Accepted, Answer, OutboundMessage, Rejected
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.outgoing import MOST_NUMBERS
@@ -133,8 +134,8 @@ async def test_an_account_with_many_unanswered_texts_leaves_questions_to_others(
     asked: list[int] = []
 
     class Asked(SandboxCarrier):
-        async def find(self, reference: int) -> Accepted | Rejected | None:
-            asked.append(reference)
+        async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+            asked.append(message.reference)
             return await within("the test to end", asyncio.get_running_loop().create_future())
 
     await narrow(handoff, Asked(pool, b"secret", 0, 10), 8).reconcile()

@@ -12,9 +12,9 @@ import pytest
 from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
+from app.domain.carriers.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import outcome, synchronous
-from app.domain.messages.carrier import Ambiguous, Answer, FailureCode, OutboundMessage
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send

@@ -1,16 +1,15 @@
 """Texts that their carrier did not answer for: it is asked, less and less often, and nothing stays open for ever."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from app.db.engine import Pool
-from app.domain.erasure import service as erasure
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     Accepted,
     Ambiguous,
     Answer,
@@ -20,6 +19,7 @@ from app.domain.messages.carrier import (
     ReceiptStatus,
     Rejected,
 )
+from app.domain.erasure import service as erasure
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
@@ -47,7 +47,7 @@ class Silent(SandboxCarrier):
         await super().send(message)
         return Ambiguous()
 
-    async def find(self, reference: int) -> Accepted | None:
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
         self.asked += 1
         raise ConnectionError
 

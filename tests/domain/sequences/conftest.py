@@ -10,9 +10,9 @@ import pytest
 
 from app.bootstrap import open_dispatcher, open_drip
 from app.db.engine import Pool
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
-from app.domain.messages.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service
 from app.domain.sequences.service import NewStep

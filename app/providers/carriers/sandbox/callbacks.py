@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from app.domain.messages.carrier import FailureCode, InboundMessage, MalformedCallback, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import FailureCode, InboundMessage, MalformedCallback, Receipt, ReceiptStatus
 from app.domain.webhooks.poster import Poster, Reply
 from app.providers.carriers.sandbox.signature import HEADER, sign
 from app.providers.outbound.client import WebhookPoster

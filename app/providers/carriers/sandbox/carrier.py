@@ -3,18 +3,17 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from datetime import datetime
+from typing import NamedTuple, TypeVar
 
 import asyncpg
 
 from app.db.engine import Pool
-from app.domain.kernel.micro_batcher import MicroBatcher
-from app.domain.kernel.time_limit import TimeLimit
-from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages.carrier import (
+from app.domain.carriers.carrier import (
     Accepted,
     Ambiguous,
     Answer,
+    CallbackAnswer,
     CallbackRequest,
     Capabilities,
     CarriedMessage,
@@ -24,6 +23,9 @@ from app.domain.messages.carrier import (
     Receipt,
     Rejected,
 )
+from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.time_limit import TimeLimit
+from app.domain.kernel.unit_of_work import Notify
 from app.providers.carriers.sandbox.callbacks import (
     Payload,
     inbound_payload,
@@ -93,8 +95,9 @@ class SandboxCarrier:
     hand-off in seconds, after which one without an answer ends.
     """
 
-    name: ClassVar[str] = "sandbox"
-    capabilities: ClassVar[Capabilities] = Capabilities(max_segments=24)
+    key = "sandbox"
+    capabilities = Capabilities(max_segments=24)
+    callback_answer = CallbackAnswer()
 
     def __init__(
         self,
@@ -120,14 +123,14 @@ class SandboxCarrier:
         except ConnectionError as error:
             return Ambiguous(str(error))
 
-    async def find(self, reference: int) -> Accepted | Rejected | None:
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
         """Look up a message in the network; raise `ConnectionError` when it does not answer."""
-        found = await self._ask(self._pool.fetchrow(FIND, reference))
+        found = await self._ask(self._pool.fetchrow(FIND, message.reference))
         if found is None:
-            return None
+            return ()
         if not script_for(found["to_number"]).found:
             raise ConnectionError("the network does not answer")
-        return _answer(reference, found["outcome"])
+        return (_answer(message.reference, found["outcome"]),)
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""
@@ -142,6 +145,9 @@ class SandboxCarrier:
         """Verify and read an inbound callback; raise `BadSignature` or `MalformedCallback`."""
         self._verify(request)
         return [read_inbound(request.body)]
+
+    async def close(self) -> None:
+        """Close nothing: the pool is the service's."""
 
     async def _ask(self, question: Awaitable[T]) -> T:
         try:

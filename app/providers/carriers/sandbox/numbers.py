@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from app.domain.messages.carrier import FailureCode, ReceiptStatus
+from app.domain.carriers.carrier import FailureCode, ReceiptStatus
 
 ALWAYS = 2**31 - 1
 

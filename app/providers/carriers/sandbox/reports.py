@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.domain.messages.carrier import FailureCode, ReceiptStatus
+from app.domain.carriers.carrier import FailureCode, ReceiptStatus
 from app.providers.carriers.sandbox.callbacks import (
     Callback,
     Kind,

@@ -3,7 +3,7 @@
 import hmac
 import re
 
-from app.domain.messages.carrier import BadSignature
+from app.domain.carriers.carrier import BadSignature
 
 HEADER = "x-sandbox-signature"
 TOLERANCE = 300

@@ -4,7 +4,8 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar, Protocol
+from decimal import Decimal
+from typing import Protocol
 
 
 class FailureCode(enum.StrEnum):
@@ -48,11 +49,24 @@ class CarriedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Charge:
+    """The amount that a carrier charges for a message, in a currency of ISO 4217 as the carrier writes it."""
+
+    amount: Decimal
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
-    """The carrier accepted the message and will report on it under `provider_message_id`."""
+    """The carrier accepted the message and will report on it under `provider_message_id`.
+
+    `parts` is the carrier's count of SMS parts, and `charge` its price; None where it does not say.
+    """
 
     provider_message_id: str
     carrier_status: str = "queued"
+    parts: int | None = None
+    charge: Charge | None = None
 
 
 class Limited(enum.StrEnum):
@@ -108,17 +122,40 @@ class Receipt:
     part: int = 1
     reference: int | None = None
     at: datetime | None = None
+    parts: int | None = None
+    charge: Charge | None = None
+
+
+class Keyword(enum.StrEnum):
+    """A keyword of an inbound message that the carrier recognized, acted on and answered itself."""
+
+    stop = enum.auto()
+    start = enum.auto()
+    help = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A file of an inbound MMS, as a link to the carrier's copy."""
+
+    url: str
+    content_type: str
 
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A message received on one of our numbers."""
+    """A message received on one of our numbers.
+
+    `answered_keyword` is the keyword that the carrier acted on, so the contact needs no second answer.
+    """
 
     provider_message_id: str
     from_number: str
     to_number: str
     body: str
     at: datetime | None = None
+    media: tuple[Media, ...] = ()
+    answered_keyword: Keyword | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +165,15 @@ class CallbackRequest:
     url: str
     headers: Mapping[str, str]
     body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackAnswer:
+    """The HTTP response that a carrier expects after a callback was processed."""
+
+    status: int = 204
+    content_type: str | None = None
+    body: bytes = b""
 
 
 class BadSignature(Exception):
@@ -148,22 +194,27 @@ class Capabilities:
 
 
 class Carrier(Protocol):
-    """A provider that delivers messages to phones.
+    """An open connection to a provider that delivers messages to phones.
 
-    `send` returns within its own time limit and never raises for an error of the carrier: a missing response is
-    `Ambiguous`. `find` looks a message up by our reference. It returns `None` only when the carrier certainly does not
-    have it, and raises `ConnectionError` when the carrier is unreachable.
+    `key` names the connection in paths and in the columns `carrier`. `send` returns within its own time limit and never
+    raises for an error of the carrier: a missing response is `Ambiguous`.
     """
 
-    name: ClassVar[str]
-    capabilities: ClassVar[Capabilities]
+    key: str
+    capabilities: Capabilities
+    callback_answer: CallbackAnswer
 
     async def send(self, message: OutboundMessage) -> Answer:
         """Hand one message over."""
         ...
 
-    async def find(self, reference: int) -> Accepted | Rejected | None:
-        """Look up a message whose `send` got no response."""
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        """Look up a message that was handed over at `since` or later, and whose `send` got no response.
+
+        Return every message that may be this one: a carrier that does not store our reference cannot tell apart two
+        messages with the same text between the same numbers. Return none only when the carrier certainly does not have
+        the message. Raise `ConnectionError` when the carrier is unreachable, or may not list the message yet.
+        """
         ...
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
@@ -179,4 +230,8 @@ class Carrier(Protocol):
 
     def parse_inbound(self, request: CallbackRequest) -> list[InboundMessage]:
         """Verify and read an inbound callback; raise `BadSignature` or `MalformedCallback`."""
+        ...
+
+    async def close(self) -> None:
+        """Close what the connection holds open."""
         ...
