@@ -49,7 +49,7 @@ def serve(settings: Settings) -> int:
         stack.callback(runtime.remember(settings).unlink, missing_ok=True)
         env = _environment(settings)
         children = [Child(role, [sys.executable, "-m", "app", role], env) for role in ("web", "worker")]
-        return run(children, lambda: _prepare(settings), servers.are_alive)
+        return run(children, lambda: _prepare(settings), servers.supervised())
 
 
 def _environment(settings: Settings) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Supervises the child processes of the service and restarts those that fail."""
+"""Supervises the processes of the service and its servers, and restarts those that end."""
 
 import logging
 import os
@@ -30,28 +30,33 @@ class Child:
     argv: Sequence[str]
     env: Mapping[str, str]
 
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process; it gets SIGTERM when this one ends."""
+        return spawn(self.argv, signal.SIGTERM, env=self.env, stdin=subprocess.DEVNULL)
+
 
 def run(
     children: Sequence[Child],
     ready: Callable[[], None] | None = None,
-    are_servers_alive: Callable[[], bool] = lambda: True,
+    servers: Sequence["Supervised"] = (),
 ) -> int:
-    """Keep `children` running until SIGTERM or SIGINT, then stop them; call it from the main thread.
+    """Keep `children` and `servers` running until SIGTERM or SIGINT, then stop the children.
 
-    `ready` is called once, when all are started. The children get SIGTERM and `STOP_SECONDS` to finish their work,
-    then SIGKILL. Returns the exit code: 0, or 1 when a child was killed or a server ended, which ends the run.
+    Call it from the main thread. `servers` are running; the caller stops them. `ready` is called once, when all
+    children are started. The children get SIGTERM and `STOP_SECONDS` to finish their work, then SIGKILL. Returns the
+    exit code: 0, or 1 when a child was killed.
     """
     with _signals() as signals:
-        running = [_Running(child) for child in children]
+        running = [Supervised(child.name, child.start) for child in children]
         try:
             for each in running:
                 each.start()
             if ready:
                 ready()
-            survived = _keep_running(running, signals, are_servers_alive)
+            _keep_running([*servers, *running], signals)
         finally:
             left_in_time = _stop(running)
-    return 0 if survived and left_in_time else 1
+    return 0 if left_in_time else 1
 
 
 def delay_after(delay: float, uptime: float) -> float:
@@ -64,34 +69,45 @@ def delay_after(delay: float, uptime: float) -> float:
     return min(2 * delay, LONGEST_DELAY_SECONDS)
 
 
-class _Running:
-    """A child, its process, and the time of its next start; times are those of `time.monotonic`."""
+class Supervised:
+    """A process, and the time of its next start after it has ended; times are those of `time.monotonic`.
 
-    def __init__(self, child: Child) -> None:
-        self.child = child
-        self.process: subprocess.Popen[bytes] | None = None
-        self.started_at = 0.0
-        self.delay = 0.0
+    `start` starts the process; `process` is the running one, if any.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], subprocess.Popen[bytes]],
+        process: subprocess.Popen[bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.process = process
         self.due_at: float | None = None
+        self._start = start
+        self._started_at = time.monotonic()
+        self._delay = 0.0
 
     def start(self) -> None:
-        self.started_at = time.monotonic()
+        """Start the process."""
+        self._started_at = time.monotonic()
         self.due_at = None
-        self.process = spawn(self.child.argv, signal.SIGTERM, env=self.child.env, stdin=subprocess.DEVNULL)
+        self.process = self._start()
 
     def tend(self) -> None:
         """Restart the process when due; schedule the restart of an ended one."""
-        now = time.monotonic()
         if self.due_at is not None:
-            if now >= self.due_at:
+            if time.monotonic() >= self.due_at:
                 self.start()
         elif self.process and self.process.poll() is not None:
-            self.delay = delay_after(self.delay, now - self.started_at)
-            self.due_at = now + self.delay
+            now = time.monotonic()
+            self._delay = delay_after(self._delay, now - self._started_at)
+            self.due_at = now + self._delay
             code = self.process.returncode
-            logger.error("%s ended with code %s; it starts again in %g s", self.child.name, code, self.delay)
+            logger.error("%s ended with code %s; it starts again in %g s", self.name, code, self._delay)
 
     def ask_to_stop(self) -> None:
+        """Send SIGTERM."""
         if self.process:
             self.process.terminate()
 
@@ -102,7 +118,7 @@ class _Running:
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            logger.error("%s did not stop within %g s and is killed", self.child.name, STOP_SECONDS)
+            logger.error("%s did not stop within %g s and is killed", self.name, STOP_SECONDS)
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             return False
@@ -128,18 +144,16 @@ def _signals() -> Iterator[socket.socket]:
             signal.set_wakeup_fd(outer)
 
 
-def _keep_running(running: Sequence[_Running], signals: socket.socket, are_servers_alive: Callable[[], bool]) -> bool:
-    """Return True after a stop signal, False after a server has ended."""
-    while are_servers_alive():
-        if not _wait(signals, running).isdisjoint(_STOP_SIGNALS):
-            return True
+def _keep_running(running: Sequence[Supervised], signals: socket.socket) -> None:
+    """Restart processes until a stop signal."""
+    for each in running:
+        each.tend()  # one may have ended before its signal was handled
+    while _wait(signals, running).isdisjoint(_STOP_SIGNALS):
         for each in running:
             each.tend()
-    logger.critical("PostgreSQL or Valkey ended; the service stops")
-    return False
 
 
-def _wait(signals: socket.socket, running: Sequence[_Running]) -> set[int]:
+def _wait(signals: socket.socket, running: Sequence[Supervised]) -> set[int]:
     """Wait for signals or the next due start; return the numbers of the signals."""
     due = [each.due_at for each in running if each.due_at is not None]
     timeout = max(0.0, min(due) - time.monotonic()) if due else None
@@ -147,7 +161,7 @@ def _wait(signals: socket.socket, running: Sequence[_Running]) -> set[int]:
     return set(signals.recv(1024)) if ready else set()
 
 
-def _stop(running: Sequence[_Running]) -> bool:
+def _stop(running: Sequence[Supervised]) -> bool:
     """Stop all children together; return whether all ended in time."""
     for each in running:
         each.ask_to_stop()

@@ -49,8 +49,8 @@ _CREATE_DATABASE = f"CREATE DATABASE {DATABASE} STRATEGY file_copy\n".encode()
 _SYNC = ["--sync-only", f"--sync-method={'syncfs' if sys.platform == 'linux' else 'fsync'}"]
 
 
-def start(site: Site) -> Server:
-    """Start PostgreSQL; on first use create the database `messaging`.
+def prepare(site: Site) -> Server:
+    """Return PostgreSQL; on first use create the database `messaging`.
 
     Raises `OtherMajorVersion`, `NotBundled`, or `ServerFailed`.
     """
@@ -60,20 +60,14 @@ def start(site: Site) -> Server:
     log = site.begin_log("postgres")
     if not (folder / "PG_VERSION").exists():
         _create(site, programs, folder, log)
-    process = site.run(
-        [programs / "postgres", "-D", _address(site, folder), *_options(site)],
-        folder,
-        log,
-        signal.SIGINT,  # fast shutdown
-        env=_past_stale_pid(folder),
-    )
+    argv = [programs / "postgres", "-D", _address(site, folder), *_options(site)]
     return Server(
         name="PostgreSQL",
         url=f"postgresql://postgres@/{DATABASE}?host={site.sockets}",
-        process=process,
         log=log,
-        stop_signal=signal.SIGINT,
-        answers=partial(_is_ready, folder, process),
+        stop_signal=signal.SIGINT,  # fast shutdown
+        spawn=lambda: site.run(argv, folder, log, signal.SIGINT, env=_past_stale_pid(folder)),
+        answers=partial(_is_ready, folder),
     )
 
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.embedded.accounts import Account
@@ -74,21 +74,27 @@ class Site:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Server:
-    """A running server; `answers` returns whether it accepts connections."""
+    """A server: `spawn` starts its process, `answers` returns whether that accepts connections."""
 
     name: str
     url: str
-    process: subprocess.Popen[bytes]
     log: Path
     stop_signal: signal.Signals
-    answers: Callable[[], bool]
+    spawn: Callable[[], subprocess.Popen[bytes]]
+    answers: Callable[[subprocess.Popen[bytes]], bool]
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the server, for the first time or after its process has ended."""
+        self.process = self.spawn()
+        return self.process
 
     def wait_until_ready(self) -> None:
         """Wait until the server accepts connections; raise `ServerFailed` when it ends or takes too long."""
         deadline = time.monotonic() + START_SECONDS
-        while not self.answers():
+        while not self.answers(self.process):
             if self.process.poll() is not None:
                 raise ServerFailed(f"{self.name} did not start: {reason_in(self.log)} (more in {self.log})")
             if time.monotonic() > deadline:

@@ -8,6 +8,7 @@ from typing import Self
 
 from app.embedded import postgres, valkey
 from app.embedded.accounts import account_for
+from app.embedded.children import Supervised
 from app.embedded.errors import EmbeddedError
 from app.embedded.locks import lock_data, lock_servers
 from app.embedded.server import Server, Site, stop
@@ -43,10 +44,10 @@ class Servers:
                 running: list[Server] = []
                 stack.callback(stop, running)
                 if redis_url is None:
-                    running.append(valkey.start(site))
+                    running.append(_start(valkey.prepare(site)))
                     redis_url = running[-1].url
                 if database_url is None:
-                    running.append(postgres.start(site))
+                    running.append(_start(postgres.prepare(site)))
                     database_url = running[-1].url
                 for server in running:
                     server.wait_until_ready()
@@ -54,13 +55,18 @@ class Servers:
         except OSError as problem:
             raise EmbeddedError(f"The data folder {data} cannot be used: {problem}") from problem
 
-    def are_alive(self) -> bool:
-        """Return whether none of the servers has ended."""
-        return all(server.process.poll() is None for server in self._running)
+    def supervised(self) -> Sequence[Supervised]:
+        """Return the servers as processes that are started again when they end."""
+        return [Supervised(server.name, server.start, server.process) for server in self._running]
 
     def stop(self) -> None:
         """Stop the servers and release the data folder; a second call does nothing."""
         self._closing.close()
+
+
+def _start(server: Server) -> Server:
+    server.start()
+    return server
 
 
 def _claim(data: Path, durable: bool, stack: ExitStack) -> Site:

@@ -2,7 +2,6 @@
 
 import signal
 import socket
-from functools import partial
 from pathlib import Path
 
 from app.embedded.server import Server, Site
@@ -19,8 +18,8 @@ _SETTINGS = {
 }
 
 
-def start(site: Site) -> Server:
-    """Start Valkey, with an append-only file that reaches the disk every second; raise `NotBundled`."""
+def prepare(site: Site) -> Server:
+    """Return Valkey with an append-only file that reaches the disk every second; raise `NotBundled`."""
     program = valkey_server(site.account, site.programs)
     folder = site.make_folder("valkey")
     path = site.sockets / "valkey"
@@ -30,10 +29,10 @@ def start(site: Site) -> Server:
     return Server(
         name="Valkey",
         url=f"unix://{path}?db=0",
-        process=site.run([program, *options], folder, log, signal.SIGTERM),
         log=log,
         stop_signal=signal.SIGTERM,
-        answers=partial(_answers, path),
+        spawn=lambda: site.run([program, *options], folder, log, signal.SIGTERM),
+        answers=lambda _: _answers(path),
     )
 
 

@@ -25,9 +25,6 @@ from tests.waiting import until
 VICTIMS = ("serve", "web", "worker", "postgres", "backend", "valkey")
 """The processes that are killed: the parent, its children, its databases, and one connection's process."""
 
-ENDING = ("serve", "postgres", "valkey")
-"""Those after which the whole service ends, and is started again."""
-
 CLIENTS = 6
 CREDITS = 200_000
 PATIENCE_SECONDS, LONGEST_SECONDS = 120, 1800
@@ -125,7 +122,7 @@ class Installation:
         pid = self.process.pid if victim == "serve" else self._find(victim)
         with suppress(psutil.NoSuchProcess):
             psutil.Process(pid).kill()
-        if victim in ENDING:
+        if victim == "serve":
             self.process.wait()
 
     def _find(self, victim: str) -> int:

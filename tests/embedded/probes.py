@@ -31,9 +31,10 @@ def runs(pid: int) -> bool:
         return False
 
 
-def servers_of(data: Path) -> list[psutil.Process]:
-    """Return every process of the servers of a data folder."""
-    return [process for process in psutil.process_iter() if _folder_of(process) in {data / "postgres", data / "valkey"}]
+def servers_of(data: Path, *names: str) -> list[psutil.Process]:
+    """Return every process of the servers of a data folder, or of those with the given folders in it."""
+    folders = {data / name for name in names or ("postgres", "valkey")}
+    return [process for process in psutil.process_iter() if _folder_of(process) in folders]
 
 
 def _folder_of(process: psutil.Process) -> Path | None:

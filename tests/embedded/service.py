@@ -2,11 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.embedded import children
-from app.embedded.children import Child
+from app.embedded.children import Child, Supervised
 from app.embedded.servers import Servers
 
 
@@ -15,18 +15,18 @@ def say_ready() -> None:
     os.write(1, b"ready\n")
 
 
-def serve(scripts: Sequence[str], are_servers_alive: Callable[[], bool] = lambda: True) -> int:
+def serve(scripts: Sequence[str], servers: Sequence[Supervised] = ()) -> int:
     """Run each script under its name."""
     pairs = zip(scripts[::2], scripts[1::2], strict=True)
     service = [Child(name, ["/bin/sh", "-c", script], os.environ) for name, script in pairs]
-    return children.run(service, say_ready, are_servers_alive)
+    return children.run(service, say_ready, servers)
 
 
 def serve_on_servers(data: Path, scripts: Sequence[str]) -> int:
     """Run the scripts while the servers of a data folder run."""
     servers = Servers.start(data)
     try:
-        return serve(scripts, servers.are_alive)
+        return serve(scripts, servers.supervised())
     finally:
         servers.stop()
 

@@ -113,18 +113,25 @@ def test_children_stop_when_their_parent_is_killed(tmp_path: Path, launch: Launc
     block_until(lambda: lines(got) == ["up", "TERM"])
 
 
-def test_the_service_stops_when_postgresql_dies(data: Path, tmp_path: Path, launch: Launch) -> None:
+@pytest.mark.parametrize(("name", "folder"), [("PostgreSQL", "postgres"), ("Valkey", "valkey")])
+def test_a_server_that_dies_is_started_again_and_the_children_are_left_alone(
+    data: Path, tmp_path: Path, launch: Launch, name: str, folder: str
+) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "worker", note_term(got), DATA=data)
     block_until(lambda: lines(got) == ["up"])
+    killed = min(servers_of(data, folder), key=lambda each: each.create_time())
+    before = set(servers_of(data, folder))
 
-    os.kill(int((data / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    killed.kill()
 
+    block_until(lambda: set(servers_of(data, folder)) - before)
+    service.terminate()
     _, complaints = service.communicate()
-    assert service.returncode == 1
-    assert complaints == "PostgreSQL or Valkey ended; the service stops\n"
+    assert service.returncode == 0
+    assert complaints == f"{name} ended with code -9; it starts again in 1 s\n"
     assert lines(got) == ["up", "TERM"]
-    block_until(lambda: servers_of(data) == [])
+    assert servers_of(data) == []
 
 
 def test_the_servers_outlive_the_work_of_the_children(data: Path, tmp_path: Path, launch: Launch) -> None:
