@@ -35,6 +35,9 @@ from app.http.pace import Paced
 from app.http.sessions import Origin, SessionIdentity
 from app.jobs.job import Runner
 from app.jobs.poller import tick
+from app.mcp import endpoint as mcp
+from app.mcp.running import Running
+from app.mcp.tools import open_tools
 from app.operations.document import Operation, load
 from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
@@ -55,7 +58,7 @@ from app.web.oauth import routes as oauth
 REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")
 STOP_SECONDS = 4
-STOP_STREAMS = "stop_streams"
+STOP_STREAMS, STOP_TOOLS = "stop_streams", "stop_tools"
 ANONYMOUS_PER_SECOND = 20.0
 """Undelayed anonymous responses of a network per second."""
 
@@ -93,21 +96,25 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[State]:
         async with open_services(settings, settings.statement_timeout_seconds) as services:
-            identity = _open_identity(services)
-            app.router.routes.extend(_routes(services, identity, operations))
+            identity, executor = _open_identity(services), Executor(services)
+            tools = Running(lambda: open_tools(services, executor, _docs(settings)))
+            app.router.routes.extend(_routes(services, identity, executor, operations, tools))
             upkeep = asyncio.create_task(tick([Runner(open_partitions(services))]))
             try:
-                yield {STOP_STREAMS: services.live.stop}
+                yield {STOP_STREAMS: services.live.stop, STOP_TOOLS: tools.stop}
             finally:
                 upkeep.cancel()
                 await asyncio.wait({upkeep})
+                await tools.close()
                 await identity.close()
 
     return lifespan
 
 
-def _routes(services: Services, identity: Identity, operations: list[Operation]) -> list[BaseRoute]:
-    executor, docs = Executor(services), _docs(services.settings)
+def _routes(
+    services: Services, identity: Identity, executor: Executor, operations: list[Operation], tools: Running
+) -> list[BaseRoute]:
+    docs = _docs(services.settings)
     described = openapi.document(operations, VERSION, services.settings.public_url)
     people = SessionIdentity(identity.resolve, services.authentication, Origin.of(services.settings))
     browser = Browser(services)
@@ -122,7 +129,8 @@ def _routes(services: Services, identity: Identity, operations: list[Operation])
         *sign_in.routes(services, browser),
         *account.routes(services, browser),
         *_console(browser, executor),
-        *oauth.routes(services, browser, identity),
+        *oauth.routes(services, browser),
+        *mcp.routes(services, executor, identity, tools),
         *exports.routes(services),
         *health.routes(services),
         *front.routes(),
@@ -162,6 +170,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams, then stop."""
         self.lifespan.state[STOP_STREAMS]()
+        self.lifespan.state[STOP_TOOLS]()
         await super().shutdown(sockets)
 
 

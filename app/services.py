@@ -28,8 +28,9 @@ from app.settings import Settings
 class Services:
     """The services that a surface uses.
 
-    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports;
-    `places` bounds the downloads of exports. `histories` are the tables that are divided by ranges of ids.
+    `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports,
+    `confirmations` what assistants pass back to the tool server; `places` bounds the downloads of exports. `histories`
+    are the tables that are divided by ranges of ids.
     """
 
     settings: Settings
@@ -51,5 +52,6 @@ class Services:
     secret: bytes
     cursors: CursorSeal
     exports: Seal
+    confirmations: Seal
     places: Places
     histories: Sequence[Partitions]

@@ -112,6 +112,7 @@ def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: 
         secret=derive(settings, "api keys"),
         cursors=CursorSeal(derive(settings, "cursors")),
         exports=Seal(derive(settings, "export links")),
+        confirmations=Seal(derive(settings, "confirmations of tools")),
         places=lines.places,
         histories=[Partitions(pool, history) for history in HISTORIES],
     )

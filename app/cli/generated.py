@@ -6,11 +6,12 @@ from pathlib import Path
 
 import orjson
 
-from app.cli import documents, reference
+from app.cli import documents, reference, tool_reference
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
 from app.graphql.schema import CONTRACT
 from app.main import VERSION, rest_operations
+from app.mcp.catalogue import catalogue as tools
 from app.providers.carriers.sandbox import numbers
 from app.rest import openapi
 
@@ -20,8 +21,8 @@ SERVER = "http://127.0.0.1:8000"
 
 def check_documents() -> str:
     """Compile everything that is loaded at start; return a summary."""
-    counts = f"{len(rest_operations())} operations, {len(documents.operations())} commands, {len(EVENTS)} events"
-    return f"{counts} and {len(catalogue())} errors are valid."
+    counts = f"{len(rest_operations())} operations, {len(tools().tools)} tools, {len(documents.operations())} commands"
+    return f"{counts}, {len(EVENTS)} events and {len(catalogue())} errors are valid."
 
 
 def write_all(*, check: bool) -> list[str]:
@@ -73,5 +74,7 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/errors.md": _errors,
     "docs/rest-reference.md": lambda: reference.as_markdown(rest_operations()),
     "docs/events.md": _events,
+    "docs/tools.json": lambda: tool_reference.as_json(tools()),
+    "docs/tools.md": lambda: tool_reference.as_markdown(tools()),
     "docs/sandbox.md": numbers.as_markdown,
 }

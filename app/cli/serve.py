@@ -63,6 +63,7 @@ def _environment(settings: Settings) -> dict[str, str]:
         "PORT": str(settings.port),
         "MESSAGING_DATA": str(settings.data.absolute()),
         "MESSAGING_ENVIRONMENT": settings.environment,
+        "MESSAGING_MCP_SESSIONS": "off" if settings.mcp_sessions == "off" else "on",
         **_tls(settings),
         "PROMETHEUS_MULTIPROC_DIR": str(figures.absolute()),
         "PYTHONPATH": str(Path(__file__).parents[2]),

@@ -28,4 +28,6 @@ def challenge(
 
 def step_up(error: InsufficientScope) -> str:
     """Return the `WWW-Authenticate` header that names the scopes that a request needs (RFC 6750, 3.1)."""
+    if given := error.facts.get("challenge"):
+        return str(given)
     return f'Bearer error="insufficient_scope", scope="{error.facts.get("needed", error.facts["scope"])}"'

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.routing import CountedRoute
 
@@ -13,7 +13,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 HEADERS = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id, Mcp-Session-Id",
 }
 PREFLIGHT = {
     "Access-Control-Allow-Headers": "*, Authorization",
@@ -35,11 +35,11 @@ class SharedRoute(CountedRoute):
         await super().handle(scope, receive, send_shared)
 
 
-def shared(path: str, methods: Sequence[str], endpoint: Endpoint) -> SharedRoute:
+def shared(path: str, methods: Sequence[str], endpoint: Callable[[Request], Awaitable[ASGIApp]]) -> SharedRoute:
     """Return a route that all origins may call without cookies, with its preflight."""
     preflight = {**PREFLIGHT, "Access-Control-Allow-Methods": ", ".join(methods)}
 
-    async def answer(request: Request) -> Response:
+    async def answer(request: Request) -> ASGIApp:
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=preflight)
         return await endpoint(request)

@@ -1,5 +1,6 @@
 """Validation of the values that callers send for the variables of an operation."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -38,8 +39,10 @@ class Unattested(ValueError):
 class Acceptor:
     """Checks the values of variables. Created once, at start.
 
-    Members that are no variable are ignored, unless it is `strict`: then they are refused, and a list takes no single
-    value. With `forms`, it reads what form tools send as they mean it: see `forms` of the directive `@rest`.
+    Members that are no variable are ignored, unless it is `strict`: then they are refused, a list takes no single
+    value, and the limits of the schema apply, so that exactly the values that the schema of a tool describes pass.
+    Other surfaces leave the limits to the domain, whose errors are more specific. With `forms`, it reads what form
+    tools send as they mean it: see `forms` of the directive `@rest`.
     """
 
     def __init__(self, variables: Iterable[Variable], *, forms: bool = False, strict: bool = False) -> None:
@@ -132,7 +135,8 @@ class _Checks:
             return self._referred(schema["$ref"].removeprefix(DEFINITIONS))
         if "properties" in schema:
             return self._object(schema)
-        return _LEAVES[schema.get("format") or _kind(schema)]
+        leaf = _LEAVES[schema.get("format") or _kind(schema)]
+        return _within(schema, leaf) if self._strict else leaf
 
     def _referred(self, type_name: str) -> Check:
         def check(value: Any, name: str) -> Any:
@@ -181,6 +185,22 @@ def _list_or_single(item: Check, single: Check | None, schema: Json) -> Check:
         if single and isinstance(value, _PYTHON[kind]):
             return [single(value, name)]
         raise Unacceptable(name, f"must be an array of {_PLURALS[kind]}.")
+
+    return check
+
+
+def _within(schema: Json, leaf: Check) -> Check:
+    """Return a check that applies the limits of a schema, if it has any."""
+    limits = [find_fault for keyword, find_fault in _LIMITS.items() if keyword in schema]
+    if not limits:
+        return leaf
+
+    def check(value: Any, name: str) -> Any:
+        taken = leaf(value, name)
+        for find_fault in limits:
+            if fault := find_fault(taken, schema):
+                raise Unacceptable(name, fault)
+        return taken
 
     return check
 
@@ -277,6 +297,32 @@ _LEAVES: dict[str, Check] = {
     "number": _number,
     "string": _string,
 }
+
+_LIMITS: dict[str, Callable[[Any, Json], str | None]] = {
+    "minimum": lambda value, schema: f"must be {_range(schema)}." if value < schema["minimum"] else None,
+    "maximum": lambda value, schema: f"must be {_range(schema)}." if value > schema["maximum"] else None,
+    "minLength": lambda value, schema: _too_short(schema) if len(value) < schema["minLength"] else None,
+    "maxLength": lambda value, schema: (
+        f"must have at most {schema['maxLength']} characters." if len(value) > schema["maxLength"] else None
+    ),
+    "pattern": lambda value, schema: (
+        None if re.search(schema["pattern"], value) else f"must match the pattern {schema['pattern']}."
+    ),
+}
+"""The fault of a value beyond each limit."""
+
+
+def _range(schema: Json) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None or most is None:
+        return f"at least {least}" if most is None else f"at most {most}"
+    return f"from {least} to {most}"
+
+
+def _too_short(schema: Json) -> str:
+    least = schema["minLength"]
+    return "must not be empty." if least == 1 else f"must have at least {least} characters."
+
 
 _PYTHON: dict[str, type | tuple[type, ...]] = {
     "any": object,

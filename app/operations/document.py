@@ -80,9 +80,12 @@ class Operation:
 
     @property
     def accepts(self) -> Json:
-        """Return the JSON Schema of a tool's input: an object of the variables, without other members."""
-        properties = {variable.name: variable.schema for variable in self.variables.values()}
-        required = [variable.name for variable in self.variables.values() if variable.required]
+        """Return the JSON Schema of a tool's input: an object of the variables, without other members.
+
+        It has no null, which counts as left out, and an attestation is required.
+        """
+        properties = {variable.name: variable.present for variable in self.variables.values()}
+        required = [each.name for each in self.variables.values() if each.required or each.attested]
         return _closed(whole(obj(properties, required), self.types))
 
     @property

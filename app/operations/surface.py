@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphql import GraphQLSchema, OperationDefinitionNode, parse
+from graphql import EnumTypeDefinitionNode, GraphQLSchema, OperationDefinitionNode, parse
 
 from app.operations.directives import directive_values
 from app.operations.errors import InvalidDocument
@@ -13,6 +13,14 @@ from app.operations.json_schema import Json
 from app.operations.variables import Variable
 
 SURFACE = parse((Path(__file__).parent / "surface.graphql").read_text("utf-8"))
+
+CATEGORIES = tuple(
+    value.name.value
+    for node in SURFACE.definitions
+    if isinstance(node, EnumTypeDefinitionNode) and node.name.value == "ToolCategory"
+    for value in node.values or ()
+)
+"""The categories of tools, in the order of the list."""
 
 _PATH = re.compile(r"(/([a-z0-9._-]+|\{\w+\}))+", re.IGNORECASE)
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")

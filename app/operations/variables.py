@@ -58,6 +58,13 @@ class Variable:
         return next(option for option in self.options if option != NULL and option.get("type") != "array")
 
     @property
+    def present(self) -> Json:
+        """Return the schema without null."""
+        options = [option for option in self.options if option != NULL]
+        notes = {note: value for note, value in self.schema.items() if note != "anyOf" and value is not None}
+        return (options[0] if len(options) == 1 else {"anyOf": options}) | notes
+
+    @property
     def options(self) -> list[Json]:
         """Return the alternative schemas of a value."""
         return self.schema.get("anyOf", [self.schema])

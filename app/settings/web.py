@@ -1,6 +1,7 @@
-"""Settings of the web process: HTTPS, and bounds of connections, requests and their statements."""
+"""Settings of the web process: HTTPS, sessions, and bounds of connections, requests and their statements."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
@@ -21,4 +22,5 @@ class WebSettings(BaseSettings):
     request_body_seconds: Time = 30.0
     keep_alive_seconds: Time = 75.0
     response_stall_seconds: Time = 30.0
+    mcp_sessions: Literal["auto", "on", "off"] = "auto"
     statement_timeout_seconds: float = Field(10.0, ge=0.1, le=86_400)

@@ -42,7 +42,9 @@ def test_check_counts_what_is_sound(run: Run) -> None:
     done = run("check")
 
     assert done.code == 0
-    assert re.fullmatch(r"\d+ operations, [1-9]\d* commands, \d+ events and \d+ errors are valid\.\n", done.output)
+    assert re.fullmatch(
+        r"\d+ operations, [1-9]\d* tools, [1-9]\d* commands, \d+ events and \d+ errors are valid\.\n", done.output
+    )
 
 
 def test_check_refuses_a_command_whose_document_does_not_fit_the_contract(

@@ -18,6 +18,7 @@ from app.jobs.live import Announcer
 from tests.conftest import unit_of
 from tests.factories.accounts import PASSWORD_LINKS, USERS
 from tests.graphql.live import ALL, Scene, Served, looking, serving, talking
+from tests.mcp.assistants import Assistant
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, Application, bearer
 from tests.oauth.browsing import OURS
 from tests.oauth.mailbox import deliver
@@ -205,7 +206,11 @@ async def register_as(of: Tenant, who: Tenant) -> str:
 
 def use_tools(method: str, path: str) -> Attempt:
     async def use_tools_with_key(of: Tenant, who: Tenant) -> str:
-        return summarize(await who.browsing.client.request(method, path, headers=bearer(who.account.svc_key)))
+        if method != "POST":
+            return summarize(await who.browsing.client.request(method, path, headers=bearer(who.account.svc_key)))
+        assistant = Assistant(who.browsing.client, who.account.svc_key, path)
+        call = {"name": "get_contact", "arguments": {"contact_id": of.contact_id}}
+        return summarize(await assistant.post("tools/call", call))
 
     return use_tools_with_key
 

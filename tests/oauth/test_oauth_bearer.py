@@ -16,6 +16,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.tables import ago
+from tests.mcp.assistants import Assistant
 from tests.oauth.applications import BASE, TOOLS, Application, bearer
 
 pytestmark = pytest.mark.anyio
@@ -194,8 +195,7 @@ async def test_the_tool_server_lets_its_own_tokens_and_general_keys_in(
     token = (await application.connect_tools())["access_token"]
 
     for credentials in (token, account.svc_key):
-        answer = await http.post("/mcp", headers=bearer(credentials))
-        assert (answer.status_code, answer.json()["error_code"]) == (404, "not_found")
+        assert "get_balance" in await Assistant(http, credentials).list()
 
 
 async def test_the_tool_server_refuses_automation_tokens(http: httpx2.AsyncClient, token: str):

@@ -170,7 +170,7 @@ async def test_the_sdk_of_assistants_registers_signs_in_and_refreshes(base: str,
 
     async with httpx2.AsyncClient(auth=provider()) as client:
         answer = await client.post(f"{base}/mcp", json={})
-    assert (answer.status_code, answer.json()["error_code"]) == (404, "not_found")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32602)
     assert storage.client
     assert storage.tokens
     assert storage.tokens.scope
@@ -184,7 +184,7 @@ async def test_the_sdk_of_assistants_registers_signs_in_and_refreshes(base: str,
     async with httpx2.AsyncClient(auth=renewing) as client:
         answer = await client.post(f"{base}/mcp", json={})
 
-    assert answer.status_code == 404
+    assert answer.status_code == 400
     assert back == "", "nobody had to sign in again"
     assert storage.tokens.refresh_token != first.refresh_token
 

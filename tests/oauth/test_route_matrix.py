@@ -42,7 +42,7 @@ class Reach:
 
 NOT_FOR_OTHERS = "Pipelines belongs to another account. Only users of that account can connect it."
 UNSIGNED = "403 unsigned_callback"
-NO_TOOLS = "404 not_found"
+NO_SESSIONS = "405 method_not_allowed"
 SENT_BACK = f"302 {REDIRECT}"
 EVENTS = frozenset({"events", "outbox", "live_updates"})
 NO_KEY, NO_USER = "No API key with id N.", "404 No user with id N."
@@ -211,10 +211,14 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
     ),
     **{
         f"{method} {path}": (
-            "Lets in whoever has a key or token for it; no tools stand behind it.",
-            [Reach(reaches.use_tools(method, path), NO_TOOLS, NO_TOOLS, changes=False)],
+            "The key says whose contacts are found; without sessions there is nothing else.",
+            [Reach(reaches.use_tools(method, path), another, itself, changes=False)],
         )
-        for method in ("GET", "POST", "DELETE")
+        for method, another, itself in (
+            ("GET", NO_SESSIONS, NO_SESSIONS),
+            ("POST", "200", f"200 {MARK}"),
+            ("DELETE", NO_SESSIONS, NO_SESSIONS),
+        )
         for path in ("/mcp", "/mcp/")
     },
     "POST /carriers/{carrier}/inbound": (

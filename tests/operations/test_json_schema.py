@@ -184,7 +184,8 @@ def test_a_tool_takes_an_object_in_which_lists_are_arrays(finding: Operation) ->
     assert accepts["additionalProperties"] is False
     assert accepts["required"] == ["stage"]
     assert accepts["properties"]["tags"] == {
-        "anyOf": [{"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 64}}, NULL]
+        "type": "array",
+        "items": {"type": "string", "minLength": 1, "maxLength": 64},
     }
 
 
@@ -198,7 +199,7 @@ def test_the_limits_of_the_contract_are_told(finding: Operation) -> None:
         "maximum": 200,
         "default": 20,
     }
-    assert properties["code"] == {"anyOf": [{"type": "string", "pattern": "^[a-z]+$"}, NULL]}
+    assert properties["code"] == {"type": "string", "pattern": "^[a-z]+$"}
 
 
 def test_the_values_of_an_enum_are_described_where_a_tool_takes_them(finding: Operation) -> None:

@@ -1,0 +1,66 @@
+"""The selection of tools that a connection asks for, and the tools that a caller sees."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit_of_work import Actor
+from app.mcp.catalogue import CompiledTool
+from app.operations.surface import CATEGORIES
+
+TOOLSETS_HEADER = "x-mcp-toolsets"
+READ_ONLY_HEADER = "x-mcp-readonly"
+YES = frozenset({"1", "true", "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The categories whose tools a connection may use, and whether only those that read."""
+
+    toolsets: frozenset[str] = frozenset(CATEGORIES)
+    reads_only: bool = False
+
+    def has(self, tool: CompiledTool) -> bool:
+        """Return whether a tool is selected."""
+        is_readable = tool.operation.reads_only or not self.reads_only
+        return is_readable and tool.announcement.category in self.toolsets
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The actor of a request, its selection, and the method and name (of a tool, say) that it was admitted for."""
+
+    actor: Actor
+    selection: Selection
+    admitted: tuple[str, str | None]
+
+    def visible(self, tools: Iterable[CompiledTool]) -> Iterator[CompiledTool]:
+        """Yield the tools that the caller is shown: a key only those of its scopes.
+
+        An application is shown all of the selection, because it can ask its user for more scopes.
+        """
+        may_ask = self.actor.grant_id is not None
+        for tool in tools:
+            if self.selection.has(tool) and (may_ask or tool.scopes <= self.actor.scopes):
+                yield tool
+
+
+def read_selection(headers: Mapping[str, str], query: Mapping[str, str]) -> Selection:
+    """Return the selection of a request: `X-MCP-Toolsets` and `X-MCP-Readonly`, or `toolsets` and `readonly`.
+
+    Both places together select what both allow. Raises `InvalidInput` for an unknown toolset.
+    """
+    asked = [text for text in (headers.get(TOOLSETS_HEADER), query.get("toolsets")) if text]
+    toolsets = frozenset(CATEGORIES).intersection(*(_read_toolsets(text) for text in asked))
+    flags = (headers.get(READ_ONLY_HEADER, ""), query.get("readonly", ""))
+    return Selection(toolsets, any(flag.strip().lower() in YES for flag in flags))
+
+
+def _read_toolsets(text: str) -> frozenset[str]:
+    names = frozenset(name.strip().lower() for name in text.split(",")) - {""}
+    if "all" in names:
+        return frozenset(CATEGORIES)
+    if unknown := sorted(names - frozenset(CATEGORIES)):
+        reason = f"There is no toolset {unknown[0][:60]}. The toolsets are {', '.join(CATEGORIES)}."
+        raise InvalidInput(reason=reason, field="toolsets")
+    return names

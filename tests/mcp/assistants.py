@@ -1,0 +1,85 @@
+"""Assistants: requests of the protocol in both of its eras, without the SDK."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import orjson
+
+MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
+ACCEPT = "application/json, text/event-stream"
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+}
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+
+@dataclass
+class Assistant:
+    """An assistant with a credential; `address` may select tools, `capabilities` say that it can ask its user."""
+
+    http: httpx2.AsyncClient
+    credential: str | None = None
+    address: str = "/mcp"
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    capabilities: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    async def post(self, method: str, params: dict[str, Any] | None = None, **members: Any) -> httpx2.Response:
+        """Send a request as the version of 2026 has it."""
+        sent = {**(params or {}), "_meta": {**META, CAPABILITIES: self.capabilities}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent, **members}
+        name = sent.get("name") or sent.get("uri")
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
+        return await self.send(orjson.dumps(body), headers)
+
+    async def send(self, body: bytes, headers: dict[str, str] | None = None) -> httpx2.Response:
+        """Send a body as it is."""
+        sent = {"Accept": ACCEPT, "Content-Type": "application/json", **self._authorized(), **self.headers}
+        return await self.http.post(self.address, content=body, headers={**sent, **(headers or {})})
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        """Return the result of a request."""
+        answer = await self.post(method, params)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["result"]
+
+    async def list(self) -> list[str]:
+        """Return the names of the tools."""
+        return [tool["name"] for tool in (await self.ask("tools/list"))["tools"]]
+
+    async def call(self, name: str, **arguments: Any) -> Any:
+        """Call a tool; return its structured result, or its error."""
+        return told(await self.ask("tools/call", {"name": name, "arguments": arguments}))
+
+    async def shake_hands(self, **headers: str) -> httpx2.Response:
+        """Begin as the versions up to 2025 do."""
+        client = {"protocolVersion": HANDSHAKE, "capabilities": self.capabilities}
+        return await self.post_legacy(
+            "initialize", {**client, "clientInfo": {"name": "tests", "version": "1"}}, **headers
+        )
+
+    async def post_legacy(self, method: str, params: dict[str, Any], **headers: str) -> httpx2.Response:
+        """Send a request of 2025; the answer is one event."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
+
+    def _authorized(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.credential}"} if self.credential else {}
+
+
+def told(result: Any) -> Any:
+    """Return the structured result of a call; for an error its code, its field and its sentence."""
+    if not result.get("isError"):
+        assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return result["structuredContent"]
+    assert "structuredContent" not in result
+    said = orjson.loads(result["content"][0]["text"])
+    assert result["_meta"]["messaging/error_code"] == said["error_code"]
+    return said["error_code"], said.get("field"), said["error"]
+
+
+def read_event(answer: httpx2.Response) -> Any:
+    """Return the message of an answer that is one event."""
+    [data] = [line for line in answer.text.splitlines() if line.startswith("data:")]
+    return orjson.loads(data.removeprefix("data:"))

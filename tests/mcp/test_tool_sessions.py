@@ -1,0 +1,95 @@
+"""Sessions of one web process: they belong to the credential that opened them."""
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from app.domain.onboarding.service import Opened
+from app.mcp import transport
+from app.services import Services
+from app.settings import Settings
+from tests.graphql.live import Served, serving
+from tests.mcp.assistants import Assistant, read_event
+from tests.waiting import within
+
+pytestmark = pytest.mark.anyio
+
+LIST = ("tools/list", {})
+
+
+@pytest.fixture
+async def served(settings: Settings, services: Services) -> AsyncGenerator[Served]:
+    async with serving(settings.model_copy(update={"mcp_sessions": "on"})) as served:
+        yield served
+
+
+@pytest.fixture
+async def client(served: Served) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=served.base_url, timeout=30) as client:
+        yield client
+
+
+async def begin(assistant: Assistant) -> dict[str, str]:
+    """Open a session; return its header."""
+    answer = await assistant.shake_hands()
+    assert answer.status_code == 200, answer.text
+    return {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
+
+
+async def test_a_session_lives_until_its_client_ends_it(client: httpx2.AsyncClient, account: Opened):
+    assistant = Assistant(client, account.svc_key)
+    session = await begin(assistant)
+
+    listed = read_event(await assistant.post_legacy(*LIST, **session))
+    ended = await client.delete("/mcp", headers={"Authorization": f"Bearer {account.svc_key}", **session})
+    after = await assistant.post_legacy(*LIST, **session)
+
+    assert "get_balance" in {tool["name"] for tool in listed["result"]["tools"]}
+    assert (ended.status_code, after.status_code) == (200, 404)
+
+
+async def test_to_another_credential_a_session_does_not_exist(
+    client: httpx2.AsyncClient, account: Opened, with_scopes: Callable[..., Any], new_account: Callable[..., Any]
+):
+    session = await begin(Assistant(client, account.svc_key))
+    same_account = Assistant(client, (await with_scopes("contacts:read")).credential)
+    other_account = Assistant(client, (await new_account(company_name="Others")).svc_key)
+
+    for thief in (same_account, other_account):
+        assert (await thief.post_legacy(*LIST, **session)).status_code == 404
+        ended = await client.delete("/mcp", headers={"Authorization": f"Bearer {thief.credential}", **session})
+        assert ended.status_code == 404
+    assert (await Assistant(client, account.svc_key).post_legacy(*LIST, **session)).status_code == 200
+
+
+async def test_a_session_id_that_a_client_made_up_is_refused(client: httpx2.AsyncClient, account: Opened):
+    answer = await Assistant(client, account.svc_key).shake_hands(**{"Mcp-Session-Id": "mine"})
+
+    assert answer.status_code == 404
+
+
+async def test_above_the_limit_of_an_account_its_oldest_session_ends(
+    client: httpx2.AsyncClient, account: Opened, new_account: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(transport, "MAX_SESSIONS", 2)
+    other = Assistant(client, (await new_account(company_name="Others")).svc_key)
+    untouched = await begin(other)
+    assistant = Assistant(client, account.svc_key)
+
+    sessions = [await begin(assistant) for _ in range(3)]
+
+    statuses = [(await assistant.post_legacy(*LIST, **session)).status_code for session in sessions]
+    assert statuses == [404, 200, 200]
+    assert (await other.post_legacy(*LIST, **untouched)).status_code == 200
+
+
+async def test_an_open_stream_ends_when_the_process_stops(client: httpx2.AsyncClient, served: Served, account: Opened):
+    session = await begin(Assistant(client, account.svc_key))
+    headers = {"Authorization": f"Bearer {account.svc_key}", "Accept": "text/event-stream", **session}
+
+    async with client.stream("GET", "/mcp", headers=headers) as stream:
+        assert stream.status_code == 200
+        served.server.should_exit = True
+        assert await within("the end of the stream", stream.aread()) is not None
