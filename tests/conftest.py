@@ -55,6 +55,7 @@ PROCESSES = (
     "jobs/test_webhooks_workers",
     "jobs/test_worker",
     "oauth/test_oauth_reference_clients",
+    "smpp/",
 )
 """Tests that start programs. Like properties they are slow on a busy machine."""
 

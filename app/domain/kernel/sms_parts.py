@@ -63,6 +63,11 @@ def count(body: str) -> Parts:
     if _is_gsm_7(body):
         septets = _extensions.sub(rf"{ESCAPE}\g<0>", body)
         return Parts(Encoding.gsm_7, _fill(septets, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
+    return count_ucs_2(body)
+
+
+def count_ucs_2(body: str) -> Parts:
+    """Return the parts of a message that is sent in UCS-2, whatever its characters are."""
     leading_octets = body.encode("utf-16-be", "surrogatepass")[::2]
     return Parts(Encoding.ucs_2, _fill(leading_octets, HIGH_SURROGATES, SINGLE_UNITS, PART_UNITS))
 

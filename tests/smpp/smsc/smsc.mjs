@@ -1,0 +1,83 @@
+// An SMSC of the package `smpp`, driven by lines of JSON: commands on stdin, events on stdout.
+import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
+import smpp from "smpp";
+
+const [port, password, certificate, key] = process.argv.slice(2);
+const tell = (event, facts = {}) => process.stdout.write(JSON.stringify({ event, ...facts }) + "\n");
+const statuses = []; // of the next submits: a status, "silent" for none, or a number of milliseconds to answer late
+const ids = []; // of the next accepted submits
+let last = 0;
+
+let muted = []; // commands that are not answered
+const bound = new Set();
+
+function onBind(session, pdu) {
+  const status = pdu.password === password ? smpp.ESME_ROK : smpp.ESME_RINVPASWD;
+  tell("bind", { system_id: pdu.system_id, system_type: pdu.system_type, version: pdu.interface_version, status });
+  session.send(pdu.response({ command_status: status, system_id: "smsc" }));
+  if (status === smpp.ESME_ROK) bound.add(session);
+}
+
+function onSubmit(session, pdu) {
+  const status = statuses.shift() ?? smpp.ESME_ROK;
+  tell("submit", {
+    source: [pdu.source_addr_ton, pdu.source_addr_npi, pdu.source_addr],
+    destination: [pdu.dest_addr_ton, pdu.dest_addr_npi, pdu.destination_addr],
+    text: pdu.short_message.message ?? pdu.message_payload?.message,
+    udh: pdu.short_message.udh?.map((element) => element.toString("hex")) ?? [],
+    data_coding: pdu.data_coding,
+    esm_class: pdu.esm_class,
+    registered_delivery: pdu.registered_delivery,
+  });
+  if (status === "silent") return;
+  const late = Array.isArray(status);
+  const accept = () => session.send(pdu.response({ message_id: ids.shift() ?? `smsc-${++last}` }));
+  if (late) setTimeout(accept, status[0]);
+  else if (status === smpp.ESME_ROK) accept();
+  else session.send(pdu.response({ command_status: status }));
+}
+
+function onSession(session) {
+  session.on("bind_transceiver", (pdu) => muted.includes(pdu.command) || onBind(session, pdu));
+  session.on("submit_sm", (pdu) => onSubmit(session, pdu));
+  session.on("enquire_link", (pdu) => {
+    tell("enquire_link");
+    if (!muted.includes(pdu.command)) session.send(pdu.response());
+  });
+  session.on("unbind", (pdu) => { tell("unbind"); session.send(pdu.response()); session.close(); });
+  session.on("generic_nack", (pdu) => tell("generic_nack", { status: pdu.command_status }));
+  session.on("error", () => session.destroy());
+  session.on("close", () => { bound.delete(session); tell("close"); });
+}
+
+const commands = {
+  sync: () => tell("synced"),
+  mute: ({ commands: next }) => { muted = next; },
+  answer: ({ statuses: next }) => statuses.push(...next),
+  name: ({ ids: next }) => ids.push(...next),
+  drop: () => bound.forEach((session) => session.destroy()),
+  unbind: () => bound.forEach((session) => session.unbind(() => tell("unbound"))),
+  enquire: () => bound.forEach((session) => session.enquire_link((pdu) => tell("enquired", { status: pdu.command_status }))),
+  raw: ({ hex }) => bound.forEach((session) => session.socket.write(Buffer.from(hex, "hex"))),
+  deliver: ({ pdu, tag }) => {
+    if (pdu.hex !== undefined) {
+      pdu.short_message = { message: Buffer.from(pdu.hex, "hex") };
+      delete pdu.hex;
+    }
+    if (pdu.udh !== undefined) {
+      pdu.short_message = { udh: pdu.udh.map((element) => Buffer.from(element, "hex")), message: pdu.short_message.message ?? pdu.short_message };
+      delete pdu.udh;
+    }
+    const [session] = bound;
+    session.deliver_sm(pdu, (response) => tell("delivered", { tag, status: response.command_status }));
+  },
+};
+
+const options = certificate ? { cert: readFileSync(certificate), key: readFileSync(key) } : {};
+const server = smpp.createServer(options, onSession);
+server.listen(Number(port), "127.0.0.1", () => tell("listening", { port: server.address().port }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { command, ...facts } = JSON.parse(line);
+  commands[command](facts);
+}).on("close", () => process.exit(0));
