@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 
+from app.domain.accounts import queries as accounts
 from app.domain.consent import queries as consents
 from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
@@ -15,8 +16,10 @@ from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
+from app.domain.kernel import phone as phones
 from app.domain.kernel.paging import Page
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.graphql.accounts import User
 from app.graphql.consents import Consent
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
@@ -25,6 +28,8 @@ from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.lazy import lazily
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.custom_fields import CustomFieldValue, CustomValue, texts_of, values_of
+from app.graphql.number_checks import LineType, NumberValidation
 
 describe(
     PipelineStage,
@@ -63,9 +68,7 @@ STATUS = (
     "opted_out records that the person wants no more texts, and who said so. active changes nothing, and is refused "
     "(contact_opted_out) where the phone has opted out."
 )
-Tag = Annotated[str, strawberry.argument(description="The tag.", directives=[Constraint(max_length=service.MAX_TAG)])]
 WRITE_REFUSALS = ("conflict", "contact_opted_out", "invalid_phone", "not_found")
-MAX_TAGS = 1000
 
 
 @strawberry.type(description="One part of a contact's score.")
@@ -93,6 +96,7 @@ class Contact:
     held_until: datetime | None = strawberry.field(
         description="The time until which messages wait for a decision on an unclear reply."
     )
+    assignee_id: BigInt | None = strawberry.field(description="The id of the assigned user.")
     score: int = strawberry.field(description="The score from 0 to 100: how promising the contact is.")
     created_at: datetime = strawberry.field(description="The time at which the contact was added.")
     updated_at: datetime = strawberry.field(description="The time of the last change.")
@@ -102,6 +106,36 @@ class Contact:
         """Return the name, if any, and the phone."""
         name = f"{self.first_name} {self.last_name}".strip()
         return f"{name} ({self.phone})" if name else self.phone
+
+    @strawberry.field(description="Whether the phone fits the numbering plan of its country.")
+    def validation(self) -> NumberValidation:
+        """Return the validity of the phone."""
+        return phones.describe(self.phone).validation
+
+    @strawberry.field(description="The kind of line of the phone by its numbering plan; unknown in North America.")
+    def line_type(self) -> LineType:
+        """Return the line type of the phone."""
+        return phones.describe(self.phone).line_type
+
+    @strawberry.field(description="The country of the phone, such as US; null when it is of none.")
+    def region(self) -> str | None:
+        """Return the country of the phone."""
+        return phones.describe(self.phone).region
+
+    @strawberry.field(description="The values of the account's custom fields that the contact has, by key.")
+    async def custom_fields(self, info: Info) -> list[CustomFieldValue]:
+        """Return the values in the order of the keys."""
+        contact = row_of(self, models.Contact)
+        return await values_of(info, contact.account_id, contact.custom_fields)
+
+    @strawberry.field(
+        graphql_type=User | None,
+        description="The assigned user, removed or not; null while none is.",
+        directives=guarded("conversations:read"),
+    )
+    async def assignee(self, info: Info) -> Any:
+        """Return the assignee."""
+        return await info.context.load(accounts.find_users, self.assignee_id)
 
     @strawberry.field(description="The parts of the score; the points add up to it.")
     def score_reasons(self) -> list[ScoreReason]:
@@ -128,13 +162,6 @@ class Contact:
         return await info.context.load(conversations.find_by_contacts, self.id)
 
 
-@strawberry.type(description="A label that contacts have.")
-class ContactTag:
-    """A tag."""
-
-    name: str = strawberry.field(description="The tag itself.")
-
-
 @strawberry.input
 class ContactDetails:
     """What a contact is made of, beside its phone."""
@@ -158,6 +185,9 @@ class ContactDetails:
     )
     dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
     status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)
+    custom_fields: strawberry.Maybe[list[CustomValue] | None] = strawberry.field(
+        description="Values of custom fields to set; fields that are not named keep theirs."
+    )
 
 
 @strawberry.input(description="A contact to add.")
@@ -196,6 +226,10 @@ class ContactQuery:
         stage: Annotated[PipelineStage | None, strawberry.argument(description="Only this stage.")] = None,
         status: Annotated[ContactStatus | None, strawberry.argument(description="Only this status.")] = None,
         tag: Annotated[str | None, strawberry.argument(description="Only with this tag.")] = None,
+        assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
+        custom: Annotated[
+            list[CustomValue] | None, strawberry.argument(description="Only with all these values of custom fields.")
+        ] = None,
         sort: Annotated[ContactSort, strawberry.argument(description="The order.")] = ContactSort.date_added,
         first: First = None,
         after: After = None,
@@ -204,7 +238,7 @@ class ContactQuery:
         offset: Offset = 0,
     ) -> Page[models.Contact]:
         """Return one page of contacts."""
-        wanted = ContactFilter(search=search, stage=stage, status=status, tag=tag)
+        wanted = ContactFilter(search, stage, status, tag, assignee_id, texts_of(custom or []))
         part = window(info, f"contacts {sort}", first, after, last, before, offset)
         return await queries.find_page(info.context.unit, wanted, sort, part)
 
@@ -239,14 +273,6 @@ class ContactQuery:
         """Return the contacts with a phone or an address."""
         return await service.find_exact(info.context.unit, phone, email)
 
-    @strawberry.field(
-        description=f"The tags that contacts have, by their names; at most {MAX_TAGS:,}.",
-        directives=guarded("contacts:read"),
-    )
-    async def tags(self, info: Info) -> list[ContactTag]:
-        """Return the tags."""
-        return [ContactTag(name=tag) for tag in await queries.list_tags(info.context.unit, MAX_TAGS)]
-
 
 @strawberry.type
 class ContactMutation:
@@ -266,7 +292,7 @@ class ContactMutation:
         """Add a contact."""
         fields = _fields(contact)
         digest = idempotency.fingerprint("create_contact", **fields)
-        return await _once(info, idempotency_key, digest, lambda unit: service.create(unit, fields))
+        return await once_for_contact(info, idempotency_key, digest, lambda unit: service.create(unit, fields))
 
     @strawberry.mutation(
         graphql_type=Contact,
@@ -286,7 +312,7 @@ class ContactMutation:
         """Add or change a contact."""
         fields = _fields(contact)
         digest = idempotency.fingerprint("upsert_contact", **fields)
-        return await _once(
+        return await once_for_contact(
             info, idempotency_key, digest, lambda unit: review.upsert_contact(unit, fields, source_if_new)
         )
 
@@ -304,7 +330,23 @@ class ContactMutation:
     ) -> models.Contact:
         """Change a contact."""
         contact = await service.get(info.context.unit, id, phone)
-        return await review.update_contact(info.context.unit, contact.id, given(vars(changes), ContactFields))
+        return await review.update_contact(info.context.unit, contact.id, _given(vars(changes)))
+
+    @strawberry.mutation(
+        graphql_type=Contact,
+        description="Assign a contact, named by its id or its phone, to a user.",
+        directives=guarded("contacts:write", "not_found", "invalid_phone"),
+    )
+    async def assign_contact(
+        self,
+        info: Info,
+        id: OptionalId = None,
+        phone: Phone = None,
+        assignee_id: Annotated[BigInt | None, strawberry.argument(description="The user; null for none.")] = None,
+    ) -> models.Contact:
+        """Assign a contact."""
+        contact = await service.get(info.context.unit, id, phone)
+        return await service.assign(info.context.unit, contact.id, assignee_id)
 
     @strawberry.mutation(
         graphql_type=DeletedContact,
@@ -318,76 +360,19 @@ class ContactMutation:
         """Erase a contact."""
         return await erasure.erase(info.context.unit, id)
 
-    @strawberry.mutation(
-        graphql_type=Contact,
-        description="Give a contact, named by its id or its phone, a tag.",
-        directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
-    )
-    async def add_tag(
-        self, info: Info, tag: Tag, id: OptionalId = None, phone: Phone = None, idempotency_key: IdempotencyKey = None
-    ) -> models.Contact:
-        """Add a tag."""
-
-        async def act(unit: UnitOfWork) -> models.Contact:
-            return await service.add_tag(unit, (await service.get(unit, id, phone)).id, tag)
-
-        digest = idempotency.fingerprint("add_tag", id=id, phone=phone, tag=tag)
-        return await _once(info, idempotency_key, digest, act)
-
-    @strawberry.mutation(
-        graphql_type=Contact,
-        description="Take a tag from a contact, named by its id or its phone.",
-        directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
-    )
-    async def remove_tag(
-        self, info: Info, tag: Tag, id: OptionalId = None, phone: Phone = None, idempotency_key: IdempotencyKey = None
-    ) -> models.Contact:
-        """Remove a tag."""
-
-        async def act(unit: UnitOfWork) -> models.Contact:
-            return await service.remove_tag(unit, (await service.get(unit, id, phone)).id, tag)
-
-        digest = idempotency.fingerprint("remove_tag", id=id, phone=phone, tag=tag)
-        return await _once(info, idempotency_key, digest, act)
-
-    @strawberry.mutation(
-        graphql_type=Contact,
-        description="Record an opt-out that came by mail, on the phone or in person. It holds at once.",
-        directives=guarded("contacts:write", "not_found"),
-    )
-    async def record_opt_out(
-        self,
-        info: Info,
-        id: ContactId,
-        method: Annotated[
-            str, strawberry.argument(description="The way in which it was given, such as email or verbal.")
-        ],
-        text: Annotated[str, strawberry.argument(description="The words of the person.")] = "",
-    ) -> models.Contact:
-        """Record an opt-out."""
-        return await review.record_opt_out(info.context.unit, id, method, text)
-
-    @strawberry.mutation(
-        graphql_type=Contact,
-        description="Record a new written consent of a person who had opted out, with its evidence.",
-        directives=guarded("contacts:write", "not_found"),
-    )
-    async def record_opt_in(
-        self,
-        info: Info,
-        id: ContactId,
-        method: Annotated[str, strawberry.argument(description="The way in which it was given, such as web_form.")],
-        text: Annotated[str, strawberry.argument(description="The words that the person agreed to.")],
-    ) -> models.Contact:
-        """Record a consent."""
-        return await review.record_opt_in(info.context.unit, id, method, text)
-
 
 def _fields(contact: NewContact) -> ContactFields:
-    return given({**vars(contact), "phone": strawberry.Some(contact.phone)}, ContactFields)
+    return _given({**vars(contact), "phone": strawberry.Some(contact.phone)})
 
 
-async def _once(
+def _given(written: dict[str, Any]) -> ContactFields:
+    fields = given(written, ContactFields)
+    if custom := cast("list[CustomValue] | None", fields.get("custom_fields")):
+        fields["custom_fields"] = texts_of(custom)
+    return fields
+
+
+async def once_for_contact(
     info: Info, key: str | None, digest: str, change: Callable[[UnitOfWork], Awaitable[models.Contact]]
 ) -> models.Contact:
     """Make a change once; return the contact as it is now."""

@@ -16,13 +16,17 @@ from app.graphql.billing import BillingQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
+from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.exports import ExportMutation
 from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
+from app.graphql.number_checks import NumberCheckQuery
 from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
+from app.graphql.opt_outs import OptOutMutation
 from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
+from app.graphql.tags import TagMutation, TagQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
@@ -39,11 +43,14 @@ class Query(
     BillingQuery,
     ContactQuery,
     ConversationQuery,
+    CustomFieldQuery,
     MessageQuery,
     NumberQuery,
+    NumberCheckQuery,
     OauthQuery,
     SendExplanationQuery,
     SequenceQuery,
+    TagQuery,
     UpdateQuery,
     WebhookQuery,
     DeliveryQuery,
@@ -59,11 +66,14 @@ class Mutation(
     AutomationMutation,
     ContactMutation,
     ConversationMutation,
+    CustomFieldMutation,
     ExportMutation,
     MessageMutation,
     NumberMutation,
     OauthMutation,
+    OptOutMutation,
     SequenceMutation,
+    TagMutation,
     WebhookMutation,
     DeliveryMutation,
 ):

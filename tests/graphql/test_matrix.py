@@ -19,7 +19,9 @@ from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
 from app.domain.automations import service as automations
 from app.domain.billing import service as billing
+from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
+from app.domain.contacts.custom_fields import NewField
 from app.domain.grants.models import Client, Grant
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
@@ -52,6 +54,7 @@ FREE_PHONE = "+12025550144"
 
 SHOWS_NO_TEXT = {
     "balance",
+    "carrier_lookup",
     "conversation",
     "conversations",
     "event_samples",
@@ -59,6 +62,7 @@ SHOWS_NO_TEXT = {
     "last_update_id",
     "phone_numbers",
     "tariff",
+    "validate_contacts",
 }
 """Queries whose answers hold no text that an account writes."""
 
@@ -97,6 +101,7 @@ class World:
 
 ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "contact": lambda ids: {"id": ids["contact"]},
+    "contacts": lambda _: {"first": 20},
     "conversation": lambda ids: {"id": ids["conversation"]},
     "message": lambda ids: {"id": ids["message"]},
     "update_account": lambda _: {"changes": {"support_contact": "help@example.com"}},
@@ -120,6 +125,11 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "generate_copy": lambda _: {"description": "Half price on shoes this week"},
     "create_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
     "upsert_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
+    "assign_contact": lambda ids: {"id": ids["contact"], "assignee_id": ids["user"]},
+    "create_custom_field": lambda _: {"key": "another"},
+    "update_custom_field": lambda ids: {"id": ids["custom_field"], "label": "Changed"},
+    "validate_contacts": lambda ids: {"contact_ids": [ids["contact"]]},
+    "carrier_lookup": lambda _: {"phone": PHONE},
     "find_contacts": lambda _: {"phone": PHONE},
     "explain_send": lambda _: {"to": PHONE, "body": MARK},
     "update_contact": lambda ids: {"id": ids["contact"], "changes": {"first_name": "Changed"}},
@@ -175,6 +185,7 @@ CREATES = {
     "create_api_key",
     "create_automation_key",
     "create_contact",
+    "create_custom_field",
     "create_export_link",
     "create_oauth_client",
     "create_sequence",
@@ -205,7 +216,7 @@ SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "tariff"}
 a phone alike.
 """
 
-SEARCHES = {"find_contacts"}
+SEARCHES = {"carrier_lookup", "contacts", "find_contacts"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")
@@ -284,6 +295,7 @@ async def make_world(services: Services) -> World:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
         automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
+        field = await custom_fields.create(unit, NewField("mark", MARK))
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
         enrolled = await sequences.enroll(unit, sequence.id, contact.id)
@@ -306,6 +318,7 @@ async def make_world(services: Services) -> World:
     conversation = await CONVERSATIONS.only(services, "id")
     ids = {
         "contact": contact.id,
+        "custom_field": field.id,
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,

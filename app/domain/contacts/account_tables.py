@@ -6,6 +6,10 @@ DELETED = (
     DeletedTable("contacts", ("phone",)),
     DeletedTable("contact_tags", ("tag", "contact_id"), row=PHYSICAL),
     DeletedTable("contact_totals", row=PHYSICAL),
+    DeletedTable("custom_fields", ("key",)),
 )
 
-EXPORTED = (ExportedTable("contacts", frozenset({"searched"}), order=("created_at", "id")),)
+EXPORTED = (
+    ExportedTable("contacts", frozenset({"searched"}), order=("created_at", "id")),
+    ExportedTable("custom_fields"),
+)

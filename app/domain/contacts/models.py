@@ -2,7 +2,7 @@
 
 import enum
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from sqlalchemy import CheckConstraint, Computed, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -43,7 +43,10 @@ SEARCHED = "lower(first_name || ' ' || last_name || ' ' || phone || ' ' || email
 
 
 class Contact(Base):
-    """A person whom an account texts, one per phone and account. Absent names are empty strings."""
+    """A person whom an account texts, one per phone and account. Absent names are empty strings.
+
+    `assignee_id` is a user without a foreign key, because users are deleted after the contacts of an account only.
+    """
 
     __tablename__ = "contacts"
     __table_args__ = (
@@ -79,6 +82,21 @@ class Contact(Base):
             postgresql_ops={"searched": "gin_trgm_ops"},
         ),
         Index("ix_contacts_held", "held_until", postgresql_where=text("held_until IS NOT NULL")),
+        Index(
+            "ix_contacts_custom",
+            "account_id",
+            "custom_fields",
+            postgresql_using="gin",
+            postgresql_ops={"custom_fields": "jsonb_path_ops"},
+            postgresql_where=text("custom_fields <> '{}'"),
+        ),
+        Index(
+            "ix_contacts_assignee",
+            "assignee_id",
+            text("created_at DESC"),
+            text("id DESC"),
+            postgresql_where=text("assignee_id IS NOT NULL"),
+        ),
     )
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - the score is computed anew with every change
 
@@ -95,6 +113,8 @@ class Contact(Base):
     dnd_sms: Mapped[bool] = mapped_column(server_default=text("false"))
     held_until: Mapped[datetime | None]
     replies: Mapped[int] = mapped_column(server_default="0")
+    assignee_id: Mapped[int | None]
+    custom_fields: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
     score: Mapped[int] = mapped_column(Computed(SCORE, persisted=True))
     searched: Mapped[str] = mapped_column(Computed(SEARCHED, persisted=True), deferred=True)
     created_at: Mapped[Created]
@@ -125,10 +145,36 @@ class ContactTotal(Base):
     total: Mapped[int]
 
 
+class CustomFieldType(enum.StrEnum):
+    """The type of the values of a custom field."""
+
+    text = enum.auto()
+    number = enum.auto()
+    date = enum.auto()
+    boolean = enum.auto()
+    choice = enum.auto()
+
+
+class CustomField(Base):
+    """A field that an account declared for its contacts, whose values are members of `Contact.custom_fields`."""
+
+    __tablename__ = "custom_fields"
+    __table_args__ = (UniqueConstraint("account_id", "key"),)
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    key: Mapped[str]
+    label: Mapped[str]
+    type: Mapped[str]
+    choices: Mapped[list[str]] = mapped_column(server_default=text("'{}'"))
+    created_at: Mapped[Created]
+
+
 class ContactFields(TypedDict, total=False):
     """The fields that a caller may set; omitted fields keep their values, and null empties a field.
 
-    Phone and status cannot be emptied. The status `opted_out` records an opt-out; `active` cannot lift one.
+    Phone and status cannot be emptied. The status `opted_out` records an opt-out; `active` cannot lift one. Of the
+    custom fields only those named change; an empty value removes one.
     """
 
     phone: str | None
@@ -140,3 +186,4 @@ class ContactFields(TypedDict, total=False):
     source: str | None
     dnd_sms: bool | None
     status: ContactStatus | None
+    custom_fields: dict[str, str | None] | None

@@ -3,12 +3,14 @@
 import enum
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from string import digits as ascii_digits
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, and_, func, literal_column, or_, select
 
+from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
 from app.domain.kernel import paging
 from app.domain.kernel.errors import NotFound
@@ -47,6 +49,7 @@ ORDERS = {
 NEWEST_TAGGED = Order((ContactTag.created_at, ContactTag.contact_id))
 """The order of `date_added`, in the columns of the table that is read first."""
 
+HAS_CUSTOM = Contact.custom_fields != literal_column("'{}'")
 HAS_EMAIL = Contact.email != literal_column("''")
 IS_OPTED_OUT = Contact.status == literal_column(f"'{ContactStatus.opted_out}'")
 """The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
@@ -57,19 +60,22 @@ class ContactFilter:
     """Filter of a list of contacts.
 
     `search` matches anywhere in a name, the phone or the e-mail address; + and seven digits or more, the start of the
-    phone.
+    phone. `custom` are values of custom fields as texts, all of which a contact must have.
     """
 
     search: str | None = None
     stage: PipelineStage | None = None
     status: ContactStatus | None = None
     tag: str | None = None
+    assignee_id: int | None = None
+    custom: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
     """Return one page of the account's contacts."""
-    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag))
-    if wanted.search or wanted.tag:
+    custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
+    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
+    if wanted.search or wanted.tag or wanted.custom:
         await paging.plan_for_values(unit)
     order = ORDERS[sort]
     if wanted.tag and sort is ContactSort.date_added:
@@ -88,7 +94,7 @@ def _counter(unit: UnitOfWork, wanted: ContactFilter) -> Counter | None:
         return partial(_count_all, unit)
     if wanted == ContactFilter(tag=wanted.tag):
         return partial(count, unit, select(ContactTag).where(*_has_tag(unit, wanted.tag or "")))
-    if wanted.search or wanted.tag:
+    if wanted.search or wanted.tag or wanted.custom:
         newest = _filtered(unit, wanted).order_by(*ORDERS[ContactSort.date_added].sorting)
         return partial(count, unit, newest)
     return None
@@ -151,6 +157,10 @@ def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
     if wanted.status:
         is_opted_out = wanted.status is ContactStatus.opted_out
         statement = statement.where(IS_OPTED_OUT if is_opted_out else Contact.status == wanted.status)
+    if wanted.assignee_id is not None:
+        statement = statement.where(Contact.assignee_id == wanted.assignee_id)
+    if wanted.custom:
+        statement = statement.where(HAS_CUSTOM, Contact.custom_fields.contains(wanted.custom))
     if wanted.tag:
         tagged = and_(ContactTag.contact_id == Contact.id, *_has_tag(unit, wanted.tag))
         statement = statement.join(ContactTag, tagged)

@@ -9,10 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.accounts import users
 from app.domain.accounts.models import Account
 from app.domain.consent.errors import ContactOptedOut
 from app.domain.consent.service import Evidence
-from app.domain.contacts import opt_outs, queries
+from app.domain.contacts import custom_fields, opt_outs, queries
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.events import outbox
@@ -22,7 +23,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 MAX_NAME, MAX_EMAIL, MAX_TAG, MAX_TAGS = 100, 254, 64, 100
-EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": False}
+EMPTY: dict[str, Any] = {"tags": [], "pipeline_stage": "new_lead", "dnd_sms": False, "custom_fields": {}}
 
 
 async def create(unit: UnitOfWork, fields: ContactFields) -> Contact:
@@ -109,6 +110,8 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     before = Snapshot.of(contact)
     if "phone" in values:
         await change_phone(unit, contact, values.pop("phone"))
+    if "custom_fields" in values:
+        values["custom_fields"] = custom_fields.merge(contact.custom_fields, values["custom_fields"])
     for name, value in values.items():
         setattr(contact, name, value)
     contact.updated_at = unit.clock.now()
@@ -116,6 +119,16 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     for event in changes(contact, before, unit.clock.now()):
         outbox.record(unit, event, contact.id)
     await _set_status(unit, contact, fields.get("status"))
+    return contact
+
+
+async def assign(unit: UnitOfWork, id: int, assignee_id: int | None) -> Contact:
+    """Assign a contact to a user of the account, or to none; raise `NotFound`."""
+    if assignee_id is not None:
+        await users.get(unit, assignee_id)
+    contact = await queries.get(unit, id, lock=True)
+    contact.assignee_id, contact.updated_at = assignee_id, unit.clock.now()
+    await unit.save(contact)
     return contact
 
 
@@ -156,6 +169,7 @@ async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
 async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
     status = await opt_outs.find_status(unit, values["phone"])
     row = {"account_id": unit.actor.account_id, "status": status, **values}
+    row["custom_fields"] = custom_fields.merge({}, values.get("custom_fields", {}))
     added = await unit.execute(
         insert(Contact).values(row).on_conflict_do_nothing(index_elements=["account_id", "phone"]).returning(Contact)
     )
@@ -188,6 +202,8 @@ async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
         values["email"] = _email(values["email"])
     if "tags" in values:
         values["tags"] = _tags(values["tags"])
+    if "custom_fields" in values:
+        values["custom_fields"] = await custom_fields.check(unit, values["custom_fields"])
     return values
 
 
