@@ -1,6 +1,6 @@
 """Every root field of the contract x {nobody, a key without the scope, another account, a key with it alone}."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -43,14 +43,9 @@ from tests.factories.conversations import CONVERSATIONS
 from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
 from tests.graphql.calls import prepared
+from tests.graphql.matrix import ARGUMENTS, MARK, PHONE
 
 pytestmark = pytest.mark.anyio
-
-MARK = "tell-tale"
-"""Stands in every text of the account that others must not see."""
-
-PHONE = "+12025550143"
-FREE_PHONE = "+12025550144"
 
 SHOWS_NO_TEXT = {
     "balance",
@@ -98,88 +93,6 @@ class World:
         """Return every row of the database, or of one account."""
         return await rows(self.services.database.pool, account_id)
 
-
-ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
-    "contact": lambda ids: {"id": ids["contact"]},
-    "contacts": lambda _: {"first": 20},
-    "conversation": lambda ids: {"id": ids["conversation"]},
-    "message": lambda ids: {"id": ids["message"]},
-    "update_account": lambda _: {"changes": {"support_contact": "help@example.com"}},
-    "create_api_key": lambda _: {"name": "Another", "scopes": ["account:write"]},
-    "request_account_deletion": lambda _: {"confirm": MARK},
-    "invite_user": lambda _: {"email": "new@example.com", "role": "service"},
-    "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
-    "withdraw_invitation": lambda ids: {"id": ids["invitation"]},
-    "change_role": lambda ids: {"id": ids["user"], "role": "service"},
-    "remove_user": lambda ids: {"id": ids["user"]},
-    "end_session": lambda ids: {"id": ids["session"]},
-    "create_automation_key": lambda _: {"name": "Another", "scopes": ["webhooks:manage"]},
-    "create_oauth_client": lambda _: {"name": "Another", "redirect_uris": ["https://example.com/callback"]},
-    "rotate_oauth_client_secret": lambda ids: {"id": ids["client"]},
-    "take_over_oauth_client": lambda ids: {"id": ids["client"]},
-    "revoke_oauth_client": lambda ids: {"id": ids["client"]},
-    "revoke_oauth_grant": lambda ids: {"id": ids["grant"]},
-    "revoke_api_key": lambda ids: {"id": ids["key"]},
-    "revoke_automation_key": lambda ids: {"id": ids["automation_key"]},
-    "rotate_api_key": lambda ids: {"id": ids["key"]},
-    "generate_copy": lambda _: {"description": "Half price on shoes this week"},
-    "create_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
-    "upsert_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
-    "assign_contact": lambda ids: {"id": ids["contact"], "assignee_id": ids["user"]},
-    "create_custom_field": lambda _: {"key": "another"},
-    "update_custom_field": lambda ids: {"id": ids["custom_field"], "label": "Changed"},
-    "validate_contacts": lambda ids: {"contact_ids": [ids["contact"]]},
-    "carrier_lookup": lambda _: {"phone": PHONE},
-    "find_contacts": lambda _: {"phone": PHONE},
-    "explain_send": lambda _: {"to": PHONE, "body": MARK},
-    "update_contact": lambda ids: {"id": ids["contact"], "changes": {"first_name": "Changed"}},
-    "delete_contact": lambda ids: {"id": ids["contact"]},
-    "add_tag": lambda ids: {"id": ids["contact"], "tag": "vip"},
-    "remove_tag": lambda ids: {"id": ids["contact"], "tag": MARK},
-    "record_opt_out": lambda ids: {"id": ids["contact"], "method": "verbal"},
-    "record_opt_in": lambda ids: {"id": ids["contact"], "method": "web_form", "text": "I agree."},
-    "update_conversation": lambda ids: {"id": ids["conversation"], "changes": {"status": "closed"}},
-    "review_opt_out": lambda ids: {"id": ids["conversation"], "opted_out": True},
-    "sequence": lambda ids: {"id": ids["sequence"]},
-    "enrollments": lambda ids: {"sequence_id": ids["sequence"]},
-    "create_sequence": lambda _: {"name": "Another", "steps": [{"delay_minutes": 0, "body": "Hello"}]},
-    "update_sequence_status": lambda ids: {"id": ids["sequence"], "status": "paused"},
-    "enroll": lambda ids: {"sequence_id": ids["other_sequence"], "contact_id": ids["contact"]},
-    "unenroll": lambda ids: {"enrollment_id": ids["enrollment"]},
-    "watch_keyword": lambda _: {"keyword": "another"},
-    "unwatch_keyword": lambda ids: {"id": ids["keyword"]},
-    "webhook": lambda ids: {"id": ids["webhook"]},
-    "event_samples": lambda _: {"event": "new_message"},
-    "subscribe": lambda _: {"event": "new_contact", "target_url": "https://example.com/new"},
-    "unsubscribe": lambda ids: {"id": ids["webhook"]},
-    "create_webhook": lambda _: {"target_url": "https://example.com/new", "events": ["contact.created"]},
-    "update_webhook": lambda ids: {"id": ids["webhook"], "changes": {"description": "Changed"}},
-    "take_over_webhook": lambda ids: {"id": ids["webhook"]},
-    "reveal_webhook_secret": lambda ids: {"id": ids["webhook"]},
-    "rotate_webhook_secret": lambda ids: {"id": ids["webhook"]},
-    "send_test_webhook": lambda ids: {"id": ids["webhook"]},
-    "replay_webhook_delivery": lambda ids: {"id": ids["delivery"]},
-    "replay_webhook_deliveries": lambda ids: {
-        "id": ids["webhook"],
-        "status": "failed",
-        "since": "2026-01-01T00:00:00Z",
-    },
-    "set_phone_number_pace": lambda ids: {"id": ids["number"], "parts_per_second": 3.5},
-    "reply": lambda ids: {"conversation_id": ids["conversation"], "body": "Hello", "consent_attested": True},
-    "send_message": lambda ids: {
-        "to": FREE_PHONE,
-        "body": "Hello",
-        "consent_attested": True,
-        "from_phone_number_id": ids["number"],
-    },
-    "send_message_now": lambda ids: {
-        "to": FREE_PHONE,
-        "body": "Hello",
-        "attestation": "api",
-        "from_phone_number_id": ids["number"],
-    },
-}
-"""Good arguments of the fields that need some. A new field that needs arguments gets its line here."""
 
 CREATES = {
     "create_api_key",
