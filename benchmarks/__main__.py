@@ -11,7 +11,19 @@ from pathlib import Path
 import uvloop
 
 from app.embedded.servers import Servers
-from benchmarks import backlog, contacts, dispatch, documents, handoff, idle, pipeline, receipts, send, webhooks
+from benchmarks import (
+    backlog,
+    contacts,
+    dispatch,
+    documents,
+    handoff,
+    idle,
+    pipeline,
+    receipts,
+    rendering,
+    send,
+    webhooks,
+)
 from benchmarks.figures import Comparison, table
 from benchmarks.harness import Stage
 
@@ -28,6 +40,7 @@ PROGRAMS: dict[str, Program] = {
     "pipeline": pipeline.measure,
     "backlog": backlog.measure,
     "idle": idle.measure,
+    "rendering": rendering.measure,
 }
 ROUNDS = 5
 

@@ -131,8 +131,8 @@ class NewSequenceStep:
     )
     body: str = strawberry.field(
         description=(
-            "The text, 1 to 1600 characters. {first_name}, {last_name} and {company_name} are filled in; what is not "
-            "known leaves nothing."
+            "The text, 1 to 1600 characters. Placeholders such as {first_name|friend} are filled in; what is not known "
+            "leaves no gap. Braces that are sent are written twice."
         )
     )
 

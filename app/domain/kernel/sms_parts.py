@@ -32,7 +32,7 @@ SINGLE_UNITS, PART_UNITS = 70, 67
 """TS 23.040: 140 octets of user data; the header of a concatenated part takes 6 of them."""
 
 _is_basic = re.compile(f"[{re.escape(DEFAULT_ALPHABET)}]*").fullmatch
-_is_gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fullmatch
+_gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fullmatch
 _extensions = re.compile(f"[{re.escape(EXTENSION_TABLE)}]")
 
 
@@ -60,7 +60,7 @@ def count(body: str) -> Parts:
     """Return the parts of a message, filled greedily; a code point is never split between two parts."""
     if _is_basic(body):
         return _unescaped(len(body))
-    if _is_gsm_7(body):
+    if _gsm_7(body):
         septets = _extensions.sub(rf"{ESCAPE}\g<0>", body)
         return Parts(Encoding.gsm_7, _fill(septets, ESCAPE, SINGLE_SEPTETS, PART_SEPTETS))
     return count_ucs_2(body)
@@ -70,6 +70,11 @@ def count_ucs_2(body: str) -> Parts:
     """Return the parts of a message that is sent in UCS-2, whatever its characters are."""
     leading_octets = body.encode("utf-16-be", "surrogatepass")[::2]
     return Parts(Encoding.ucs_2, _fill(leading_octets, HIGH_SURROGATES, SINGLE_UNITS, PART_UNITS))
+
+
+def is_gsm_7(text: str) -> bool:
+    """Return whether GSM-7 has every character of a text."""
+    return _gsm_7(text) is not None
 
 
 @lru_cache(MAX_LENGTH)

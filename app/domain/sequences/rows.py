@@ -7,8 +7,8 @@ from typing import NamedTuple
 class DueStep(NamedTuple):
     """A due step, its claimed enrollment, and the values that the message and the event contain.
 
-    `was_sent` is true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment.
-    `next_delay` is in minutes; the last step has none.
+    `created_at` is that of the contact, a value of a placeholder. `was_sent` is true when an earlier claim sent the
+    step. `replies` are the newest inbound bodies since enrollment. `next_delay` is in minutes; the last step has none.
     """
 
     id: int
@@ -20,10 +20,11 @@ class DueStep(NamedTuple):
     attempts: int
     next_send_at: datetime
     claimed_until: datetime
-    phone: str
     first_name: str
     last_name: str
     email: str
+    phone: str
+    created_at: datetime
     company_name: str
     body: str
     next_delay: int | None

@@ -15,16 +15,15 @@ from app.domain.consent.models import ConsentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact
-from app.domain.kernel import sms_parts
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import gates
-from app.domain.messages.errors import MessageTooLong
 from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.sequences import queries
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
-from app.domain.templates import placeholders
+from app.domain.templates import checking
+from app.domain.templates.vocabulary import OF_CONTACTS
 
 MAX_NAME, MAX_STEPS = 100, 50
 MAX_DELAY = 365 * 24 * 60
@@ -172,8 +171,4 @@ async def _check_gates(unit: UnitOfWork, contact: Contact) -> None:
 def _check(step: NewStep, place: str) -> None:
     if not 0 <= step.delay_minutes <= MAX_DELAY:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
-    if not step.body.strip():
-        raise InvalidInput(reason="body must not be empty.", field=f"{place}.body")
-    if len(step.body) > sms_parts.MAX_LENGTH:
-        raise MessageTooLong(size=len(step.body), unit="characters", limit=sms_parts.MAX_LENGTH, field=f"{place}.body")
-    placeholders.check(step.body, f"{place}.body")
+    checking.check(step.body, OF_CONTACTS, f"{place}.body")

@@ -30,7 +30,7 @@ from app.domain.messages.requests import Check, Condition, Send
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.sequences.rows import DueStep
-from app.domain.templates import placeholders
+from app.domain.templates.rendering import compiled
 
 LEASE = timedelta(minutes=1)
 LATE = timedelta(minutes=5)
@@ -55,7 +55,7 @@ WITH due AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
-  e.claimed_until, c.phone, {contacts.PERSON}, a.company_name, step.body,
+  e.claimed_until, {contacts.PLACEHOLDERS}, a.company_name, step.body,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
@@ -156,7 +156,7 @@ class Drip:
             return None
         send = Send(
             to=row.phone,
-            body=placeholders.fill(row.body, row._asdict()),
+            body=compiled(row.body).render(row._asdict()).text,
             consent_attested=True,
             idempotency_key=step_key(row.id, row.position),
             purpose=Purpose.promotional,

@@ -1,1 +1,1 @@
-"""Message templates with placeholders."""
+"""Texts with placeholders: their grammar, rendering, measure and lint, and saved templates."""

@@ -48,7 +48,7 @@ async def test_a_sequence_is_made_with_its_steps_in_order(act: Callable[..., Any
         ("n", [ONE, NewStep(525_601, "Hi")], InvalidInput, "delay_minutes must be from 0 to 525600."),
         ("n", [NewStep(0, " \n")], InvalidInput, "body must not be empty."),
         ("n", [NewStep(0, "a" * (MAX_LENGTH + 1))], MessageTooLong, "The message has 1601 characters"),
-        ("n", [NewStep(0, "Hi {name}")], InvalidInput, "{name} is not a placeholder."),
+        ("n", [NewStep(0, "Hi {name}")], InvalidInput, "{name} at character 4 is not a placeholder."),
     ],
 )
 async def test_a_sequence_that_could_not_be_sent_is_refused(

@@ -1,0 +1,141 @@
+"""Compile a text with placeholders once, and render it for many contacts.
+
+A value is shown as it is: braces in it are never read as a placeholder, and it has no line ends and at most 64
+characters, so that a name cannot contain a message.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import date
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+from app.domain.kernel import sms_parts
+from app.domain.kernel.sms_parts import Parts
+from app.domain.templates import dates
+from app.domain.templates.grammar import DATE, Filter, Placeholder, parse
+
+MAX_VALUE = 64
+"""Maximum length of a filled-in value, in code points."""
+
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""General categories that a value has no characters of: controls, marks without width, and none that is a character."""
+
+Fallbacks = tuple[tuple[str, str], ...]
+"""The fallbacks of an account by the names of placeholders, for those that have none of their own."""
+
+GAP = "\0"
+"""Stands for an empty value until the spaces around it are closed. No text holds it: PostgreSQL does not store it."""
+
+_SIGN = r"(?=[,.!?;:])"
+_gap_at_start = re.compile(rf"^[ \t]*{GAP}[{GAP} \t]*(?:[,;:!][ \t]*)?", re.MULTILINE)
+_gap_at_end = re.compile(rf"[ \t]*{GAP}[{GAP} \t]*(?:$|{_SIGN})", re.MULTILINE)
+_gap = re.compile(rf"([ \t]*){GAP}[{GAP} \t]*(?<=(.))", re.DOTALL)
+_word_start = re.compile(r"(?:^|(?<=[\s\-])|(?<=\b[A-Za-z]['’]))\w")
+
+Show = Callable[[object], str]
+
+
+class Rendering(NamedTuple):
+    """A rendered text, and the names of its placeholders without a value, whether or not a fallback stands there."""
+
+    text: str
+    missing: tuple[str, ...]
+
+    @property
+    def parts(self) -> Parts:
+        """Return the SMS parts of the text."""
+        return sms_parts.count(self.text)
+
+
+class Slot(NamedTuple):
+    """A placeholder of a compiled text."""
+
+    name: str
+    show: Show
+    fallback: str
+
+
+class CompiledText:
+    """A text that renders for any values and never fails: what cannot be shown counts as missing."""
+
+    __slots__ = ("_format", "slots")
+
+    def __init__(self, text: str, fallbacks: Mapping[str, str]) -> None:
+        """Parse a text; a fault of its grammar is sent as it is written."""
+        nodes = parse(text.replace(GAP, "")).nodes
+        self._format = "".join("%s" if isinstance(node, Placeholder) else node.replace("%", "%%") for node in nodes)
+        self.slots = [_slot(node, fallbacks) for node in nodes if isinstance(node, Placeholder)]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of its placeholders: the values that a caller has to read."""
+        return frozenset(slot.name for slot in self.slots)
+
+    def render(self, values: Mapping[str, object]) -> Rendering:
+        """Return the text with values of one contact. An empty value leaves its fallback, or no gap."""
+        shown = [show(values.get(name)) for name, show, _ in self.slots]
+        if all(shown):
+            return Rendering(self._format % (*shown,), ())
+        missing = tuple(slot.name for slot, text in zip(self.slots, shown, strict=True) if not text)
+        filled = (text or slot.fallback or GAP for slot, text in zip(self.slots, shown, strict=True))
+        text = self._format % (*filled,)
+        return Rendering(_close_gaps(text) if GAP in text else text, missing)
+
+
+@lru_cache(1024)
+def compiled(text: str, fallbacks: Fallbacks = ()) -> CompiledText:
+    """Return a compiled text, with the fallbacks of its account; texts in use are compiled once."""
+    return CompiledText(text, dict(fallbacks))
+
+
+def clean(value: object) -> str:
+    """Return a value on one line: NFC, no hidden characters, single spaces, at most 64 characters; None is empty."""
+    if not isinstance(value, str):
+        value = "" if value is None else dates.show(value) if isinstance(value, date) else str(value)
+    if value.isascii() and value.isprintable() and len(value) <= MAX_VALUE:
+        return " ".join(value.split()) if " " in value else value
+    shown = unicodedata.normalize("NFC", value)
+    shown = "".join(each for each in shown if each.isspace() or unicodedata.category(each) not in HIDDEN)
+    return " ".join(shown.split())[:MAX_VALUE].rstrip()
+
+
+def _slot(placeholder: Placeholder, fallbacks: Mapping[str, str]) -> Slot:
+    own = placeholder.fallback
+    fallback = fallbacks.get(placeholder.name, "") if own is None else own
+    return Slot(placeholder.name, _show(placeholder.filters), clean(fallback))
+
+
+def _show(filters: tuple[Filter, ...]) -> Show:
+    show: Show = clean
+    for each in filters:
+        show = partial(dates.show, pattern=each.argument or "") if each.name == DATE else _then(show, each.name)
+    return show
+
+
+def _then(show: Show, name: str) -> Show:
+    change = TEXT_FILTERS[name]
+    return lambda value: clean(change(show(value)))
+
+
+def _title(text: str) -> str:
+    return _word_start.sub(lambda found: found[0].upper(), text.lower())
+
+
+TEXT_FILTERS: dict[str, Callable[[str], str]] = {
+    "title": _title,
+    "upper": str.upper,
+    "lower": str.lower,
+    "first_word": lambda text: text.partition(" ")[0],
+}
+
+
+def _close_gaps(text: str) -> str:
+    """Remove gaps with the spaces around them: `Hi , your` is `Hi, your`, and there is one space between words."""
+    text = _gap_at_end.sub("", _gap_at_start.sub("", text))
+    return _gap.sub(_between, text)
+
+
+def _between(gap: re.Match[str]) -> str:
+    return " " if gap[1] and gap[2] in " \t" else gap[1] or (gap[2] if gap[2] in " \t" else "")
