@@ -10,6 +10,7 @@ from app.domain.contacts import service as contact_service
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Page
+from app.domain.messages.errors import ConsentNotAttested
 from app.domain.sequences import models, queries, service
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.service import NewStep
@@ -234,6 +235,7 @@ class SequenceMutation:
         ),
         directives=guarded(
             "campaigns:send",
+            "api_consent_attested_required",
             "conflict",
             "contact_dnd",
             "contact_opted_out",
@@ -252,10 +254,15 @@ class SequenceMutation:
         phone: Annotated[
             str | None, strawberry.argument(description=f"The contact's phone, or give contact_id. {PHONE}")
         ] = None,
+        consent_attested: Annotated[
+            bool, strawberry.argument(description="False refuses: surfaces that ask for the certification pass it on.")
+        ] = True,
         idempotency_key: IdempotencyKey = None,
     ) -> Enrolled:
         """Enroll a contact."""
         unit = info.context.unit
+        if not consent_attested:
+            raise ConsentNotAttested()
 
         async def act() -> dict[str, Any]:
             contact = await contact_service.get(unit, contact_id, phone, id_field="contact_id")

@@ -1,6 +1,6 @@
 """Runs tools, and turns results and errors into the form of the protocol."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,58 @@ from app.graphql.execution.execute import Executor
 from app.http.errors import translate
 from app.http.identity import request_id
 from app.mcp.catalogue import CompiledTool
+from app.mcp.confirmations import (
+    ARGUMENT,
+    ConfirmationDeclined,
+    ConfirmationRequired,
+    Confirmations,
+    once,
+)
+from app.mcp.selection import Caller
+from app.mcp.sizes import LIMIT, fit
 from app.operations.arguments import Unacceptable, Unattested
 from app.operations.json_schema import Json
 
 ERROR_CODE = "messaging/error_code"
 """The member of `_meta` that has the code of an error, for programs."""
+
+IDEMPOTENCY_KEY = "idempotency_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the person at the client. `confirmation` proves that it was asked."""
+
+    text: str
+    confirmation: str
+
+
+class Asked(Exception):
+    """The client asks its user, and sends the call again with the answer; `result` is what it is sent."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
+
+
+Ask = Callable[[Question], Awaitable[bool | None]]
+"""Returns the answer of the person at the client, or None if the client cannot ask; raises `Asked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool. `answer` is a sealed confirmation and the person's answer, of an earlier question."""
+
+    tool: CompiledTool
+    arguments: Mapping[str, Any]
+    caller: Caller
+    ask: Ask
+    answer: tuple[str, bool] | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Return the actor."""
+        return self.caller.actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +72,92 @@ class Calls:
 
     executor: Executor
     docs_url: str
+    confirmations: Confirmations
 
-    async def run(self, tool: CompiledTool, arguments: Mapping[str, Any], actor: Actor) -> Json:
+    async def run(self, call: Call) -> Any:
         """Run a tool; return its result, or its error as a result that the assistant reads."""
         try:
-            variables = accept(tool, arguments)
-            answer = await self.executor(tool.operation, variables, actor)
+            return await self._run(call)
+        except Asked as asked:
+            return asked.result
+        except Refused as refused:
+            return refused.result
         except Exception as cause:
             return self.refuse(translate(cause))
-        return told(tool.operation.answer(answer.value))
 
-    def refuse(self, error: DomainError) -> Json:
+    async def _run(self, call: Call) -> Json:
+        variables = accept(call.tool, call.arguments)
+        if call.caller.selection.confirms(call.tool):
+            confirmation = await self._confirm(call, variables)
+            if IDEMPOTENCY_KEY in call.tool.operation.variables:
+                variables.setdefault(IDEMPOTENCY_KEY, once(confirmation))
+        result = await self._result(call, variables)
+
+        async def page(size: int) -> Json:
+            return await self._result(call, {**variables, LIMIT: size})
+
+        return told(*await fit(call.tool, result, page))
+
+    async def _result(self, call: Call, variables: Mapping[str, Any]) -> Json:
+        answer = await self.executor(call.tool.operation, variables, call.actor)
+        return call.tool.operation.answer(answer.value)
+
+    async def _confirm(self, call: Call, variables: Mapping[str, Any]) -> str:
+        """Return the confirmation of a call to which a person agreed.
+
+        Raises `ConfirmationRequired`, `ConfirmationDeclined`, `InvalidConfirmation`, `Asked` and the errors of the
+        preview.
+        """
+        name, actor = call.tool.name, call.actor
+        if (given := call.arguments.get(ARGUMENT)) is not None:
+            self.confirmations.check(given, name, variables, actor)
+            return str(given)
+        if call.answer:
+            confirmation, agreed = call.answer
+            self.confirmations.check(confirmation, name, variables, actor)
+        else:
+            preview = await self._preview(call, variables)
+            text = call.tool.question(variables, preview)
+            confirmation = self.confirmations.issue(name, variables, actor)
+            agreed = await call.ask(Question(text, confirmation))
+            if agreed is None:
+                error = ConfirmationRequired(question=text, tool=name)
+                raise Refused(self.refuse(error, question=text, preview=preview, confirmation=confirmation))
+        if not agreed:
+            raise ConfirmationDeclined()
+        return confirmation
+
+    async def _preview(self, call: Call, variables: Mapping[str, Any]) -> Json:
+        """Return the result of the query that precedes a question; a call that would be refused is refused here."""
+        operation = call.tool.preview
+        if operation is None:
+            return {}
+        shared = {name: value for name, value in variables.items() if name in operation.variables}
+        answer = await self.executor(operation, shared, call.actor)
+        preview = operation.answer(answer.value)
+        if refused := preview.pop("refused_by", None):
+            raise Refused(self._refusal(refused["error_code"], refused["reason"]))
+        return preview
+
+    def refuse(self, error: DomainError, **more: Any) -> Json:
         """Return an error in the words of the other surfaces. It is no structured content, which has a schema."""
-        facts = {"error": str(error), "error_code": error.code, "docs": f"{self.docs_url}#{error.code}"}
-        if error.field:
-            facts["field"] = error.field
+        return self._refusal(error.code, str(error), error.field, **more)
+
+    def _refusal(self, code: str, reason: str, field: str | None = None, **more: Any) -> Json:
+        facts = {"error": reason, "error_code": code, "docs": f"{self.docs_url}#{code}", **more}
+        if field:
+            facts["field"] = field
         if id := request_id():
             facts["request_id"] = id
-        return {"content": [text(facts)], "isError": True, "_meta": {ERROR_CODE: error.code}, "resultType": "complete"}
+        return {"content": [text(facts)], "isError": True, "_meta": {ERROR_CODE: code}, "resultType": "complete"}
+
+
+class Refused(Exception):
+    """A call was refused; `result` says so."""
+
+    def __init__(self, result: Json) -> None:
+        super().__init__()
+        self.result = result
 
 
 def accept(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,8 +165,9 @@ def accept(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises `InvalidInput`, and before that the error of a missing attestation.
     """
+    own = {name: value for name, value in arguments.items() if name != ARGUMENT or not tool.announcement.confirmation}
     try:
-        taken = tool.accept.values(arguments)
+        taken = tool.accept.values(own)
     except Unattested as fault:
         raise catalogue()[str(fault)]() from None
     except Unacceptable as fault:
@@ -59,9 +175,10 @@ def accept(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def told(result: Json) -> Json:
+def told(result: Json, hint: str | None = None) -> Json:
     """Return the result of a call: structured, and as a text for clients that read no structures."""
-    return {"content": [text(result)], "structuredContent": result, "resultType": "complete"}
+    content = [text(result), *([{"type": "text", "text": hint}] if hint else [])]
+    return {"content": content, "structuredContent": result, "resultType": "complete"}
 
 
 def text(value: Json) -> Json:

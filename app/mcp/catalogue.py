@@ -1,31 +1,37 @@
 """The tools, compiled from the operation documents of this folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from app.graphql.schema import FRAGMENTS, contract
+from app.mcp.confirmations import ARGUMENT, SCHEMA
 from app.operations.arguments import Acceptor
 from app.operations.document import Operation, load
+from app.operations.errors import InvalidDocument
 from app.operations.json_schema import Json
 from app.operations.named_types import map_schema
 from app.operations.surface import CATEGORIES, Tool
 
 FOLDER = Path(__file__).parent
 
-OUTPUT_KEYWORDS = frozenset({"anyOf", "items", "properties", "required", "type"})
-"""The keywords of an output schema. Descriptions of results would double the list of tools, which assistants read."""
+OUTPUT_KEYWORDS = frozenset({"anyOf", "items", "type"})
+"""The keywords of the members of an output schema. Those of inner objects, and descriptions, would double the list of
+tools, which every assistant reads.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """One tool: its operation, the check of its arguments, and its entry in the list of tools."""
+    """One tool: its operation, the check of its arguments, its entry in the list, and the query before its question."""
 
     operation: Operation
     announcement: Tool
     accept: Acceptor
     entry: Json
+    preview: Operation | None = None
 
     @property
     def name(self) -> str:
@@ -35,14 +41,19 @@ class CompiledTool:
     @property
     def scopes(self) -> frozenset[str]:
         """Return the scopes that a call needs."""
-        return self.operation.scopes
+        return self.operation.scopes | (self.preview.scopes if self.preview else frozenset())
+
+    def question(self, variables: Mapping[str, Any], preview: Mapping[str, Any]) -> str:
+        """Return the question to a person, with the variables of a call and the result of its preview."""
+        return (self.announcement.confirmation or "").format_map({**variables, **preview})
 
 
 class Catalogue:
     """All tools, in the order of their categories."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        compiled = [_compile(operation, operation.tool) for operation in operations if operation.tool]
+        named = {operation.name: operation for operation in operations}
+        compiled = [_compile(operation, operation.tool, named) for operation in named.values() if operation.tool]
         self.tools = sorted(compiled, key=lambda tool: CATEGORIES.index(tool.announcement.category))
         self._named = {name: tool for tool in self.tools for name in (tool.name, *tool.announcement.aliases)}
 
@@ -68,17 +79,24 @@ def catalogue() -> Catalogue:
     return Catalogue(operations())
 
 
-def _compile(operation: Operation, tool: Tool) -> CompiledTool:
-    return CompiledTool(operation, tool, Acceptor(operation.variables.values(), strict=True), _entry(operation, tool))
+def _compile(operation: Operation, tool: Tool, operations: Mapping[str, Operation]) -> CompiledTool:
+    preview = operations.get(tool.preview) if tool.preview else None
+    if tool.preview and (preview is None or not preview.reads_only or preview.tool):
+        raise InvalidDocument(f"{operation.name} is previewed by {tool.preview}, which is no query without a tool")
+    accept = Acceptor(operation.variables.values(), strict=True)
+    return CompiledTool(operation, tool, accept, _entry(operation, tool), preview)
 
 
 def _entry(operation: Operation, tool: Tool) -> Json:
+    accepts = _without_sizes(operation.accepts)
+    if tool.confirmation:
+        accepts["properties"][ARGUMENT] = SCHEMA
     return {
         "name": operation.name,
         "title": tool.title,
         "description": operation.description,
-        "inputSchema": _without_sizes(operation.accepts),
-        "outputSchema": _trimmed(operation.answers),
+        "inputSchema": accepts,
+        "outputSchema": _outlined(operation.answers),
         "annotations": {
             "readOnlyHint": operation.reads_only,
             "destructiveHint": tool.destructive,
@@ -94,7 +112,12 @@ def _without_sizes(schema: Json) -> Json:
     return map_schema(kept, _without_sizes)
 
 
+def _outlined(schema: Json) -> Json:
+    """Return the schema of a result with its members and their types."""
+    members = {name: _trimmed(member) for name, member in schema["properties"].items()}
+    return {"type": "object", "properties": members, "required": schema["required"]}
+
+
 def _trimmed(schema: Json) -> Json:
-    """Return a schema with the keywords that say of which types a result is."""
     kept = {keyword: value for keyword, value in schema.items() if keyword in OUTPUT_KEYWORDS}
     return map_schema(kept, _trimmed)

@@ -10,20 +10,27 @@ from app.operations.surface import CATEGORIES
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
 READ_ONLY_HEADER = "x-mcp-readonly"
+CONFIRM_HEADER = "x-mcp-confirm"
 YES = frozenset({"1", "true", "yes"})
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The categories whose tools a connection may use, and whether only those that read."""
+    """The categories whose tools a connection may use, whether only those that read, and whether it confirms sends."""
 
     toolsets: frozenset[str] = frozenset(CATEGORIES)
     reads_only: bool = False
+    asks_first: bool = False
 
     def has(self, tool: CompiledTool) -> bool:
         """Return whether a tool is selected."""
         is_readable = tool.operation.reads_only or not self.reads_only
         return is_readable and tool.announcement.category in self.toolsets
+
+    def confirms(self, tool: CompiledTool) -> bool:
+        """Return whether a person must agree to a call of a tool."""
+        announced = tool.announcement
+        return announced.confirmation is not None and (announced.confirm == "always" or self.asks_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +53,19 @@ class Caller:
 
 
 def read_selection(headers: Mapping[str, str], query: Mapping[str, str]) -> Selection:
-    """Return the selection of a request: `X-MCP-Toolsets` and `X-MCP-Readonly`, or `toolsets` and `readonly`.
+    """Return the selection of a request: of the headers `X-MCP-Toolsets`, `X-MCP-Readonly` and `X-MCP-Confirm`, and of
+    the parameters `toolsets`, `readonly` and `confirm`.
 
     Both places together select what both allow. Raises `InvalidInput` for an unknown toolset.
     """
     asked = [text for text in (headers.get(TOOLSETS_HEADER), query.get("toolsets")) if text]
     toolsets = frozenset(CATEGORIES).intersection(*(_read_toolsets(text) for text in asked))
-    flags = (headers.get(READ_ONLY_HEADER, ""), query.get("readonly", ""))
-    return Selection(toolsets, any(flag.strip().lower() in YES for flag in flags))
+    reads_only = _is_on(headers.get(READ_ONLY_HEADER, ""), query.get("readonly", ""))
+    return Selection(toolsets, reads_only, _is_on(headers.get(CONFIRM_HEADER, ""), query.get("confirm", "")))
+
+
+def _is_on(*flags: str) -> bool:
+    return any(flag.strip().lower() in YES for flag in flags)
 
 
 def _read_toolsets(text: str) -> frozenset[str]:

@@ -10,6 +10,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
 
+from app.mcp.calls import Call
+from app.mcp.questions import answer_of, asker
 from app.mcp.selection import Caller
 from app.mcp.tools import Tools
 from app.mcp.transport import Transport
@@ -58,12 +60,12 @@ def handlers(tools: Tools) -> dict[str, Any]:
             raise MCPError(INVALID_PARAMS, "The list of tools has one page, and no cursors.")
         return {"tools": [tool.entry for tool in caller_of(context).visible(tools.catalogue.tools)], **COMPLETE}
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> Json:
+    async def call_tool(context: Context, params: CallToolRequestParams) -> Any:
         caller = caller_of(context)
         tool = tools.catalogue.find(params.name)
         if tool is None or not caller.selection.has(tool) or caller.admitted != ("tools/call", params.name):
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name[:64]}. tools/list lists the tools.")
-        return await tools.calls.run(tool, params.arguments or {}, caller.actor)
+        return await tools.calls.run(Call(tool, params.arguments or {}, caller, asker(context), answer_of(params)))
 
     return {"on_list_tools": list_tools, "on_call_tool": call_tool}
 

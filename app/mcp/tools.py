@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.graphql.execution.execute import Executor
 from app.mcp.calls import Calls
 from app.mcp.catalogue import Catalogue, catalogue
+from app.mcp.confirmations import Confirmations
 from app.services import Services
 
 
@@ -20,4 +21,5 @@ class Tools:
 
 def open_tools(services: Services, executor: Executor, docs_url: str) -> Tools:
     """Return the tools; `docs_url` is the page of error codes."""
-    return Tools(services, executor, catalogue(), Calls(executor, docs_url))
+    confirmations = Confirmations(services.confirmations, services.clock)
+    return Tools(services, executor, catalogue(), Calls(executor, docs_url, confirmations))

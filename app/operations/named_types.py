@@ -67,7 +67,8 @@ def _plain(schema: Json, types: Types) -> Json:
     name = plain.pop("title", None)
     if "enum" in plain and name and (words := types[name].get("description")):
         own = plain.get("description", words)
-        plain["description"] = own if own == words else f"{own}\n{words}"
+        values = "\n".join(line for line in words.splitlines() if line.startswith("- "))
+        plain["description"] = own if own == words or not values else f"{own}\n{values}"
     return plain
 
 

@@ -63,8 +63,9 @@ class Rest:
 class Tool:
     """The announcement of a tool; its name and description are the operation's.
 
-    `confirmation` is the question to a person before the tool runs, with variables as `{name}`. `aliases` are names
-    that are called but not listed.
+    `confirmation` is the question to a person before the tool runs, with variables and fields of the query `preview`
+    as `{name}`; `confirm` is `always`, or `on_request` of a connection. `aliases` are names that are called but not
+    listed.
     """
 
     title: str
@@ -73,6 +74,8 @@ class Tool:
     idempotent: bool = False
     open_world: bool = False
     confirmation: str | None = None
+    confirm: str = "always"
+    preview: str | None = None
     aliases: tuple[str, ...] = ()
 
 
@@ -99,8 +102,11 @@ def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_on
         return
     if reads_only and (tool.destructive or tool.confirmation):
         raise InvalidDocument("a tool that is a query changes nothing: it is not destructive and asks for nothing")
-    if unknown := [name for name in _PLACEHOLDER.findall(tool.confirmation or "") if name not in variables]:
+    unknown = [name for name in _PLACEHOLDER.findall(tool.confirmation or "") if name not in variables]
+    if unknown and not tool.preview:
         raise InvalidDocument(f"the confirmation has {{{unknown[0]}}}, but the operation has no variable ${unknown[0]}")
+    if tool.preview and not tool.confirmation:
+        raise InvalidDocument("a preview is for a confirmation, and the tool has none")
     if unsound := [alias for alias in tool.aliases if not _TOOL_NAME.fullmatch(alias)]:
         raise InvalidDocument(f"the alias {unsound[0]} must be lower-case letters, digits and underscores")
 

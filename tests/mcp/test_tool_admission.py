@@ -13,6 +13,7 @@ from app.domain.onboarding.service import Opened
 from app.mcp.endpoint import MAX_BODY
 from app.mcp.places import ForeignOrigin, MisdirectedRequest, Places
 from app.operations.surface import CATEGORIES
+from app.providers import rate_limits
 from app.services import Services
 from app.settings import Settings
 from tests.factories.accounts import API_KEYS
@@ -198,7 +199,10 @@ async def test_calls_count_as_the_same_operations_of_other_surfaces(assistant: A
     assert sent.headers["ratelimit"].startswith('"sends";')
 
 
-async def test_beyond_the_limit_of_a_key_a_call_is_refused(assistant: Assistant, services: Services, account: Opened):
+async def test_beyond_the_limit_of_a_key_a_call_is_refused(
+    assistant: Assistant, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     own = Actor(
         account.account_id, frozenset(), f"key:{await API_KEYS.where(prefix=account.svc_key[:8]).only(services, 'id')}"
     )

@@ -209,7 +209,7 @@ def test_the_values_of_an_enum_are_described_where_a_tool_takes_them(finding: Op
     assert finding.accepts["properties"]["stage"] == {
         "type": "string",
         "enum": ["new_lead", "won"],
-        "description": f"The stage.\n{words}",
+        "description": "The stage.\n- `new_lead`: Not talked to yet.",
     }
 
 

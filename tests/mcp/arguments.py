@@ -1,0 +1,89 @@
+"""Generated arguments of tools: valid ones, and ones with a single fault."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+Json = dict[str, Any]
+
+WORDS = st.text(st.characters(codec="ascii", categories=("Lu", "Ll")), min_size=1, max_size=20)
+ANYTHING = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+SENSIBLE: dict[str, SearchStrategy[Any]] = {
+    **dict.fromkeys(("message", "body", "description", "name", "first_name", "last_name", "source", "tag"), WORDS),
+    "tags": st.lists(WORDS, max_size=3),
+    "email": st.sampled_from(["", "ann@example.com"]),
+    "delay_minutes": st.integers(0, 525_600),
+    "steps": st.lists(
+        st.fixed_dictionaries({"delay_minutes": st.integers(0, 100), "body": WORDS}), min_size=1, max_size=3
+    ),
+    "consent_attested": st.just(True),
+    "offset": st.integers(0, 50),
+    "idempotency_key": st.uuids().map(str),
+}
+"""Values that the domain accepts as well, by the name of their parameter."""
+
+OTHER_TYPES: dict[str, list[Any]] = {
+    "string": [5, True, ["x"], {"x": "x"}],
+    "integer": ["5", 1.5, [5], {}],
+    "boolean": ["true", 1, []],
+    "array": ["x", 5, {"0": "x"}],
+    "object": ["x", 5, []],
+}
+
+
+def valid(schema: Json, given: dict[str, Any]) -> SearchStrategy[Json]:
+    """Return arguments that fit a schema; `given` has the only good values of some parameters."""
+    known = {name: each for name, each in schema["properties"].items() if name not in ("after", "confirmation")}
+    members = {name: st.just(given[name]) if name in given else value_of(name, each) for name, each in known.items()}
+    required = {name: members.pop(name) for name in schema["required"]}
+    return st.fixed_dictionaries(required, optional=members)
+
+
+def value_of(name: str, schema: Json) -> SearchStrategy[Any]:
+    """Return values of a parameter."""
+    if name in SENSIBLE:
+        return SENSIBLE[name]
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema["type"]:
+        case "boolean":
+            return st.booleans()
+        case "integer":
+            return st.integers(schema.get("minimum", 1), min(schema.get("maximum", 50), 50))
+        case _:
+            return ANYTHING
+
+
+@st.composite
+def faulty(draw: st.DrawFn, schema: Json, given: dict[str, Any]) -> tuple[str, Json]:
+    """Return arguments with one fault, and the name of the parameter at fault."""
+    arguments = dict(draw(valid(schema, given)))
+    faults: list[tuple[str, Any]] = [("unknown_name", 1)]
+    for name, each in schema["properties"].items():
+        if name in ("consent_attested", "confirmation"):
+            continue
+        faults += [(name, value) for value in OTHER_TYPES[each["type"]]]
+        faults += [(name, value) for value in _beyond(each)]
+        if name in schema["required"]:
+            faults.append((name, None))
+    name, value = draw(st.sampled_from(faults))
+    if value is None:
+        arguments.pop(name)
+    else:
+        arguments[name] = value
+    return name, arguments
+
+
+def _beyond(schema: Json) -> list[Any]:
+    """Return values of the right type beyond the limits of a schema."""
+    values: list[Any] = ["no such value"] if "enum" in schema else []
+    if "minimum" in schema:
+        values.append(schema["minimum"] - 1)
+    if "maximum" in schema:
+        values.append(schema["maximum"] + 1)
+    if "minLength" in schema:
+        values.append("x" * (schema["minLength"] - 1))
+    if "maxLength" in schema:
+        values.append("x" * (schema["maxLength"] + 1))
+    return values

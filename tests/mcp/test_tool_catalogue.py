@@ -1,0 +1,130 @@
+"""The catalogue of tools: names, words, hints, and the budget of tokens that its list may cost."""
+
+import orjson
+import pytest
+from jsonschema import Draft202012Validator
+
+from app.domain.accounts.scopes import Scope
+from app.mcp.catalogue import CompiledTool, catalogue
+from app.mcp.server import INSTRUCTIONS
+from app.operations.surface import CATEGORIES
+
+TOOLS = catalogue().tools
+CHARACTERS_PER_TOKEN = 4
+MEAN_TOKENS, MOST_TOKENS = 220, 450
+ALL_TOOLS, LIST_BYTES = 58, 64_000
+MOST_DESCRIPTION, MOST_PROPERTIES = 300, 10
+
+SPECIFIED = {
+    "messaging": ["send_sms", "ai_generate_message", "get_message_logs", "get_delivery_rate"],
+    "conversations": ["list_conversations", "get_messages", "update_conversation", "assign_conversation"],
+    "contacts": [
+        "search_contacts",
+        "get_contact",
+        "create_contact",
+        "update_contact",
+        "delete_contact",
+        "bulk_tag",
+        "bulk_assign",
+        "carrier_lookup",
+        "validate_contacts",
+        "export_contacts",
+    ],
+    "campaigns": [
+        "list_campaigns",
+        "ai_compose",
+        "create_campaign",
+        "update_campaign",
+        "send_campaign",
+        "cancel_campaign",
+        "preview_campaign",
+        "campaign_breakdown",
+        "diagnose_campaign",
+        "delete_campaign",
+    ],
+    "drip_sequences": [
+        "list_drip_sequences",
+        "create_drip_sequence",
+        "enroll_in_drip_sequence",
+        "update_status",
+        "get_enrollments",
+    ],
+    "phone_numbers": [
+        "list_phone_numbers",
+        "check_deliverability",
+        "check_spam",
+        "set_primary",
+        "rename_phone_number",
+    ],
+    "ai_agents": ["list_ai_agents", "create_ai_agent", "update_ai_agent", "test_ai_agent", "set_status"],
+    "segments": ["list_segments", "create_segment", "preview_segment"],
+    "billing": ["get_balance", "spend_history", "transactions", "billing_status", "payment_method", "subscriptions"],
+    "system": [
+        "test_connection",
+        "get_setup_status",
+        "templates",
+        "automations",
+        "save_template",
+        "set_automation_status",
+    ],
+}
+"""The names of the 58 tools by category. One whose area is not built is not listed."""
+
+
+def tokens(tool: CompiledTool) -> int:
+    """Return what the model of an assistant reads of a tool, at four characters a token."""
+    entry = tool.entry
+    text = entry["name"] + entry["description"] + orjson.dumps(entry["inputSchema"]).decode()
+    return len(text) // CHARACTERS_PER_TOKEN
+
+
+def test_the_names_are_those_that_were_specified():
+    assert list(SPECIFIED) == list(CATEGORIES)
+    assert sum(map(len, SPECIFIED.values())) == ALL_TOOLS
+    assert [tool.name for tool in TOOLS if tool.name not in SPECIFIED[tool.announcement.category]] == []
+
+
+def test_the_list_costs_an_assistant_few_tokens():
+    costs = {tool.name: tokens(tool) for tool in TOOLS}
+    sizes = {tool.name: len(orjson.dumps(tool.entry)) for tool in TOOLS}
+    mean, projected = sum(costs.values()) / len(costs), sum(sizes.values()) / len(sizes) * ALL_TOOLS
+    for name, cost in sorted(costs.items(), key=lambda each: -each[1]):
+        print(f"{name:28} {cost:4} tokens {sizes[name]:6} bytes")  # noqa: T201
+    print(f"mean {mean:.0f} tokens; {ALL_TOOLS} tools at this mean: {projected / 1000:.1f} kB")  # noqa: T201
+
+    assert mean <= MEAN_TOKENS
+    assert max(costs.values()) <= MOST_TOKENS
+    assert projected <= LIST_BYTES
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_is_described(tool: CompiledTool):
+    entry, schema = tool.entry, tool.entry["inputSchema"]
+
+    assert 0 < len(entry["description"]) <= MOST_DESCRIPTION
+    assert entry["title"][0].isupper()
+    assert len(schema["properties"]) <= MOST_PROPERTIES
+    assert [name for name, each in schema["properties"].items() if not each.get("description")] == []
+    assert set(entry["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator.check_schema(entry["outputSchema"])
+
+
+def test_a_tool_that_sends_texts_asks_for_consent():
+    sending = {Scope.messages_send, Scope.campaigns_send}
+    tools = [tool for tool in TOOLS if tool.scopes & sending and not tool.operation.reads_only]
+
+    assert len(tools) >= 2
+    assert [tool.name for tool in tools if "consent_attested" not in tool.entry["inputSchema"]["required"]] == []
+
+
+def test_every_tool_names_its_scopes():
+    assert [tool.name for tool in TOOLS if not tool.scopes] == []
+
+
+def test_the_service_ships_no_tool_of_a_test():
+    assert [tool.name for tool in TOOLS if tool.name.startswith("test_") and tool.name != "test_connection"] == []
+
+
+def test_the_instructions_are_short():
+    assert len(INSTRUCTIONS) <= 1024

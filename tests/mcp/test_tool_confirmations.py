@@ -1,0 +1,180 @@
+"""Confirmations: a person is asked where the client can, otherwise the assistant gets a question and a sealed proof."""
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from app.domain.onboarding.service import Opened
+from app.mcp import confirmations
+from app.services import Services
+from app.settings import Settings
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import MESSAGES
+from tests.graphql.live import serving
+from tests.mcp.assistants import Assistant, told
+
+pytestmark = pytest.mark.anyio
+
+PHONE = "+12025550143"
+QUESTION = "Delete Ann (+12025550143) for good, with all messages and the conversation?"
+TEXT = {"to": PHONE, "message": "Hi {name}", "consent_attested": True}
+
+
+@pytest.fixture
+async def contact_id(assistant: Assistant) -> int:
+    return (await assistant.call("create_contact", phone=PHONE, first_name="Ann"))["id"]
+
+
+@pytest.fixture
+def asking(assistant: Assistant) -> Assistant:
+    """Provide an assistant whose client can ask its user."""
+    assistant.capabilities = {"elicitation": {"form": {}}}
+    return assistant
+
+
+async def required(assistant: Assistant, name: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool; return the error that asks for a confirmation."""
+    result = await assistant.ask("tools/call", {"name": name, "arguments": arguments})
+    assert told(result)[0] == "confirmation_required"
+    return orjson.loads(result["content"][0]["text"])
+
+
+async def test_a_client_that_cannot_ask_gets_a_question_and_a_confirmation(
+    assistant: Assistant, services: Services, contact_id: int
+):
+    error = await required(assistant, "delete_contact", contact_id=contact_id)
+
+    assert (error["question"], error["preview"]) == (QUESTION, {"label": "Ann (+12025550143)"})
+    assert await CONTACTS.count(services) == 1
+    deleted = await assistant.call("delete_contact", contact_id=contact_id, confirmation=error["confirmation"])
+    assert deleted == {"deleted_id": contact_id, "deleted_messages": 0}
+    assert await CONTACTS.count(services) == 0
+
+
+async def test_a_confirmation_is_of_one_call_one_credential_and_ten_minutes(
+    assistant: Assistant,
+    services: Services,
+    contact_id: int,
+    with_scopes: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    other_id = (await assistant.call("create_contact", phone="+12025550144"))["id"]
+    confirmation = (await required(assistant, "delete_contact", contact_id=contact_id))["confirmation"]
+    colleague = await with_scopes("contacts:read", "contacts:delete")
+    monkeypatch.setattr(confirmations, "LIFETIME", -confirmations.LIFETIME)
+    expired = (await required(assistant, "delete_contact", contact_id=contact_id))["confirmation"]
+
+    refused = [
+        await assistant.call("delete_contact", contact_id=other_id, confirmation=confirmation),
+        await colleague.call("delete_contact", contact_id=contact_id, confirmation=confirmation),
+        await assistant.call("delete_contact", contact_id=contact_id, confirmation=expired),
+        await assistant.call("delete_contact", contact_id=contact_id, confirmation=confirmation[:-8] + "AAAAAAAA"),
+        await assistant.call("delete_contact", contact_id=contact_id, confirmation="yes"),
+        await assistant.call("delete_contact", contact_id=contact_id, confirmation=True),
+    ]
+
+    assert {each[:2] for each in refused} == {("invalid_confirmation", "confirmation")}
+    assert await CONTACTS.count(services) == 2
+
+
+async def test_nothing_is_asked_about_a_call_that_would_be_refused(asking: Assistant, contact_id: int):
+    assert (await asking.call("delete_contact", contact_id=contact_id + 1))[0] == "not_found"
+    asking.headers = {"X-MCP-Confirm": "1"}
+    assert (await asking.call("send_sms", **TEXT | {"consent_attested": False}))[0] == "api_consent_attested_required"
+    code, field, _ = await asking.call("send_sms", **TEXT | {"to": "12"})
+    assert (code, field) == ("invalid_phone", None)
+
+
+async def test_a_client_of_2026_asks_and_repeats_the_call_with_the_answer(
+    asking: Assistant, services: Services, contact_id: int
+):
+    call = {"name": "delete_contact", "arguments": {"contact_id": contact_id}}
+    asked = await asking.ask("tools/call", call)
+
+    assert asked["resultType"] == "input_required"
+    request = asked["inputRequests"]["confirm"]
+    assert (request["method"], request["params"]["message"]) == ("elicitation/create", QUESTION)
+    state = {"requestState": asked["requestState"]}
+    for answer in ({"action": "decline"}, {"action": "cancel"}, {"action": "accept", "content": {"confirm": False}}):
+        declined = await asking.ask("tools/call", {**call, **state, "inputResponses": {"confirm": answer}})
+        assert told(declined)[0] == "confirmation_declined"
+    assert told(await asking.ask("tools/call", {**call, **state}))[0] == "confirmation_declined"
+    assert await CONTACTS.count(services) == 1
+
+    agreed = {"confirm": {"action": "accept", "content": {"confirm": True}}}
+    assert told(await asking.ask("tools/call", {**call, **state, "inputResponses": agreed}))["deleted_id"] == contact_id
+
+
+async def test_a_state_that_was_changed_or_is_of_another_call_is_refused(
+    asking: Assistant, services: Services, contact_id: int, http: httpx2.AsyncClient, new_account: Callable[..., Any]
+):
+    call = {"name": "delete_contact", "arguments": {"contact_id": contact_id}}
+    state = (await asking.ask("tools/call", call))["requestState"]
+    agreed = {"inputResponses": {"confirm": {"action": "accept", "content": {"confirm": True}}}}
+    other = Assistant(http, (await new_account(company_name="Others")).svc_key, capabilities=asking.capabilities)
+    another_call = {**call, "arguments": {"contact_id": contact_id + 1}}
+
+    answers = [
+        await asking.post("tools/call", {**call, **agreed, "requestState": state[:-4] + "AAAA"}),
+        await asking.post("tools/call", {**call, **agreed, "requestState": "mine"}),
+        await asking.post("tools/call", {**another_call, **agreed, "requestState": state}),
+        await other.post("tools/call", {**call, **agreed, "requestState": state}),
+    ]
+
+    assert {answer.json()["error"]["code"] for answer in answers} == {-32602}
+    assert await CONTACTS.count(services) == 1
+
+
+async def test_a_connection_may_ask_before_each_text_and_a_confirmation_sends_once(
+    assistant: Assistant, services: Services
+):
+    assistant.address = "/mcp?confirm=1"
+
+    error = await required(assistant, "send_sms", **TEXT)
+
+    assert error["question"] == f"Send this text to {PHONE} for 1 credits?\n\nHi {{name}}"
+    assert error["preview"] == {"segments": 1, "credits": 1}
+    assert await MESSAGES.count(services) == 0
+    first, second = [await assistant.call("send_sms", **TEXT, confirmation=error["confirmation"]) for _ in range(2)]
+    assert first == second
+    assert await MESSAGES.count(services) == 1
+
+
+async def test_without_that_request_a_text_is_sent_at_once(assistant: Assistant):
+    assert (await assistant.call("send_sms", **TEXT))["status"] == "pending"
+
+
+@pytest.fixture
+async def address(settings: Settings, services: Services) -> AsyncGenerator[str]:
+    async with serving(settings.model_copy(update={"mcp_sessions": "on"})) as served:
+        yield f"{served.base_url}/mcp"
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_sdk_asks_its_user_in_both_eras(
+    address: str, services: Services, account: Opened, contact_id: int, mode: str, agrees: bool
+):
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp_types import ElicitResult
+
+    questions: list[str] = []
+
+    async def answer(_: Any, params: Any) -> ElicitResult:
+        questions.append(params.message)
+        return ElicitResult(action="accept", content={"confirm": agrees})
+
+    headers = {"Authorization": f"Bearer {account.svc_key}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(address, http_client=http), mode=mode, elicitation_callback=answer) as client,
+    ):
+        result = await client.call_tool("delete_contact", {"contact_id": contact_id})
+
+    assert questions == [QUESTION]
+    assert result.is_error is not agrees
+    assert await CONTACTS.count(services) == (0 if agrees else 1)

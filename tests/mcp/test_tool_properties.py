@@ -1,0 +1,132 @@
+"""Properties of all tools: valid arguments give a valid result, others an error and no effect."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from app.domain.carriers.carrier import InboundMessage
+from app.domain.kernel.errors import DomainError
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.onboarding.service import Opened
+from app.domain.sequences import service as sequences
+from app.domain.sequences.service import NewStep
+from app.mcp.calls import accept
+from app.mcp.catalogue import CompiledTool, catalogue
+from app.services import Services
+from tests.conftest import unit_of
+from tests.factories.accounts import USERS
+from tests.factories.contacts import CONTACTS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.messages import MESSAGES
+from tests.factories.snapshots import rows
+from tests.mcp.arguments import faulty, valid
+from tests.mcp.assistants import Assistant, told
+
+TOOLS = catalogue().tools
+PHONE = "+12025550143"
+each_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+few = settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+some = settings(max_examples=25)
+
+Values = dict[str, Any]
+
+
+@pytest.fixture
+async def known(services: Services, account: Opened) -> Values:
+    """Provide the values of records that exist, by the names of parameters."""
+    await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello"))
+    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+        sequence = await sequences.create(unit, "Welcome", [NewStep(0, "Hi")])
+    user_id = await USERS.only(services, "id")
+    return {
+        "to": PHONE,
+        "phone": PHONE,
+        "contact_id": await CONTACTS.only(services, "id"),
+        "conversation_id": await CONVERSATIONS.only(services, "id"),
+        "read_up_to": await MESSAGES.only(services, "id"),
+        "sequence_id": sequence.id,
+        "from_phone_number_id": account.phone_number_id,
+        "assigned_to": user_id,
+        "assignee_id": user_id,
+    }
+
+
+@each_tool
+@some
+@given(data=st.data())
+def test_what_a_tool_accepts_is_what_its_schema_says(tool: CompiledTool, data: st.DataObject) -> None:
+    schema = tool.entry["inputSchema"]
+    name, arguments = data.draw(st.one_of(faulty(schema, {}), st.tuples(st.just(""), valid(schema, {}))))
+
+    assert Draft202012Validator(schema).is_valid(arguments) is (refusal(tool, arguments) is None)
+    assert refusal(tool, arguments) in (None, ("invalid_input", name))
+
+
+def refusal(tool: CompiledTool, arguments: Values) -> tuple[str, str | None] | None:
+    try:
+        accept(tool, arguments)
+    except DomainError as error:
+        return error.code, error.field
+    return None
+
+
+@pytest.mark.anyio
+@each_tool
+@few
+@given(data=st.data())
+async def test_valid_arguments_give_a_result_that_fits_the_output_schema(
+    tool: CompiledTool, assistant: Assistant, known: Values, new_contact: Callable[[], Any], data: st.DataObject
+) -> None:
+    schema, own = tool.entry["inputSchema"], dict(known)
+    if tool.name == "create_contact":
+        own["phone"] = await new_contact(False)
+    if tool.name == "delete_contact":
+        own["contact_id"] = await new_contact(True)
+    arguments = data.draw(valid(schema, own))
+    if "contact_id" not in schema["required"] and {"contact_id", "phone"} <= schema["properties"].keys():
+        assume(len({"contact_id", "phone"} & arguments.keys()) == 1)
+
+    result = await assistant.ask("tools/call", {"name": tool.name, "arguments": arguments})
+    if tool.announcement.confirmation and tool.announcement.confirm == "always":
+        confirmation = orjson.loads(result["content"][0]["text"])["confirmation"]
+        arguments["confirmation"] = confirmation
+        result = await assistant.ask("tools/call", {"name": tool.name, "arguments": arguments})
+
+    assert not result.get("isError"), (arguments, told(result))
+    structured = told(result)
+    Draft202012Validator(tool.entry["outputSchema"]).validate(structured)
+    Draft202012Validator(tool.operation.answers).validate(structured)
+
+
+@pytest.mark.anyio
+@each_tool
+@few
+@given(data=st.data())
+async def test_invalid_arguments_are_refused_without_effect(
+    tool: CompiledTool, assistant: Assistant, services: Services, known: Values, data: st.DataObject
+) -> None:
+    name, arguments = data.draw(faulty(tool.entry["inputSchema"], known))
+    before = await rows(services.database.pool)
+
+    result = await assistant.ask("tools/call", {"name": tool.name, "arguments": arguments})
+
+    assert told(result)[:2] == ("invalid_input", name)
+    after = await rows(services.database.pool)
+    assert {table for table in before if before[table] != after[table]} <= {"api_keys"}
+
+
+@pytest.fixture
+def new_contact(assistant: Assistant) -> Callable[[bool], Any]:
+    """Provide a function that returns an unused phone, or adds a contact with it and returns its id."""
+    phones = iter(range(1000, 9999))
+
+    async def make(is_added: bool) -> Any:
+        phone = f"+1202555{next(phones)}"
+        return (await assistant.call("create_contact", phone=phone))["id"] if is_added else phone
+
+    return make
