@@ -17,11 +17,11 @@ from app.http.challenges import challenge
 from app.http.client_address import address_of
 from app.http.cors import shared
 from app.http.identity import Identity
-from app.mcp.catalogue import CompiledTool
 from app.mcp.places import Places
 from app.mcp.requests import Asked, NotOneMessage, read
 from app.mcp.running import Running
 from app.mcp.selection import Caller, read_selection
+from app.mcp.tools import Needs
 from app.services import Services
 
 PATHS = ("/mcp", "/mcp/")
@@ -58,9 +58,9 @@ class Endpoint:
             await self._executor.admit(frozenset(), actor)
             return fault.response
         protocol = await self._running.get()
-        tool = protocol.tools.catalogue.find(asked.name or "") if asked.method == "tools/call" else None
-        await self._admit(tool, actor, len(body))
-        caller = Caller(actor, selection, asked.subject)
+        await self._admit(protocol.tools.find_needs(asked), actor, len(body))
+        renew = partial(self._identity.resolve_for_tools, request.headers)
+        caller = Caller(actor, selection, asked.subject, renew)
         return partial(_hand_over, protocol.app, caller, bytes(body))
 
     async def _authenticate(self, request: Request) -> Actor:
@@ -72,18 +72,17 @@ class Endpoint:
             raise Unauthenticated(reason="The tool server needs a sign-in.", challenge=header)
         return actor
 
-    async def _admit(self, tool: CompiledTool | None, actor: Actor, size: int) -> None:
+    async def _admit(self, needs: Needs, actor: Actor, size: int) -> None:
         """Count a request; raise `InsufficientScope`, with all scopes that the next token should have."""
-        scopes = tool.scopes if tool else frozenset[str]()
         try:
-            await self._executor.admit(scopes, actor, is_query=bool(tool and tool.operation.reads_only))
+            await self._executor.admit(needs.scopes, actor, is_query=needs.reads_only)
         except InsufficientScope as refused:
             header = challenge(
                 self._resources,
                 self._resources.tools,
                 error=refused.code,
-                reason=f"This needs {join(scopes)}.",
-                scopes=scopes | actor.scopes,
+                reason=f"This needs {join(needs.scopes)}.",
+                scopes=needs.scopes | actor.scopes,
             )
             raise InsufficientScope(scope=refused.facts["scope"], challenge=header) from None
         await self._executor.count_size(size, actor)

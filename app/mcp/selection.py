@@ -1,6 +1,6 @@
 """The selection of tools that a connection asks for, and the tools that a caller sees."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from app.domain.kernel.errors import InvalidInput
@@ -11,6 +11,7 @@ from app.operations.surface import CATEGORIES
 TOOLSETS_HEADER = "x-mcp-toolsets"
 READ_ONLY_HEADER = "x-mcp-readonly"
 CONFIRM_HEADER = "x-mcp-confirm"
+Renew = Callable[[], Awaitable[Actor | None]]
 YES = frozenset({"1", "true", "yes"})
 
 
@@ -35,11 +36,15 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The actor of a request, its selection, and the method and name (of a tool, say) that it was admitted for."""
+    """The actor of a request, its selection, and the method and name (of a tool, say) that it was admitted for.
+
+    `renew` returns the present actor of the credential.
+    """
 
     actor: Actor
     selection: Selection
     admitted: tuple[str, str | None]
+    renew: Renew
 
     def visible(self, tools: Iterable[CompiledTool]) -> Iterator[CompiledTool]:
         """Yield the tools that the caller is shown: a key only those of its scopes.

@@ -40,7 +40,20 @@ from app.operations.directives import directive_values
 from app.operations.errors import InvalidDocument
 from app.operations.json_schema import Fragments, Json, Schemas, SelectingNode, obj, selected
 from app.operations.named_types import map_schema, whole
-from app.operations.surface import SURFACE, Rest, Tool, check_rest, check_tool, read_command, read_rest, read_tool
+from app.operations.surface import (
+    SURFACE,
+    Resource,
+    Rest,
+    Tool,
+    check_resource,
+    check_rest,
+    check_tool,
+    read_command,
+    read_completes,
+    read_resource,
+    read_rest,
+    read_tool,
+)
 from app.operations.variables import Variable, read_variables
 
 _SURFACE_DIRECTIVES = {node.name.value for node in SURFACE.definitions if isinstance(node, DirectiveDefinitionNode)}
@@ -75,6 +88,8 @@ class Operation:
     rest: tuple[Rest, ...]
     tool: Tool | None
     command: str | None = None
+    resource: Resource | None = None
+    completes: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     """The variable of each argument of the root field."""
 
@@ -183,18 +198,26 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         rest=read_rest(node, schema),
         tool=read_tool(node, schema),
         command=read_command(node, schema),
+        resource=read_resource(node, schema),
+        completes=read_completes(node, schema),
         arguments={
             given.name.value: given.value.name.value
             for given in selections[0].arguments or ()
             if isinstance(given.value, VariableNode)
         },
     )
+    _check_surfaces(operation)
+    return operation
+
+
+def _check_surfaces(operation: Operation) -> None:
+    variables = operation.variables
     if unnamed := {variable.attested for variable in variables.values()} - {None, *operation.refusals}:
         raise InvalidDocument(f"{unnamed.pop()} is no error that {operation.root_field} refuses with")
     check_tool(operation.tool, variables, reads_only=operation.reads_only)
+    check_resource(operation.resource, variables)
     for rest in operation.rest:
         check_rest(rest, variables, operation.returns, reads_only=operation.reads_only)
-    return operation
 
 
 def _root(

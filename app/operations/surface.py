@@ -79,6 +79,19 @@ class Tool:
     aliases: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource of the tool server. `uri` is a template of RFC 6570, level 1."""
+
+    uri: str
+    title: str
+
+    @property
+    def placeholders(self) -> list[str]:
+        """Return the names of the variables in the address."""
+        return _PLACEHOLDER.findall(self.uri)
+
+
 def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
     """Return the endpoints of an operation."""
     return tuple(Rest(**values) for values in directive_values("rest", node, schema))
@@ -89,6 +102,16 @@ def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | No
     for values in directive_values("tool", node, schema):
         return Tool(**{**values, "aliases": tuple(values["aliases"])})
     return None
+
+
+def read_resource(node: OperationDefinitionNode, schema: GraphQLSchema) -> Resource | None:
+    """Return the resource of an operation."""
+    return next((Resource(**values) for values in directive_values("resource", node, schema)), None)
+
+
+def read_completes(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[str, ...]:
+    """Return the names of the arguments that an operation completes."""
+    return tuple(name for values in directive_values("completion", node, schema) for name in values["of"])
 
 
 def read_command(node: OperationDefinitionNode, schema: GraphQLSchema) -> str | None:
@@ -109,6 +132,12 @@ def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_on
         raise InvalidDocument("a preview is for a confirmation, and the tool has none")
     if unsound := [alias for alias in tool.aliases if not _TOOL_NAME.fullmatch(alias)]:
         raise InvalidDocument(f"the alias {unsound[0]} must be lower-case letters, digits and underscores")
+
+
+def check_resource(resource: Resource | None, variables: Mapping[str, Variable]) -> None:
+    """Raise `InvalidDocument` unless the variables of a resource are those in its address."""
+    if resource and set(resource.placeholders) != variables.keys():
+        raise InvalidDocument(f"the variables of a resource are those of its address {resource.uri}")
 
 
 def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, reads_only: bool) -> None:

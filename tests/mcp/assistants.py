@@ -25,18 +25,26 @@ class Assistant:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     capabilities: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    async def post(self, method: str, params: dict[str, Any] | None = None, **members: Any) -> httpx2.Response:
+    async def post(self, method: str, params: dict[str, Any] | None = None) -> httpx2.Response:
         """Send a request as the version of 2026 has it."""
-        sent = {**(params or {}), "_meta": {**META, CAPABILITIES: self.capabilities}}
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent, **members}
+        body, headers = self._modern(method, params or {})
+        return await self.send(body, headers)
+
+    def listen(self, *uris: str) -> dict[str, Any]:
+        """Return the request of a stream for changes of resources, for a client that reads streams."""
+        body, headers = self._modern("subscriptions/listen", {"notifications": {"resourceSubscriptions": [*uris]}})
+        return {"content": body, "headers": {**self._usual(), **headers}}
+
+    def _modern(self, method: str, params: dict[str, Any]) -> tuple[bytes, dict[str, str]]:
+        sent = {**params, "_meta": {**META, CAPABILITIES: self.capabilities}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
         name = sent.get("name") or sent.get("uri")
-        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
-        return await self.send(orjson.dumps(body), headers)
+        named = {"Mcp-Name": name} if name else {}
+        return orjson.dumps(body), {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **named}
 
     async def send(self, body: bytes, headers: dict[str, str] | None = None) -> httpx2.Response:
         """Send a body as it is."""
-        sent = {"Accept": ACCEPT, "Content-Type": "application/json", **self._authorized(), **self.headers}
-        return await self.http.post(self.address, content=body, headers={**sent, **(headers or {})})
+        return await self.http.post(self.address, content=body, headers={**self._usual(), **(headers or {})})
 
     async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """Return the result of a request."""
@@ -64,8 +72,9 @@ class Assistant:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
 
-    def _authorized(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.credential}"} if self.credential else {}
+    def _usual(self) -> dict[str, str]:
+        key = {"Authorization": f"Bearer {self.credential}"} if self.credential else {}
+        return {"Accept": ACCEPT, "Content-Type": "application/json", **key, **self.headers}
 
 
 def told(result: Any) -> Any:

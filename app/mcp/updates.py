@@ -1,0 +1,63 @@
+"""Changes of resources, for the streams of `subscriptions/listen`: the live updates of the account."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from graphql import ExecutionResult
+
+from app.domain.kernel.errors import DomainError, Unauthenticated
+from app.graphql.execution.errors import refusal
+from app.graphql.execution.execute import Executor, Run
+from app.graphql.execution.parameters import Parameters
+from app.jobs.live import Stopping
+from app.mcp.selection import Caller
+
+CHANGED = "conversation { id contact_id }"
+UPDATES = f"""
+subscription {{
+  updates {{
+    ... on NewMessageUpdate {{ {CHANGED} }}
+    ... on MessageStatusUpdate {{ {CHANGED} }}
+    ... on ConversationUpdate {{ {CHANGED} }}
+  }}
+}}
+"""
+
+
+async def follow(executor: Executor, caller: Caller) -> AsyncGenerator[str, None]:
+    """Yield the URIs of changed resources, until the process stops or the credential ends.
+
+    It reads as the subscription `updates` of the contract does, with its scopes and limits. Raises `DomainError` if it
+    does not begin.
+    """
+    prepared = await executor.read(Parameters(UPDATES, None, None), caller.actor, "")
+    run = Run(prepared, None, caller.actor)
+    values = await executor.subscribe(run)
+    if isinstance(values, ExecutionResult):
+        raise refusal((values.errors or [])[0])
+    async with aclosing(values):
+        try:
+            async for together in values:
+                run = replace(run, actor=await _renew(caller))
+                for result in await executor.show(run, together) if together else ():
+                    for uri in _changed(result):
+                        yield uri
+        except (Stopping, DomainError):
+            return
+
+
+async def _renew(caller: Caller) -> Any:
+    """Return the present actor of a credential; raise `Unauthenticated` when it has ended."""
+    actor = await caller.renew()
+    if actor is None:
+        raise Unauthenticated(reason="The credential has ended.")
+    return actor
+
+
+def _changed(result: ExecutionResult) -> Iterator[str]:
+    conversation = ((result.data or {}).get("updates") or {}).get("conversation")
+    if conversation:
+        yield f"sms://conversations/{conversation['id']}"
+        yield f"sms://contacts/{conversation['contact_id']}"

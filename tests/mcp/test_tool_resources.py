@@ -1,0 +1,223 @@
+"""Resources, prompts, completions, and streams of changes."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from app.domain.onboarding.service import Opened
+from app.jobs.live import Announcer
+from app.mcp.prompts import PROMPTS
+from app.services import Services
+from app.settings import Settings
+from tests.factories.accounts import API_KEYS
+from tests.factories.contacts import CONTACTS
+from tests.factories.conversations import CONVERSATIONS
+from tests.factories.tables import ago
+from tests.graphql.live import PHONE, Scene, Served, serving
+from tests.mcp.assistants import Assistant
+from tests.waiting import within
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def scene(services: Services, account: Opened) -> AsyncGenerator[Scene]:
+    announcer = Announcer(services.settings.redis_url or "")
+    yield Scene(services, account, announcer)
+    await announcer.aclose()
+
+
+async def read(assistant: Assistant, uri: str) -> Any:
+    [content] = (await assistant.ask("resources/read", {"uri": uri}))["contents"]
+    assert (content["uri"], content["mimeType"]) == (uri, "application/json")
+    return orjson.loads(content["text"])
+
+
+async def test_resources_are_listed_and_read(assistant: Assistant, services: Services, scene: Scene):
+    await scene.receive("Hello")
+    contact_id, conversation_id = await CONTACTS.only(services, "id"), await CONVERSATIONS.only(services, "id")
+
+    listed = await assistant.ask("resources/list")
+    templates = await assistant.ask("resources/templates/list")
+
+    assert [each["uri"] for each in listed["resources"]] == ["sms://account"]
+    assert [each["uriTemplate"] for each in templates["resourceTemplates"]] == [
+        "sms://contacts/{contact_id}",
+        "sms://conversations/{conversation_id}",
+    ]
+    assert (await read(assistant, "sms://account"))["company_name"] == "Blue Door"
+    assert (await read(assistant, f"sms://contacts/{contact_id}"))["phone"] == PHONE
+    conversation = await read(assistant, f"sms://conversations/{conversation_id}")
+    assert [message["body"] for message in conversation["messages"]["nodes"]] == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("sms://contacts/99999", "not_found"),
+        ("sms://contacts/ann", "invalid_input"),
+        ("sms://contacts/1/2", "unknown_resource"),
+        ("sms://secrets", "unknown_resource"),
+        ("file:///etc/passwd", "unknown_resource"),
+    ],
+)
+async def test_what_is_no_resource_is_an_error_of_the_protocol(assistant: Assistant, uri: str, code: str):
+    error = (await assistant.post("resources/read", {"uri": uri})).json()["error"]
+
+    assert (error["code"], error["data"]) == (-32602, {"error_code": code, "uri": uri})
+
+
+async def test_a_resource_of_another_account_does_not_exist(
+    http: httpx2.AsyncClient, services: Services, scene: Scene, new_account: Callable[..., Any]
+):
+    await scene.receive("Hello")
+    other = Assistant(http, (await new_account(company_name="Others")).svc_key)
+
+    uri = f"sms://contacts/{await CONTACTS.only(services, 'id')}"
+
+    assert (await other.post("resources/read", {"uri": uri})).json()["error"]["data"]["error_code"] == "not_found"
+
+
+async def test_a_resource_needs_the_scopes_of_its_query(with_scopes: Callable[..., Any]):
+    narrow = await with_scopes("contacts:read")
+
+    answer = await narrow.post("resources/read", {"uri": "sms://account"})
+
+    assert (answer.status_code, answer.json()["error_code"]) == (403, "insufficient_scope")
+    assert (await narrow.ask("resources/list"))["resources"] == []
+    assert len((await narrow.ask("resources/templates/list"))["resourceTemplates"]) == 1
+
+
+async def test_each_prompt_is_filled_in(assistant: Assistant):
+    listed = (await assistant.ask("prompts/list"))["prompts"]
+    assert [prompt["name"] for prompt in listed] == [
+        "draft_campaign",
+        "reply_to_conversation",
+        "weekly_report",
+        "clean_contacts",
+        "onboarding",
+    ]
+
+    for prompt in PROMPTS:
+        arguments = {each.name: f"<{each.name}>" for each in prompt.arguments}
+        given = await assistant.ask("prompts/get", {"name": prompt.name, "arguments": arguments})
+        [message] = given["messages"]
+        assert message["role"] == "user"
+        assert all(value in message["content"]["text"] for value in arguments.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("draft_campaign", {}, "invalid_input"),
+        ("draft_campaign", {"goal": "x" * 2001}, "invalid_input"),
+        ("draft_campaign", {"goal": "x", "colour": "red"}, "invalid_input"),
+        ("no_prompt", {}, "not_found"),
+    ],
+)
+async def test_what_a_prompt_cannot_use_is_refused(
+    assistant: Assistant, name: str, arguments: dict[str, str], code: str
+):
+    error = (await assistant.post("prompts/get", {"name": name, "arguments": arguments})).json()["error"]
+
+    assert (error["code"], error["data"]["error_code"]) == (-32602, code)
+
+
+async def complete(assistant: Assistant, argument: str, value: str) -> list[str]:
+    asked = {
+        "ref": {"type": "ref/prompt", "name": "clean_contacts"},
+        "argument": {"name": argument, "value": value},
+    }
+    return (await assistant.ask("completion/complete", asked))["completion"]["values"]
+
+
+async def test_arguments_are_completed(
+    assistant: Assistant, services: Services, scene: Scene, with_scopes: Callable[..., Any]
+):
+    await scene.receive("Hello")
+    contact_id, conversation_id = await CONTACTS.only(services, "id"), await CONVERSATIONS.only(services, "id")
+    await assistant.call("update_contact", contact_id=contact_id, first_name="Ann", tags=["vip", "Vienna", "new"])
+
+    assert await complete(assistant, "tag", "vi") == ["Vienna", "vip"]
+    assert await complete(assistant, "contact_id", "Ann") == [str(contact_id)]
+    assert await complete(assistant, "conversation_id", "") == [str(conversation_id)]
+    assert await complete(assistant, "goal", "x") == []
+    assert await complete(await with_scopes("account:read"), "tag", "") == []
+
+
+@asynccontextmanager
+async def listening(served: Served, key: str, *uris: str) -> AsyncGenerator[Any]:
+    """Open a stream for changes of resources; give its messages."""
+    async with httpx2.AsyncClient(base_url=served.base_url, timeout=60) as http:
+        assistant = Assistant(http, key)
+        request = assistant.http.build_request("POST", "/mcp", **assistant.listen(*uris))
+        response = await http.send(request, stream=True)
+        lines = response.aiter_lines()
+
+        async def messages() -> AsyncGenerator[Any]:
+            async for line in lines:
+                if line.startswith("data:"):
+                    yield orjson.loads(line.removeprefix("data:"))
+
+        async with aclosing(messages()) as each:
+            yield each
+        await response.aclose()
+
+
+@pytest.fixture
+async def served(settings: Settings, services: Services) -> AsyncGenerator[Served]:
+    async with serving(settings) as served:
+        yield served
+
+
+async def test_a_change_of_a_resource_is_told_to_its_listeners(
+    served: Served, services: Services, scene: Scene, account: Opened
+):
+    await scene.receive("Hello")
+    uri = f"sms://conversations/{await CONVERSATIONS.only(services, 'id')}"
+
+    async with listening(served, account.svc_key, uri) as messages:
+        begun = await within("the beginning", anext(messages))
+        await scene.receive("Is anybody there?")
+        changed = await within("the change", anext(messages))
+
+    assert begun["method"] == "notifications/subscriptions/acknowledged"
+    assert (changed["method"], changed["params"]["uri"]) == ("notifications/resources/updated", uri)
+
+
+async def test_a_stream_ends_with_its_credential(served: Served, services: Services, scene: Scene, account: Opened):
+    await scene.receive("Hello")
+    uri = f"sms://conversations/{await CONVERSATIONS.only(services, 'id')}"
+
+    async with listening(served, account.svc_key, uri) as messages:
+        await within("the beginning", anext(messages))
+        await API_KEYS.change(services, revoked_at=ago())
+        await scene.receive("A secret")
+        ended = await within("the end", anext(messages))
+
+    assert "result" in ended
+
+
+@pytest.mark.parametrize("uris", [("sms://account",), ()])
+async def test_a_stream_ends_with_the_process(served: Served, account: Opened, uris: tuple[str, ...]):
+    async with listening(served, account.svc_key, *uris) as messages:
+        await within("the beginning", anext(messages))
+        stopping = asyncio.create_task(served.stop())
+        ended = await within("the end", anext(messages))
+
+    await within("the stop", stopping)
+    assert "result" in ended
+
+
+async def test_changes_need_the_scopes_of_the_updates(served: Served, with_scopes: Callable[..., Any]):
+    narrow = await with_scopes("contacts:read")
+
+    async with listening(served, narrow.credential, "sms://contacts/1") as messages:
+        told = [message async for message in messages]
+
+    assert told[-1]["error"]["data"] == {"error_code": "insufficient_scope"}
