@@ -39,7 +39,6 @@ from app.mcp import endpoint as mcp
 from app.mcp.running import Running
 from app.mcp.tools import open_tools
 from app.operations.document import Operation, load
-from app.providers.registry import check_carrier
 from app.rest import envelope, exports, health, inbound, openapi, pages, routes
 from app.server import sockets as listening
 from app.server import tls
@@ -178,12 +177,11 @@ def run(settings: Settings) -> None:
     """Wait for the schema, and serve until SIGTERM or SIGINT; running requests are finished.
 
     A signal ends the wait for the schema at once. Raises `SchemaBehind`, `SchemaAhead`, `UnsafeStart`,
-    `InvalidCertificate`, `UnknownCarrier` or `PortTaken`.
+    `InvalidCertificate` or `PortTaken`.
     """
     logs.configure(settings.log_format, settings.log_level)
     environment.check(settings)
     tls.check(settings.tls_cert, settings.tls_key)
-    check_carrier(settings)
     sockets = listening.bind(settings.host, settings.port)
     listening.allow_files(settings.max_connections)
     with suppress(KeyboardInterrupt):

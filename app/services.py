@@ -1,13 +1,13 @@
 """The services that all surfaces use; `app.bootstrap` opens them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.db.engine import Database
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.agents.writer import Writer
-from app.domain.carriers.carrier import Carrier
+from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -42,7 +42,7 @@ class Services:
     receipts: Receipts
     webhooks: WebhookPorts
     writer: Writer
-    carriers: Mapping[str, Carrier]
+    connections: OpenConnections
     handoff: Handoff
     feed: Feed
     live: Listener

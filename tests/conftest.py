@@ -335,7 +335,7 @@ def work(services: Services, http: httpx2.AsyncClient) -> Callable[[], Any]:
     """Provide a function that runs jobs of messages until nothing is due: hand-off, queries, callbacks, matching."""
     handoff, drip = services.handoff, open_drip(services)
     secret = derive(services.settings, "sandbox")
-    playback = Playback(services.database.pool, InProcess(http), services.settings.public_url, secret)
+    playback = Playback(services.database.pool, InProcess(http), services.settings.public_url, lambda _: secret)
     jobs = [
         (drip.due, drip.run),
         (handoff.due, lambda: hand_over(handoff)),

@@ -54,6 +54,7 @@ class Shared:
         await self._flush(services.settings.redis_url or "")
         shutil.rmtree(services.settings.data, ignore_errors=True)
         for each in self._services:
+            each.connections.expire()
             each.oauth.key_ring._known, each.oauth.key_ring._read_at = {}, signing.NEVER
             each.limits.rates._held.clear()
 
@@ -103,11 +104,16 @@ SELECT state, query, pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
 """
 
+CHANGED = {"carrier_connections": " WHERE key <> 'sandbox' OR revision > 1"}
+"""Conditions of the rows that differ from those of a migrated database."""
+
 TABLES = [table.name for table in METADATA.sorted_tables]
 MAKE_EMPTY = f"""
 CREATE OR REPLACE FUNCTION empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
   LOCK TABLE {", ".join(TABLES)} IN ACCESS EXCLUSIVE MODE;
-  {" ".join(f"DELETE FROM {table};" for table in reversed(TABLES))}
+  {" ".join(f"DELETE FROM {table}{CHANGED.get(table, '')};" for table in reversed(TABLES))}
+  INSERT INTO carrier_connections (key, kind, name, revision) VALUES ('sandbox', 'sandbox', 'Sandbox', 0)
+  ON CONFLICT DO NOTHING;
 END $$
 """
 """Creates a function that empties every table, children first. Its plans are cached, so it takes a third of the time of

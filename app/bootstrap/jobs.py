@@ -1,6 +1,6 @@
 """Jobs of the worker, with the reactions and retention rules of the areas."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from importlib.metadata import version
@@ -43,6 +43,7 @@ from app.jobs.job import Job
 from app.jobs.live import Announcer
 from app.jobs.sweeps import end_histories, make_partitions, purge, sweep
 from app.providers.carriers.sandbox.callbacks import open_poster
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.carriers.sandbox.retention import RULES as SANDBOX_RULES
 from app.providers.mail import open_mail
@@ -75,12 +76,11 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         open_poster(settings.tls_cert) as poster,
         announcing as announcer,
     ):
-        secret = derive(settings, "sandbox")
-        playback = Playback(services.database.pool, poster, settings.public_url, secret)
+        playback = Playback(services.database.pool, poster, settings.public_url, sandbox_secrets(services))
         dispatcher = open_dispatcher(services, announcer.announce)
         retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
-        erasures = CarrierErasures(services.database, services.carriers, services.clock)
+        erasures = CarrierErasures(services.database, services.connections, services.clock)
         deletions = AccountDeletions(services.database, services.clock, services.notify)
         mail_sender = open_mail_sender(services)
         workers = open_delivery_workers(services)
@@ -103,6 +103,18 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
             *_maintenance_jobs(services),
         ]
+
+
+def sandbox_secrets(services: Services) -> Callable[[str], bytes]:
+    """Return the function that returns the secret of the callbacks to a connection to the sandbox."""
+
+    derived = derive(services.settings, "sandbox")
+
+    def find(key: str) -> bytes:
+        connection = services.connections.find(key)
+        return connection.carrier.secret if connection and isinstance(connection.carrier, SandboxCarrier) else derived
+
+    return find
 
 
 def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:

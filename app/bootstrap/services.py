@@ -1,16 +1,16 @@
 """Connections, ports and services, created from the settings."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 
 from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
-from app.db.engine import Database, connect
+from app.db.engine import Database, Pool, connect
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
-from app.domain.carriers.carrier import Carrier
+from app.domain.carriers.connections import OpenConnections
 from app.domain.events import retention as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
@@ -34,7 +34,7 @@ from app.providers.outbound.client import WebhookPoster
 from app.providers.outbound.documents import DocumentReader
 from app.providers.places import Places
 from app.providers.rate_limits import Policy, Rates
-from app.providers.registry import open_carrier
+from app.providers.registry import Environment, open_with
 from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
 from app.services import Services
@@ -61,6 +61,7 @@ async def open_services(settings: Settings, statement_seconds: float = 0) -> Asy
         stack.push_async_callback(poster.close)
         lines = _open_lines(settings.redis_url, stack)
         services = _join(settings, database, poster, lines)
+        stack.push_async_callback(services.connections.close)
         stack.push_async_callback(services.acceptor.close)
         stack.push_async_callback(services.receipts.close)
         stack.push_async_callback(services.authentication.close)
@@ -90,20 +91,19 @@ def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
 
 def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
-    carrier = open_carrier(settings, pool, derive(settings, "sandbox"), notify)
-    carriers = {carrier.key: carrier}
+    connections = _open_connections(settings, pool, clock, notify, poster)
     return Services(
         settings=settings,
         database=database,
         clock=clock,
         notify=notify,
-        acceptor=SendAcceptor(pool, clock, notify, carrier.capabilities.max_segments, settings.database_pool // 2),
-        inbox=Inbox(sessions, pool, clock, notify, carriers),
+        acceptor=SendAcceptor(pool, clock, notify, connections, settings.database_pool // 2),
+        inbox=Inbox(sessions, pool, clock, notify, connections),
         receipts=Receipts(database, clock, notify, settings.database_pool // 2),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writer=TemplateWriter(),
-        carriers=carriers,
-        handoff=_open_handoff(settings, database, carriers, clock, notify),
+        connections=connections,
+        handoff=_open_handoff(settings, database, connections, clock, notify),
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines),
@@ -142,8 +142,23 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: We
     )
 
 
+def _open_connections(
+    settings: Settings, pool: Pool, clock: Clock, notify: Notify, poster: WebhookPoster
+) -> OpenConnections:
+    environment = Environment(
+        pool=pool,
+        notify=notify,
+        poster=poster,
+        public_url=settings.public_url,
+        timeout=settings.handoff_timeout_seconds,
+        sandbox_secret=derive(settings, "sandbox"),
+        sandbox_delay=settings.sandbox_delay_seconds,
+    )
+    return OpenConnections(pool, clock, Seal(derive(settings, "carrier credentials")), open_with(environment))
+
+
 def _open_handoff(
-    settings: Settings, database: Database, carriers: Mapping[str, Carrier], clock: Clock, notify: Notify
+    settings: Settings, database: Database, connections: OpenConnections, clock: Clock, notify: Notify
 ) -> Handoff:
     pace = Pace(
         window=settings.handoff_window,
@@ -152,7 +167,7 @@ def _open_handoff(
         ambiguous_wait=settings.ambiguous_wait_seconds,
         unconfirmed_after=settings.unconfirmed_after_seconds,
     )
-    return Handoff(database, carriers, clock, notify, pace, _count_send)
+    return Handoff(database, connections, clock, notify, pace, _count_send)
 
 
 def _open_poster(settings: Settings) -> WebhookPoster:

@@ -1,36 +1,91 @@
-"""The available carriers, by their names in `MESSAGING_CARRIER`."""
+"""The kinds of connections to carriers, each with its adapter."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Carrier
+from app.domain.carriers.kinds import CarrierKind, Configuration, Credentials, Open, Settings
+from app.domain.carriers.models import WORKER
 from app.domain.kernel.unit_of_work import Notify
-from app.providers.carriers.sandbox.carrier import SandboxCarrier
-from app.settings import Settings
+from app.providers.carriers.sandbox.connection import Network, SandboxCredentials, SandboxSettings, open_sandbox
+from app.providers.outbound.client import WebhookPoster
 
-Factory = Callable[[Settings, Pool, bytes, Notify], Carrier]
-"""Creates a carrier from the settings, the database, the secret that signs its callbacks, and the notifier."""
-
-CARRIERS: Mapping[str, Factory] = {
-    "sandbox": lambda settings, pool, secret, notify: SandboxCarrier(
-        pool, secret, settings.sandbox_delay_seconds, settings.handoff_timeout_seconds, notify=notify
-    ),
-}
+S = TypeVar("S", bound=Settings)
+C = TypeVar("C", bound=Credentials)
 
 
-class UnknownCarrier(Exception):
-    """The settings name an unknown carrier."""
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the adapters of a process share.
+
+    `public_url` is the address of the service, where a carrier posts to `/carriers/{key}/status` and
+    `/carriers/{key}/inbound`. `timeout` is the time limit of a call in seconds. `sandbox_secret` and `sandbox_delay`
+    sign, and delay, the callbacks of the sandbox.
+    """
+
+    pool: Pool
+    notify: Notify
+    poster: WebhookPoster
+    public_url: str
+    timeout: float
+    sandbox_secret: bytes
+    sandbox_delay: float
 
 
-def check_carrier(settings: Settings) -> None:
-    """Raise `UnknownCarrier` if the settings name an unknown carrier."""
-    if settings.carrier not in CARRIERS:
-        raise UnknownCarrier(
-            f"There is no carrier {settings.carrier!r}. Known carriers: {', '.join(sorted(CARRIERS))}."
-        )
+Factory = Callable[[Configuration, Environment], Carrier]
 
 
-def open_carrier(settings: Settings, pool: Pool, secret: bytes, notify: Notify) -> Carrier:
-    """Return the configured carrier; raise `UnknownCarrier`."""
-    check_carrier(settings)
-    return CARRIERS[settings.carrier](settings, pool, secret, notify)
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A kind of connection, and the function that opens one; it makes no call."""
+
+    kind: CarrierKind
+    open: Factory
+
+
+def adapt(
+    name: str,
+    title: str,
+    models: tuple[type[S], type[C]],
+    open: Callable[[str, S, C, Environment], Carrier],
+    *,
+    is_for_accounts: bool = False,
+    role: str = WORKER,
+) -> Adapter:
+    """Return the adapter of a kind, see `CarrierKind`; `open` gets a key, and values of the `models`."""
+    settings, credentials = models
+
+    def validate_and_open(configuration: Configuration, environment: Environment) -> Carrier:
+        known = settings.model_validate(configuration.settings), credentials.model_validate(configuration.credentials)
+        return open(configuration.key, *known, environment)
+
+    return Adapter(CarrierKind(name, title, settings, credentials, is_for_accounts, role), validate_and_open)
+
+
+def _open_sandbox(key: str, settings: SandboxSettings, credentials: SandboxCredentials, its: Environment) -> Carrier:
+    network = Network(its.pool, its.sandbox_secret, its.sandbox_delay, its.timeout, its.notify)
+    return open_sandbox(key, settings, credentials, network)
+
+
+ADAPTERS = (adapt("sandbox", "Sandbox", (SandboxSettings, SandboxCredentials), _open_sandbox),)
+"""One line for each kind; a new carrier is added here."""
+
+KINDS: Mapping[str, CarrierKind] = {each.kind.name: each.kind for each in ADAPTERS}
+
+
+class UnknownKind(Exception):
+    """No adapter has the kind of a connection, because a newer version of the service added it."""
+
+
+def open_with(environment: Environment) -> Open:
+    """Return the function that opens a connection of any kind; it raises `UnknownKind`."""
+    factories = {each.kind.name: each.open for each in ADAPTERS}
+
+    def open(configuration: Configuration) -> Carrier:
+        if configuration.kind not in factories:
+            raise UnknownKind(f"There is no carrier {configuration.kind!r}. Known carriers: {', '.join(factories)}.")
+        return factories[configuration.kind](configuration, environment)
+
+    return open

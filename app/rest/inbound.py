@@ -1,6 +1,7 @@
 """Callbacks of carriers: receipts and inbound messages, on two paths for each carrier."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.carriers.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
+from app.domain.carriers.connections import OpenConnection
 from app.domain.kernel.errors import DomainError, NotFound
 from app.http.anonymous import count_anonymous
 from app.http.body import read_body
@@ -18,6 +20,8 @@ from app.http.pace import recognise
 from app.http.routing import CountedRoute
 from app.rest.arguments import MAX_BODY
 from app.services import Services
+
+Process = Callable[[Carrier, CallbackRequest], Awaitable[None]]
 
 log = structlog.get_logger(__name__)
 
@@ -71,27 +75,37 @@ class CarrierCallbacks:
 
         return await self._process(request, "inbound", process)
 
-    async def _process(
-        self, request: Request, kind: str, process: Callable[[Carrier, CallbackRequest], Awaitable[None]]
-    ) -> Response:
+    async def _process(self, request: Request, kind: str, process: Process) -> Response:
         """Answer as the carrier expects after the commit, so that it does not repeat the callback."""
-        carrier = self._services.carriers.get(request.path_params["carrier"])
-        if carrier is None:
-            raise NotFound(kind="carrier", id=request.path_params["carrier"])
+        key = request.path_params["carrier"]
+        connection = await self._services.connections.get(key)
+        if connection is None:
+            raise NotFound(kind="carrier", id=key)
         callback = CallbackRequest(_url(request), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
-            await process(carrier, callback)
+            async with connection.lend():
+                await self._verify_and_process(connection, callback, process)
         except BadSignature:
             await count_anonymous(self._services.limits, address_of(request))
-            raise UnsignedCallback(carrier=carrier.key) from None
+            raise UnsignedCallback(carrier=key) from None
         except MalformedCallback as fault:
-            await self._services.inbox.keep_unmatched(carrier.key, kind, str(fault), _payload(callback))
-            raise UnreadableCallback(carrier=carrier.key, reason=fault) from None
+            await self._services.inbox.keep_unmatched(key, kind, str(fault), _payload(callback))
+            raise UnreadableCallback(carrier=key, reason=fault) from None
         except Exception as cause:
             raise translate(cause) from cause
         recognise()
-        answer = carrier.callback_answer
+        answer = connection.carrier.callback_answer
         return Response(answer.body, answer.status, media_type=answer.content_type)
+
+    async def _verify_and_process(
+        self, connection: OpenConnection, callback: CallbackRequest, process: Process
+    ) -> None:
+        """Process a callback that is signed with the credentials of now, or with the ones before the last rotation."""
+        *carriers, last = connection.verifiers(self._services.clock.now())
+        for carrier in carriers:
+            with suppress(BadSignature):
+                return await process(carrier, callback)
+        return await process(last, callback)
 
 
 def _url(request: Request) -> str:

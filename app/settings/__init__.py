@@ -50,7 +50,7 @@ class Settings(WebSettings, WebhookSettings):
     secret_key: SecretStr | None = Field(None, description=f"a random text of at least {LEAST_BYTES} bytes")
     data: Path = Field(Path("data"), description="the path of a folder")
 
-    carrier: str = "sandbox"
+    carrier: Literal["sandbox"] = "sandbox"
     rate: Decimal = Field(Decimal("0.01"), ge=0, max_digits=10, decimal_places=4)
     currency: str = Field("USD", pattern="^[A-Z]{3}$", description="three capital letters (ISO 4217), such as USD")
     starter_credits: int = Field(1_000, ge=0, le=MOST_CREDITS)

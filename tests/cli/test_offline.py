@@ -168,7 +168,7 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
-        ("MESSAGING_CARRIER", "pigeon", "There is no carrier 'pigeon'. Known carriers: sandbox."),
+        ("MESSAGING_CARRIER", "pigeon", "MESSAGING_CARRIER"),
         ("MESSAGING_BASE_URL", "https://x.example", "MESSAGING_SECRET_KEY is not set. In production"),
     ],
 )

@@ -29,6 +29,13 @@ POINTERS = {
 
 PLAIN: Mapping[str, dict[str, Any]] = {
     "api_keys": {"revoked_at": None},
+    "carrier_connections": {
+        "kind": "sandbox",
+        "settings": {},
+        "credentials": None,
+        "previous_credentials": None,
+        "status": "active",
+    },
     "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "failed_reactions": {"next_attempt_at": None},

@@ -62,6 +62,7 @@ async def test_an_ordinary_text_is_accepted_and_its_receipts_are_owed(database: 
         "to_number": ORDINARY,
         "body": "Hello",
         "outcome": "accepted",
+        "carrier": "sandbox",
         "calls": 1,
         "accepted_at": row["accepted_at"],
         "received_at": row["received_at"],

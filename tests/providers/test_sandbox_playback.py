@@ -88,7 +88,7 @@ def silent_address() -> str:
 @pytest.fixture
 async def playback(database: Database, receiver: Receiver) -> AsyncGenerator[Playback]:
     async with open_poster() as poster:
-        yield Playback(database.pool, poster, receiver.url, SECRET)
+        yield Playback(database.pool, poster, receiver.url, lambda _: SECRET)
 
 
 async def send(carrier: SandboxCarrier, number: str = ORDINARY, reference: int = 7) -> None:
@@ -189,7 +189,7 @@ async def test_playbacks_in_several_processes_deliver_each_callback_once(
     for reference in range(1, 41):
         await send(carrier, reference=reference)
     async with open_poster() as poster:
-        playbacks = [Playback(database.pool, poster, receiver.url, SECRET) for _ in range(3)]
+        playbacks = [Playback(database.pool, poster, receiver.url, lambda _: SECRET) for _ in range(3)]
 
         await asyncio.gather(*(playback.run() for playback in playbacks))
 
@@ -233,7 +233,7 @@ async def test_a_callback_that_nobody_answers_is_tried_again(
 ) -> None:
     await send(carrier)
     async with open_poster() as poster:
-        await Playback(database.pool, poster, silent_address, SECRET).run()
+        await Playback(database.pool, poster, silent_address, lambda _: SECRET).run()
 
     assert await attempts(database) == [1, 1]
 
@@ -333,7 +333,7 @@ async def test_callbacks_whose_claim_was_lost_with_the_connection_are_delivered_
     losing: Any = LosingPool(database.pool)
     async with open_poster() as poster:
         with pytest.raises(UNREACHABLE):
-            await Playback(losing, poster, receiver.url, SECRET).run()
+            await Playback(losing, poster, receiver.url, lambda _: SECRET).run()
 
     assert (losing.lost, receiver.said) == (1, [])
     assert await attempts(database) == [0, 0]

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Protocol
@@ -176,6 +176,29 @@ class CallbackAnswer:
     body: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class CarrierAccount:
+    """The account at a carrier that the credentials of a connection belong to, in the carrier's words.
+
+    `facts` are further ones, by their names, such as its status; none of them is secret.
+    """
+
+    name: str
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierNumber:
+    """A sender that a carrier lists as the connection's: in E.164, a short code, or alphanumeric."""
+
+    number: str
+    label: str = ""
+
+
+class ConnectionRefused(Exception):
+    """The carrier refuses the credentials or the settings of a connection. The text says which, and names no secret."""
+
+
 class BadSignature(Exception):
     """The carrier's signature of a callback is missing or wrong; the body is not parsed."""
 
@@ -186,11 +209,18 @@ class MalformedCallback(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The capabilities of a carrier. `max_segments` is per message, `parts_per_second` of all SMS parts together."""
+    """The capabilities of a carrier. `max_segments` is per message, `parts_per_second` of all SMS parts together.
+
+    Numbers can be imported where it `lists_numbers`. Texts may leave from short codes where it `takes_short_codes`, and
+    from names such as "ACME" where it `takes_alphanumeric`.
+    """
 
     max_segments: int = 10
     parts_per_second: float | None = None
     handles_opt_out: bool = False
+    lists_numbers: bool = False
+    takes_short_codes: bool = False
+    takes_alphanumeric: bool = False
 
 
 class Carrier(Protocol):
@@ -222,6 +252,21 @@ class Carrier(Protocol):
 
         Messages that the carrier does not have, or cannot delete, are skipped.
         """
+        ...
+
+    async def check(self) -> CarrierAccount:
+        """Ask the carrier whether it accepts the credentials and the settings.
+
+        Raise `ConnectionRefused` when it does not, and `ConnectionError` when it is unreachable.
+        """
+        ...
+
+    async def list_numbers(self) -> Sequence[CarrierNumber]:
+        """Return the senders that the carrier has for the connection; raise as `check` does."""
+        ...
+
+    def find_signing_time(self, request: CallbackRequest) -> datetime | None:
+        """Return the time of the carrier's clock that a callback states; None where its signature has no time."""
         ...
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:

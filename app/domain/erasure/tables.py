@@ -3,6 +3,7 @@
 from app.domain.accounts import account_tables as accounts
 from app.domain.automations import account_tables as automations
 from app.domain.billing import account_tables as billing
+from app.domain.carriers import account_tables as carriers
 from app.domain.consent import account_tables as consent
 from app.domain.contacts import account_tables as contacts
 from app.domain.conversations import account_tables as conversations
@@ -31,6 +32,7 @@ DELETED = (
     *idempotency.DELETED,
     *oauth.DELETED,
     *grants.DELETED,
+    *carriers.DELETED,
     *accounts.DELETED,
     *billing.DELETED,
 )
@@ -39,6 +41,7 @@ DELETED = (
 EXPORTED = (
     *accounts.EXPORTED,
     *grants.EXPORTED,
+    *carriers.EXPORTED,
     *numbers.EXPORTED,
     *contacts.EXPORTED,
     *consent.EXPORTED,

@@ -13,6 +13,7 @@ from decimal import Decimal
 from app.db.engine import Connection
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
+from app.domain.carriers.connections import OpenConnections
 from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.contacts.events import NewContact
@@ -139,7 +140,7 @@ class Batch:
 
     requests: Sequence[SendRequest]
     now: datetime
-    max_segments: int
+    connections: OpenConnections
     waits: bool = False
     accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
     balances: dict[int, int] = field(default_factory=dict[int, int])
@@ -169,6 +170,7 @@ class Batch:
             [request.send.keeps_number for request in self.requests],
         )
         rows = [RequestRow(*row) for row in found]
+        await self.connections.learn(row.carrier for row in rows)
         await self.reservations.read(connection, _find_claimed(self.requests, rows))
         verdicts = [self._decide(*each) for each in zip(self.requests, phones, rows, strict=True)]
         if self.accepted:
@@ -200,7 +202,7 @@ class Batch:
         if account is None and not self.waits:
             return None
         balance = self.balances.get(request.account_id, 0)
-        known = facts.of_send(request, account, to, row, balance, self.max_segments)
+        known = facts.of_send(request, account, to, row, balance, self.connections.max_segments(row.carrier))
         known.wait = self._wait(request, row)
         if refused := gates.find_refusal(gates.REQUEST_GATES, known):
             return refused[1]

@@ -14,6 +14,7 @@ from functools import partial
 from operator import attrgetter
 
 from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool, is_unplaced
+from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel import idempotency, sms_parts
 from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
@@ -41,11 +42,13 @@ class SendAcceptor:
     The queues use at most `waiting` connections; the pool must have more.
     """
 
-    def __init__(self, pool: Pool, clock: Clock, notify: Notify, max_segments: int, waiting: int = WAITING) -> None:
+    def __init__(
+        self, pool: Pool, clock: Clock, notify: Notify, connections: OpenConnections, waiting: int = WAITING
+    ) -> None:
         self._pool = pool
         self._clock = clock
         self._notify = notify
-        self._max_segments = max_segments
+        self._connections = connections
         self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
         self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key, attrgetter("account_id"))
         self._queues = AccountQueues(self._serve_patiently, MAX_BATCH, waiting, _key)
@@ -64,7 +67,7 @@ class SendAcceptor:
     async def explain(self, actor: Actor, send: Send) -> Explanation:
         """Return the verdict of every gate on a send; nothing is written."""
         try:
-            return await explanation.explain(self._pool, self._request(actor, send), self._max_segments)
+            return await explanation.explain(self._pool, self._request(actor, send), self._connections)
         except UNSTORABLE:
             raise InvalidInput(reason=UNSTORABLE_VALUE, field="body") from None
 
@@ -121,7 +124,8 @@ class SendAcceptor:
         return await serve_parts(partial(self._serve, waits=waits), requests, parts)
 
     async def _decide(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
-        batch = Batch(requests, self._clock.now(), self._max_segments, waits)
+        await self._connections.refresh()
+        batch = Batch(requests, self._clock.now(), self._connections, waits)
         try:
             async with self._pool.acquire() as connection, connection.transaction():
                 verdicts = await batch.decide(connection)

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db import claims
 from app.db.engine import Database
-from app.domain.carriers.carrier import CarriedMessage, Carrier
+from app.domain.carriers.carrier import CarriedMessage
+from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel.clock import Clock
 
 BATCH = 500
@@ -44,7 +45,7 @@ class CarrierErasures:
     """Asks carriers to delete their copies of erased messages; safe to run concurrently."""
 
     database: Database
-    carriers: Mapping[str, Carrier]
+    connections: OpenConnections
     clock: Clock
 
     async def run(self) -> bool:
@@ -71,10 +72,11 @@ class CarrierErasures:
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
     async def _forget(self, carrier: str, messages: list[CarriedMessage]) -> None:
-        """Request deletions from one carrier; those of a carrier that is no longer configured are dropped."""
+        """Request deletions from one carrier; those of a connection that was removed are dropped."""
         try:
-            if carrier in self.carriers:
-                await self.carriers[carrier].delete_copies(messages)
+            if connection := await self.connections.get(carrier):
+                async with connection.lend():
+                    await connection.carrier.delete_copies(messages)
         except ConnectionError:
             return
         ids = [message.reference for message in messages]

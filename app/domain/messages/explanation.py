@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.db.engine import Pool
 from app.db.rows import find
 from app.domain.accounts import sql as accounts
+from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel.errors import DomainError
 from app.domain.messages import facts, gates
 from app.domain.messages.facts import RequestRow, Sender, SendFacts
@@ -50,7 +51,7 @@ class Explanation:
         return next((each for each in self.verdicts if each.verdict is Verdict.refused), None)
 
 
-async def explain(pool: Pool, request: SendRequest, max_segments: int) -> Explanation:
+async def explain(pool: Pool, request: SendRequest, connections: OpenConnections) -> Explanation:
     """Return the verdicts on a send as the database stands; nothing is locked, written or recorded."""
     account = await find(pool, Sender, accounts.FIND_SENDER, request.account_id)
     to = request.phone or facts.read_phone(request.send.to.strip(), account.region if account else None)
@@ -58,7 +59,10 @@ async def explain(pool: Pool, request: SendRequest, max_segments: int) -> Explan
     wanted = request.account_id, to.e164 or "", send.from_phone_number_id, send.keeps_number
     row = await find(pool, RequestRow, FIND_FACTS, *wanted)
     assert row
-    known = facts.of_send(request, account, to, row, account.balance if account else 0, max_segments)
+    await connections.refresh()
+    await connections.learn([row.carrier])
+    balance, limit = account.balance if account else 0, connections.max_segments(row.carrier)
+    known = facts.of_send(request, account, to, row, balance, limit)
     return Explanation([_check(gate, known) for gate in gates.GATES], known)
 
 

@@ -8,14 +8,15 @@ carrier could not be asked within `Pace.unconfirmed_after` stays sent and unconf
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
 from app.db import claims, rows
 from app.db.engine import Connection, Database
-from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, Carrier, FailureCode, OutboundMessage, Rejected
+from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, OutboundMessage, Rejected
+from app.domain.carriers.connections import OpenConnection, OpenConnections
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
@@ -51,7 +52,7 @@ class Handoff:
     """
 
     database: Database
-    carriers: Mapping[str, Carrier]
+    connections: OpenConnections
     clock: Clock
     notify: Notify
     pace: Pace
@@ -97,8 +98,8 @@ class Handoff:
         """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now."""
         pool = self.database.pool
         for text in await rows.fetch(pool, ClaimedText, outgoing.FIND_CLAIMED, message_id, claimed_until):
-            carrier = self.carriers.get(text.carrier)
-            if carrier and (rate := carrier.capabilities.parts_per_second):
+            connection = await self.connections.get(text.carrier)
+            if connection and (rate := connection.parts_per_second):
                 bucket = carrier_bucket(text.carrier)
                 async with claims.transaction(pool) as connection:
                     await pacing.take(connection, {bucket: text.segments / rate}, {bucket: rate}, self.clock.now())
@@ -124,20 +125,27 @@ class Handoff:
         await self.questions.finish()
 
     async def due(self) -> bool:
-        """Tell whether a message waits to be handed over."""
-        return await self.database.pool.ask(outgoing.IS_DUE, self.clock.now())
+        """Tell whether a message waits to be handed over by this process."""
+        served = self.connections.role, self.connections.keys
+        is_due, _ = await asyncio.gather(
+            self.database.pool.ask(outgoing.IS_DUE, self.clock.now(), *served), self.connections.refresh()
+        )
+        return is_due
 
     async def lapsed(self) -> bool:
-        """Tell whether a carrier must be asked for a message."""
-        return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now())
+        """Tell whether this process must ask a carrier for a message."""
+        served = self.connections.role, self.connections.keys
+        return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now(), *served)
 
     async def _claim_waiting(self) -> Sequence[ClaimedText]:
-        window = self.sends
-        waiting = await self._numbers.find(self.database.pool) if window.free else []
+        window, connections = self.sends, self.connections
+        await connections.refresh()
+        served = connections.role, connections.keys
+        waiting = await self._numbers.find(self.database.pool, *served) if window.free else []
         numbers = [each for each in waiting if window.has_room_for(each.account_id, each.carrier)]
         if not numbers:
             return []
-        rates = {name: carrier.capabilities.parts_per_second for name, carrier in self.carriers.items()}
+        rates = {key: known.parts_per_second for key in _carriers(numbers) if (known := connections.find(key))}
         buckets = pacing.find_buckets(numbers, rates, self.clock.now())
         texts = await self._claim(partial(self._claim_of, numbers, buckets), self._give_back)
         if buckets.wait is not None:
@@ -152,14 +160,15 @@ class Handoff:
         free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
         if not free:
             return []
+        carriers = _carriers(free)
         texts = await rows.fetch(
             connection,
             ClaimedText,
             outgoing.CLAIM,
             *self._lease(),
             *division.columns(self.sends),
-            list(self.carriers),
-            [buckets.tokens(carrier_bucket(name)) for name in self.carriers],
+            carriers,
+            [buckets.tokens(carrier_bucket(key)) for key in carriers],
             *_divide(self.sends.free, free),
             [buckets.tokens(number_bucket(each.number)) for each in free],
         )
@@ -168,7 +177,8 @@ class Handoff:
 
     async def _claim_lapsed(self, connection: Connection) -> Sequence[ClaimedText]:
         unpaced: tuple[list[str], list[float]] = [], []
-        columns = *self._lease(), *division.columns(self.questions), *unpaced
+        served = self.connections.role, self.connections.keys
+        columns = *self._lease(), *division.columns(self.questions), *unpaced, *served
         return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *columns)
 
     async def _claim(
@@ -219,13 +229,14 @@ class Handoff:
 
     async def _call(self, text: ClaimedText) -> Answer | None:
         """Call the carrier; return None, for nothing to record, where the lease is too short for the call."""
-        carrier = self.carriers.get(text.carrier)
-        if carrier is None:
+        connection = await self._find_connection(text)
+        if connection is None:
             return Rejected(FailureCode.account_problem, f"carrier {text.carrier} is not set up")
         if self.clock.now() + timedelta(seconds=self.pace.timeout) > text.claimed_until:
             return None
         try:
-            return await self._limit.run(carrier.send(_message(text)))
+            async with connection.lend():
+                return await self._limit.run(connection.carrier.send(_message(text)))
         except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
         except Exception as error:
@@ -234,14 +245,24 @@ class Handoff:
 
     async def _find(self, text: ClaimedText) -> Answer | None:
         """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
+        connection = await self._find_connection(text)
+        if connection is None:
+            return Ambiguous("the carrier is not set up any more")
         try:
-            found = await self._limit.run(self.carriers[text.carrier].find(_message(text), text.created_at))
+            async with connection.lend():
+                found = await self._limit.run(connection.carrier.find(_message(text), text.created_at))
             return await self._choose(text, found)
-        except (KeyError, ConnectionError, TimeoutError):
+        except (ConnectionError, TimeoutError):
             return Ambiguous("the carrier cannot be asked")
         except Exception as error:
             _report(text, error)
             return Ambiguous("the carrier's answer was not understood")
+
+    async def _find_connection(self, text: ClaimedText) -> OpenConnection | None:
+        """Return the connection of a text, also one that was added just now."""
+        await self.connections.refresh()
+        await self.connections.learn([text.carrier])
+        return self.connections.find(text.carrier)
 
     async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
         """Return the first answer whose id the carrier has not given to another message."""
@@ -268,11 +289,16 @@ class Handoff:
         return timedelta(seconds=self.pace.unconfirmed_after)
 
 
-def _divide(room: int, numbers: Sequence[WaitingNumber]) -> tuple[list[int], list[str], list[int]]:
-    """Return the lanes and the numbers, and for each how many texts it may have if its lane gets all the room."""
+def _divide(room: int, numbers: Sequence[WaitingNumber]) -> tuple[list[int], list[str], list[str], list[int]]:
+    """Return lanes, carriers and numbers, and for each how many texts it may have if its lane gets all the room."""
     counts = Counter(each.lane for each in numbers)
     shares = [-(-room // counts[each.lane]) for each in numbers]
-    return [each.lane for each in numbers], [each.number for each in numbers], shares
+    lanes, carriers = [each.lane for each in numbers], [each.carrier for each in numbers]
+    return lanes, carriers, [each.number for each in numbers], shares
+
+
+def _carriers(numbers: Sequence[WaitingNumber]) -> list[str]:
+    return sorted({each.carrier for each in numbers})
 
 
 def _message(text: ClaimedText) -> OutboundMessage:

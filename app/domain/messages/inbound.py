@@ -1,6 +1,5 @@
 """Stores inbound messages, and acts on opt-out, opt-in and help keywords."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,6 +11,7 @@ from app.db.engine import Pool, Sessions
 from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import Carrier, InboundMessage
+from app.domain.carriers.connections import OpenConnections
 from app.domain.consent import recognition
 from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.consent.service import Evidence
@@ -56,7 +56,7 @@ class Inbox:
     pool: Pool
     clock: Clock
     notify: Notify
-    carriers: Mapping[str, Carrier]
+    connections: OpenConnections
 
     async def receive(self, carrier: str, inbound: InboundMessage) -> None:
         """Store a message, open its conversation and act on its intent in one transaction. Idempotent."""
@@ -64,9 +64,13 @@ class Inbox:
         if account_id is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
             return
+        known = await self.connections.get(carrier)
+        if known is None:
+            await self.keep_unmatched(carrier, "inbound", "the connection was removed", _payload(inbound))
+            return
         actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
         async with open_unit(self.sessions, actor, self.clock, self.notify) as unit:
-            await _process(unit, self.carriers[carrier], inbound)
+            await _process(unit, known.carrier, inbound)
 
     async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
         """Store a signed callback that cannot be processed, so that it can be inspected."""

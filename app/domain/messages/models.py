@@ -52,8 +52,8 @@ class Attestation(enum.StrEnum):
 class Message(Base):
     """One message. `segments` counts its SMS parts, `credits` is the debit, `cost` that times the rate; 0 once failed.
 
-    A `pending` one has a row in `outgoing`. `unconfirmed` is true when the carrier is no longer queried; see
-    `queries.is_unconfirmed`.
+    `carrier` is the key of the connection. A `pending` one has a row in `outgoing`. `unconfirmed` is true when the
+    carrier is no longer queried; see `queries.is_unconfirmed`.
     """
 
     __tablename__ = "messages"
@@ -94,7 +94,7 @@ class Message(Base):
 
 
 class CarrierId(Base):
-    """The id that a carrier assigned to a message; unique for each carrier and direction."""
+    """The id that a carrier assigned to a message; unique for each direction and connection, whose key is `carrier`."""
 
     __tablename__ = "carrier_ids"
 
@@ -110,20 +110,21 @@ class Outgoing(Base):
     Without a claim it is due at `due_at`. An expired `claimed_until` means that a worker died or the carrier did not
     answer: then the carrier is queried first. `unanswered_since` is the time of the first missing answer. The next
     claim deletes a row whose message is settled or erased. There is no foreign key, which would cost more than the row.
-    `segments` is copied for the paces of numbers and carriers.
+    `segments` is copied for the paces of numbers and carriers, `carrier` is the key of the connection.
     """
 
     __tablename__ = "outgoing"
     __table_args__ = (
         Index(
-            "ix_outgoing_waiting",
+            "ix_outgoing_numbers",
             "lane",
+            "carrier",
             "number",
             "due_at",
             "message_id",
             postgresql_where=text("claimed_until IS NULL"),
         ),
-        Index("ix_outgoing_due_at", "due_at", postgresql_where=text("claimed_until IS NULL")),
+        Index("ix_outgoing_due", "carrier", "due_at", postgresql_where=text("claimed_until IS NULL")),
         Index("ix_outgoing_claimed", "account_id", "claimed_until", postgresql_where=text("claimed_until IS NOT NULL")),
     )
 
@@ -147,7 +148,10 @@ class BucketKind(enum.StrEnum):
 
 
 class TokenBucket(Base):
-    """The time from which a number, or a carrier, can send again. A row exists only after a pace was reached."""
+    """The time from which a number, or a connection, can send again. A row exists only after a pace was reached.
+
+    `name` is the number, or the key of the connection.
+    """
 
     __tablename__ = "token_buckets"
 

@@ -11,6 +11,7 @@ from sqlalchemy import delete, select
 from app.db import rows
 from app.db.engine import Pool
 from app.domain.accounts import sql as accounts
+from app.domain.carriers import sql as carriers
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import facts
@@ -21,6 +22,9 @@ from app.domain.numbers import sql as numbers
 
 LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
+
+FIRST = ("", "")
+"""The place before every number."""
 
 MOST_NUMBERS = 64
 """How many numbers of a lane one claim serves. The next claim continues with the numbers after them."""
@@ -34,23 +38,35 @@ FROM ({rows}) AS queued
 
 # Numbers are found by index one after another, so that a backlog of one number costs the others nothing.
 _FIRST = """
-  SELECT number, account_id, carrier FROM outgoing o WHERE o.lane = {place}.lane AND claimed_until IS NULL
-    AND o.number > {place}.number ORDER BY o.number, due_at, message_id LIMIT 1
+  (SELECT number, account_id, carrier FROM outgoing o WHERE {condition} AND claimed_until IS NULL
+  ORDER BY o.carrier, o.number, due_at, message_id LIMIT 1)
 """
+_AFTER_NUMBER = "o.lane = {place}.lane AND (o.carrier, o.number) > ({place}.carrier, {place}.number)"
+_AFTER_CARRIER = "o.lane = w.lane AND o.carrier > w.carrier"
+_IS_SENDING = carriers.is_sending("next.carrier", "$4", "$5")
 FIND_NUMBERS = f"""
 WITH RECURSIVE walk AS (
-  SELECT l.lane, first.*, 1 AS step FROM unnest($1::bigint[], $2::text[]) AS l(lane, number)
-  CROSS JOIN LATERAL ({_FIRST.format(place="l")}) first
+  SELECT l.lane, next.*, is_sending, is_sending::int AS step
+  FROM unnest($1::bigint[], $2::text[], $3::text[]) AS l(lane, carrier, number)
+  CROSS JOIN LATERAL {_FIRST.format(condition=_AFTER_NUMBER.format(place="l"))} next
+  CROSS JOIN LATERAL (SELECT {_IS_SENDING} AS is_sending) carrier
   UNION ALL
-  SELECT w.lane, next.*, step + 1 FROM walk w CROSS JOIN LATERAL ({_FIRST.format(place="w")}) next
-  WHERE step < {MOST_NUMBERS}
+  SELECT w.lane, next.*, carrier.is_sending, w.step + carrier.is_sending::int FROM walk w CROSS JOIN LATERAL (
+    {_FIRST.format(condition=f"w.is_sending AND {_AFTER_NUMBER.format(place='w')}")} UNION ALL
+    {_FIRST.format(condition=f"NOT w.is_sending AND {_AFTER_CARRIER}")}
+  ) next CROSS JOIN LATERAL (SELECT {_IS_SENDING} AS is_sending) carrier
+  WHERE w.step < {MOST_NUMBERS}
 )
 SELECT w.lane, w.number, w.account_id, w.carrier, n.parts_per_second, b.free_at AS number_free_at,
   c.free_at AS carrier_free_at
 FROM walk w {numbers.join_rate("w.number")}
 LEFT JOIN token_buckets b ON b.kind = 'number' AND b.name = w.number
 LEFT JOIN token_buckets c ON c.kind = 'carrier' AND c.name = w.carrier
-ORDER BY w.lane, w.step
+WHERE w.is_sending ORDER BY w.lane, w.step
+"""
+"""Walks over the numbers of each lane `$1` after the number `$3` of the carrier `$2`.
+
+A connection that is paused, or served by other processes (`$4` and `$5`), costs one step.
 """
 
 FACTS = f"""
@@ -66,11 +82,11 @@ LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {conta
 # The due texts of each number are locked up to its share of the room, while the number has tokens.
 CLAIM = f"""
 WITH found AS (
-  SELECT found.*, n.tokens FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::float8[])
-    AS n(lane, number, share, tokens)
+  SELECT found.*, n.tokens FROM unnest($11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::float8[])
+    AS n(lane, carrier, number, share, tokens)
   CROSS JOIN LATERAL (
     SELECT message_id, account_id, number, carrier, lane, segments, due_at FROM outgoing o
-    WHERE o.lane = n.lane AND o.number = n.number AND claimed_until IS NULL AND due_at <= $1
+    WHERE o.lane = n.lane AND o.carrier = n.carrier AND o.number = n.number AND claimed_until IS NULL AND due_at <= $1
     ORDER BY due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
   ) found
 ), of_number AS (
@@ -97,19 +113,21 @@ WITH RECURSIVE claimed AS (
   FROM claimed c WHERE c.account_id IS NOT NULL
 ), lapsed AS (
   SELECT account_id, oldest.claimed_until FROM claimed c CROSS JOIN LATERAL (
-    SELECT claimed_until FROM outgoing o WHERE o.account_id = c.account_id AND claimed_until <= $1
+    SELECT claimed_until FROM outgoing o WHERE o.account_id = c.account_id AND claimed_until <= $1 AND {is_served}
     ORDER BY claimed_until LIMIT 1
   ) oldest
 )
 """
+_IS_SERVED = carriers.is_served("o.carrier", "{role}", "{keys}")
 
 # Of the accounts whose texts have waited for longest, each has an equal share of the room.
-CLAIM_LAPSED = f"""{_LAPSED}, first AS MATERIALIZED (
+CLAIM_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$11", keys="$12"))}, first AS MATERIALIZED (
   SELECT account_id, ceil($3::bigint / count(*) OVER ())::bigint AS share FROM lapsed ORDER BY claimed_until LIMIT $3
 ), waiting AS (
   SELECT found.* FROM first CROSS JOIN LATERAL (
     SELECT message_id, account_id, carrier, 0 AS lane, segments, claimed_until AS due_at FROM outgoing o
     WHERE o.account_id = first.account_id AND claimed_until <= $1
+      AND {_IS_SERVED.format(role="$11", keys="$12")}
     ORDER BY claimed_until, message_id LIMIT first.share FOR UPDATE SKIP LOCKED
   ) found
 ), {DIVIDE}, o AS (
@@ -133,8 +151,25 @@ WHERE message_id = $1 AND claimed_until = $2
 """
 REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
 
-IS_DUE = "SELECT EXISTS (SELECT FROM outgoing WHERE claimed_until IS NULL AND due_at <= $1)"
-IS_LAPSED = f"{_LAPSED} SELECT EXISTS (SELECT FROM lapsed)"
+# A loose index scan: one step for each carrier with waiting texts.
+IS_DUE = f"""
+WITH RECURSIVE waiting AS (
+  (SELECT carrier FROM outgoing WHERE claimed_until IS NULL ORDER BY carrier LIMIT 1)
+  UNION ALL
+  SELECT (SELECT o.carrier FROM outgoing o WHERE o.claimed_until IS NULL AND o.carrier > w.carrier
+    ORDER BY o.carrier LIMIT 1)
+  FROM waiting w WHERE w.carrier IS NOT NULL
+)
+SELECT EXISTS (
+  SELECT FROM waiting w CROSS JOIN LATERAL (
+    SELECT FROM outgoing o WHERE o.carrier = w.carrier AND o.claimed_until IS NULL AND o.due_at <= $1 LIMIT 1
+  ) due
+  WHERE {carriers.is_sending("w.carrier", "$2", "$3")}
+)
+"""
+IS_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$2", keys="$3"))}
+SELECT EXISTS (SELECT FROM lapsed)
+"""
 
 
 class ClaimedText(NamedTuple):
@@ -201,9 +236,12 @@ class WaitingNumber(NamedTuple):
 
 @dataclass(slots=True)
 class NumberCursor:
-    """Finds the numbers that have texts waiting, in each lane those after the numbers that it found last."""
+    """Finds the numbers that have texts waiting, in each lane those after the numbers that it found last.
 
-    _after: list[str] = field(default_factory=lambda: [""] * len(LANES))
+    A number is identified by its carrier and itself.
+    """
+
+    _after: list[tuple[str, str]] = field(default_factory=lambda: [FIRST] * len(LANES))
     _ended: set[int] = field(default_factory=set[int])
 
     @property
@@ -211,18 +249,22 @@ class NumberCursor:
         """Tell whether a lane has numbers that were not found since the last time that all lanes had ended."""
         return len(self._ended) < len(LANES)
 
-    async def find(self, pool: Pool) -> list[WaitingNumber]:
-        """Return the most urgent lane first, and at most `MOST_NUMBERS` of each lane."""
+    async def find(self, pool: Pool, role: str, keys: Sequence[str] | None) -> list[WaitingNumber]:
+        """Return the most urgent lane first, and at most `MOST_NUMBERS` of each lane.
+
+        Only numbers whose connections a process of a role hands texts over to, see `carriers.sql.is_sending`.
+        """
         lanes = range(len(LANES))
         if not self.has_more:
             self._ended.clear()
-        found = await rows.fetch(pool, WaitingNumber, FIND_NUMBERS, list(lanes), self._after)
+        after = list(lanes), [carrier for carrier, _ in self._after], [number for _, number in self._after]
+        found = await rows.fetch(pool, WaitingNumber, FIND_NUMBERS, *after, role, keys)
         for lane in lanes:
-            numbers = [each.number for each in found if each.lane == lane]
+            numbers = [(each.carrier, each.number) for each in found if each.lane == lane]
             if len(numbers) == MOST_NUMBERS:
                 self._after[lane] = numbers[-1]
             else:
-                self._after[lane] = ""
+                self._after[lane] = FIRST
                 self._ended.add(lane)
         return found
 

@@ -26,8 +26,8 @@ LEFT JOIN token_buckets c ON c.kind = 'carrier' AND c.name = w.carrier
 CROSS JOIN LATERAL (
   SELECT coalesce(sum(segments), 0)::bigint AS parts FROM generate_series(0, w.lane) AS l(lane) CROSS JOIN LATERAL (
     SELECT segments FROM outgoing o
-    WHERE n.parts_per_second IS NOT NULL AND o.lane = l.lane AND o.number = w.number AND o.claimed_until IS NULL
-      AND o.due_at <= $4
+    WHERE n.parts_per_second IS NOT NULL AND o.lane = l.lane AND o.carrier = w.carrier AND o.number = w.number
+      AND o.claimed_until IS NULL AND o.due_at <= $4
     ORDER BY o.due_at, o.message_id LIMIT greatest({MOST_AHEAD}, {LONGEST_WAIT} * n.parts_per_second + 1)::bigint
   ) waiting
 ) ahead

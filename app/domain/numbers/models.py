@@ -16,7 +16,7 @@ class NumberStatus(enum.StrEnum):
 
 
 class PhoneNumber(Base):
-    """A number that an account sends from and receives on, at one carrier.
+    """A number that an account sends from and receives on, of the connection with the key `carrier`.
 
     `parts_per_second` is how many SMS parts leave from it in a second at most; None for no limit.
     """

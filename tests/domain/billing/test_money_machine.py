@@ -29,6 +29,7 @@ from app.services import Services
 from app.settings import Settings
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES, SANDBOX_MESSAGES
@@ -58,10 +59,14 @@ class Clients:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.pool = services.database.pool
-        self.acceptors = (services.acceptor, SendAcceptor(self.pool, services.clock, services.notify, 10))
+        self.acceptors = (
+            services.acceptor,
+            SendAcceptor(self.pool, services.clock, services.notify, services.connections),
+        )
         handoff = services.handoff
-        carriers = {"sandbox": SandboxCarrier(self.pool, b"secret", delay=0, timeout=30)}
-        self.handoff = replace(handoff, carriers=carriers, pace=replace(handoff.pace, window=4, timeout=30, lease=90))
+        connections = opened(handoff, sandbox=SandboxCarrier(self.pool, b"secret", delay=0, timeout=30))
+        pace = replace(handoff.pace, window=4, timeout=30, lease=90)
+        self.handoff = replace(handoff, connections=connections, pace=pace)
         self.accounts: list[Opened] = []
         self.ids = count()
 

@@ -32,4 +32,4 @@ async def run_out(job: AccountDeletions) -> None:
 
 async def forget_at_carriers(services: Services, **later: float) -> None:
     """Delete erased messages at the carriers."""
-    await CarrierErasures(services.database, services.carriers, Later(timedelta(**later))).run()
+    await CarrierErasures(services.database, services.connections, Later(timedelta(**later))).run()

@@ -26,6 +26,7 @@ from tests.domain.erasure.deletions import ask, deletions, forget_at_carriers, r
 from tests.domain.messages.handing import hand_over
 from tests.factories.accounts import ACCOUNTS, WAITING_MAILS
 from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.messages import (
     CARRIER_ERASURES,
@@ -65,7 +66,7 @@ async def test_a_text_in_flight_at_the_carrier_is_forgotten_there_once_its_claim
     carrier.services, carrier.account_id = services, account.account_id
     await send(body="A wombat")
 
-    await hand_over(replace(handoff, carriers={"sandbox": carrier}))
+    await hand_over(replace(handoff, connections=opened(handoff, sandbox=carrier)))
     await forget_at_carriers(services)
     between = await find_places(pool, ["wombat"])
     await forget_at_carriers(services, minutes=5)

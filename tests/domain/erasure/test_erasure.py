@@ -26,6 +26,7 @@ from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.messages.handing import hand_over
 from tests.factories.billing import audit, balance_of, entries
+from tests.factories.carriers import opened
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, OUTBOX
@@ -209,7 +210,7 @@ async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_o
 ) -> None:
     first, second = (await send()).message_id, (await send()).message_id
     gate = Gate(pool)
-    calling = asyncio.create_task(hand_over(replace(handoff, carriers={"sandbox": gate})))
+    calling = asyncio.create_task(hand_over(replace(handoff, connections=opened(handoff, sandbox=gate))))
     await until(lambda: is_claimed(handoff))
     await services.receipts.receive("sandbox", Receipt(f"sbx_{first}", ReceiptStatus.sent, "sent", reference=first))
 

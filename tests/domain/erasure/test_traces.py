@@ -19,6 +19,7 @@ from app.services import Services
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post, Receiver, receiving
 from tests.factories.billing import audit
+from tests.factories.carriers import CONNECTIONS, opened
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import OUTBOX, payloads
@@ -167,7 +168,7 @@ async def test_of_who_was_erased_nothing_is_left_but_what_the_documentation_name
     before = set[str]().union(*(await find_places(life.pool, WORDS)).values())
 
     data(await life.api.delete(f"/contacts/{id}"))
-    await CarrierErasures(life.services.database, life.services.carriers, life.services.clock).run()
+    await CarrierErasures(life.services.database, life.services.connections, life.services.clock).run()
 
     assert before == set(WORDS)
     assert await find_places(life.pool, [*WORDS, NATIONAL]) == KEPT
@@ -192,11 +193,11 @@ async def test_a_carrier_that_cannot_be_asked_to_forget_is_asked_again(
     data(await api.post("/sms/send", json={"to": PHONE, "message": "A wombat", "consent_attested": True}))
     await work()
     data(await api.delete(f"/contacts/{await id_of_contact(pool)}"))
-    away = CarrierErasures(services.database, {"sandbox": Away(pool, b"", 0, 1)}, services.clock)
+    away = CarrierErasures(services.database, opened(services.handoff, sandbox=Away(pool, b"", 0, 1)), services.clock)
 
     await away.run()
     between = await away.due(), await find_places(pool, ["wombat"])
-    later = CarrierErasures(services.database, services.carriers, Later(timedelta(minutes=6)))
+    later = CarrierErasures(services.database, services.connections, Later(timedelta(minutes=6)))
     await later.run()
 
     assert between == (False, {("sandbox_messages", "body"): {"wombat"}})
@@ -212,7 +213,9 @@ async def test_what_a_carrier_has_that_is_not_set_up_any_more_is_asked_for_no_lo
     await work()
     data(await api.delete(f"/contacts/{await id_of_contact(pool)}"))
 
-    await CarrierErasures(services.database, {}, services.clock).run()
+    await CONNECTIONS.delete(pool)
+    services.connections.expire()
+    await CarrierErasures(services.database, services.connections, services.clock).run()
 
     assert await CARRIER_ERASURES.count(pool) == 0
 
@@ -228,15 +231,15 @@ async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_w
     lost = replace(services.database, pool=losing)
 
     with pytest.raises(UNREACHABLE):
-        await CarrierErasures(lost, services.carriers, services.clock).run()
-    await CarrierErasures(services.database, services.carriers, services.clock).run()
+        await CarrierErasures(lost, services.connections, services.clock).run()
+    await CarrierErasures(services.database, services.connections, services.clock).run()
 
     assert losing.lost == 1
     assert await find_places(pool, ["wombat"]) == {}
 
 
 async def test_the_sandbox_forgets_the_messages_that_are_named_and_no_others(services: Services) -> None:
-    pool, sandbox = services.database.pool, services.carriers["sandbox"]
+    pool, sandbox = services.database.pool, SandboxCarrier(services.database.pool, b"", 0, 1)
     for reference in (1, 2, 3):
         await add_handed_over(pool, reference, ago())
 

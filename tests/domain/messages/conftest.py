@@ -16,6 +16,7 @@ from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
+from tests.factories.carriers import opened
 
 TO = "+12025550143"
 
@@ -64,5 +65,5 @@ def text(services: Services, account: Opened) -> Callable[..., Awaitable[None]]:
 def handoff(services: Services, pool: Pool) -> Handoff:
     """Provide the hand-off, with timeouts for a busy machine."""
     handoff = services.handoff
-    carriers = {"sandbox": SandboxCarrier(pool, b"secret", delay=0, timeout=10)}
-    return replace(handoff, carriers=carriers, pace=replace(handoff.pace, timeout=10, lease=30))
+    connections = opened(handoff, sandbox=SandboxCarrier(pool, b"secret", delay=0, timeout=10))
+    return replace(handoff, connections=connections, pace=replace(handoff.pace, timeout=10, lease=30))

@@ -8,6 +8,7 @@ from app.db.engine import Pool
 from app.domain.carriers.carrier import Answer, OutboundMessage
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 
 TO = "+12025550143"
@@ -48,4 +49,4 @@ def after(handoff: Handoff, **ahead: float) -> Handoff:
 
 def through(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
     """Return the hand-off with another carrier."""
-    return replace(handoff, carriers={"sandbox": carrier})
+    return replace(handoff, connections=opened(handoff, sandbox=carrier))

@@ -130,7 +130,7 @@ async def test_sends_at_once_from_two_processes_spend_a_balance_to_its_last_cred
     services: Services, new_account: Callable[..., Any], pool: Pool
 ) -> None:
     poor = await new_account(credits=5)
-    second = SendAcceptor(pool, services.clock, services.notify, 10)
+    second = SendAcceptor(pool, services.clock, services.notify, services.connections)
     actor = Actor(poor.account_id, frozenset())
 
     answers = await verdicts(
@@ -193,7 +193,7 @@ async def test_a_send_and_a_reply_from_an_unknown_phone_at_once_make_one_contact
 async def test_sends_and_a_stop_at_once_leave_nothing_on_its_way(
     services: Services, actor: Actor, text: Callable[..., Any], pool: Pool
 ) -> None:
-    second = SendAcceptor(pool, services.clock, services.notify, 10)
+    second = SendAcceptor(pool, services.clock, services.notify, services.connections)
     sends = [acceptor.accept(actor, hello()) for acceptor in (services.acceptor, second) * 6]
 
     answers = await verdicts(*sends[:6], text("STOP"), *sends[6:])
@@ -232,7 +232,7 @@ async def test_a_send_that_finds_no_database_may_be_sent_again(
     assert settings.database_url
     away = await connect(settings.database_url, 1)
     await away.close()
-    acceptor = SendAcceptor(away.pool, services.clock, services.notify, 10)
+    acceptor = SendAcceptor(away.pool, services.clock, services.notify, services.connections)
 
     with pytest.raises(Unavailable):
         await acceptor.accept(actor, hello())
@@ -248,7 +248,7 @@ class BrokenClock(Clock):
 async def test_a_defect_reaches_those_who_wait_and_the_desk_goes_on(
     services: Services, actor: Actor, pool: Pool
 ) -> None:
-    acceptor = SendAcceptor(pool, BrokenClock(), services.notify, 10)
+    acceptor = SendAcceptor(pool, BrokenClock(), services.notify, services.connections)
 
     async with asyncio.timeout(5):
         answers = await verdicts(*(acceptor.accept(actor, hello()) for _ in range(3)))

@@ -32,7 +32,7 @@ async def test_a_send_with_a_key_that_was_answered_is_answered_again_by_any_proc
 ) -> None:
     first = await services.acceptor.accept(actor, hello(idempotency_key="order-1"))
     await services.acceptor.accept(actor, hello())
-    restarted = SendAcceptor(pool, services.clock, services.notify, 10)
+    restarted = SendAcceptor(pool, services.clock, services.notify, services.connections)
 
     again = await restarted.accept(actor, hello(idempotency_key="order-1"))
 
@@ -55,7 +55,7 @@ async def test_the_answer_to_a_key_outlives_what_would_refuse_the_send_today(
 async def test_one_key_many_times_at_once_in_two_processes_sends_once(
     services: Services, actor: Actor, pool: Pool
 ) -> None:
-    acceptors = [services.acceptor, SendAcceptor(pool, services.clock, services.notify, 10)] * 4
+    acceptors = [services.acceptor, SendAcceptor(pool, services.clock, services.notify, services.connections)] * 4
 
     answers = await asyncio.gather(
         *(acceptor.accept(actor, hello(idempotency_key="order-1")) for acceptor in acceptors)

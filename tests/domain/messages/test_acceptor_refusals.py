@@ -15,7 +15,6 @@ from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
@@ -24,6 +23,7 @@ from app.services import Services
 from tests.domain.messages.sends import TO, hello, nothing_was_kept
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
+from tests.factories.carriers import change_connection
 from tests.factories.contacts import CONSENTS, id_of_contact, suppress
 from tests.factories.events import payloads
 from tests.factories.numbers import PHONE_NUMBERS
@@ -59,11 +59,12 @@ async def test_what_cannot_be_sent_is_refused_and_leaves_nothing(
 
 
 async def test_the_carrier_says_how_many_segments_can_be_sent(services: Services, actor: Actor, pool: Pool) -> None:
-    acceptor = SendAcceptor(pool, services.clock, services.notify, max_segments=10)
+    await change_connection(pool, "sandbox", settings={"max_segments": 10})
+    services.connections.expire()
 
-    accepted = await acceptor.accept(actor, hello(body="я" * 670))
+    accepted = await services.acceptor.accept(actor, hello(body="я" * 670))
     with pytest.raises(MessageTooLong) as refused:
-        await acceptor.accept(actor, hello(body="я" * 671))
+        await services.acceptor.accept(actor, hello(body="я" * 671))
 
     assert (accepted.segments, accepted.credits_remaining) == (10, 990)
     assert refused.value.facts == {"size": 11, "unit": "segments", "limit": 10}

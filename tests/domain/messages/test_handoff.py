@@ -23,6 +23,7 @@ from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
+from tests.factories.carriers import CONNECTIONS, opened
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
@@ -78,7 +79,10 @@ async def test_a_carrier_that_is_not_set_up_fails_its_texts(
 ) -> None:
     await send()
 
-    await hand_over(replace(handoff, carriers={}))
+    await CONNECTIONS.delete(pool)
+    handoff.connections.expire()
+
+    await hand_over(handoff)
 
     assert await states(pool) == [("failed", "account_problem")]
     await audit(pool)
@@ -154,7 +158,7 @@ async def test_a_text_that_the_carrier_refused_before_its_worker_died_fails_and_
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     accepted = await send(INVALID)
-    carrier = handoff.carriers["sandbox"]
+    carrier = SandboxCarrier(pool, b"secret", delay=0, timeout=10)
     await carrier.send(OutboundMessage(accepted.message_id, "+15002000001", INVALID, "Hello", 1))
     await OUTGOING.change(pool, claimed_until=ago(seconds=1))
 
@@ -203,7 +207,7 @@ async def test_a_carrier_that_cannot_be_asked_is_asked_later(
     await send()
     await OUTGOING.change(pool, claimed_until=ago(seconds=1))
     carriers = {} if gone else {"sandbox": Unreachable(pool, b"", 0, 10)}
-    deaf = replace(handoff, carriers=carriers, pace=replace(handoff.pace, ambiguous_wait=5))
+    deaf = replace(handoff, connections=opened(handoff, **carriers), pace=replace(handoff.pace, ambiguous_wait=5))
 
     await reconcile(deaf)
 

@@ -26,6 +26,7 @@ from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over
+from tests.factories.carriers import opened
 from tests.factories.clocks import Stopped
 from tests.factories.messages import OUTGOING, TOKEN_BUCKETS
 from tests.waiting import until
@@ -81,7 +82,7 @@ async def theirs(services: Services, account: Opened, new_account: Callable[...,
 @pytest.fixture
 def paced(handoff: Handoff, carrier: Noting, clock: Stopped) -> Handoff:
     """Give what hands over at the time of the test's clock."""
-    return replace(handoff, carriers={"sandbox": carrier}, clock=clock)
+    return replace(handoff, connections=opened(handoff, sandbox=carrier), clock=clock)
 
 
 @pytest.fixture
@@ -214,7 +215,9 @@ async def test_the_connection_to_a_carrier_has_a_pace_for_all_its_numbers_togeth
         await send(body=f"mine {number}")
         await theirs(f"theirs {number}")
 
-    left = await departures(replace(paced, carriers={"sandbox": carrier}), carrier, clock, [0, 0.5, 1, 2.5])
+    left = await departures(
+        replace(paced, connections=opened(paced, sandbox=carrier)), carrier, clock, [0, 0.5, 1, 2.5]
+    )
 
     assert left == [2, 3, 4, 6]
     assert sorted(carrier.given[:2]) == ["mine 0", "theirs 0"]
@@ -258,7 +261,7 @@ async def test_a_worker_starts_again_by_itself_when_a_paced_number_is_free(
     await pace(10)
     for number in range(13):
         await send(body=f"text {number}")
-    running = replace(handoff, carriers={"sandbox": carrier})
+    running = replace(handoff, connections=opened(handoff, sandbox=carrier))
     announced = list[bool]()
     running.sends.watch(lambda: announced.append(True))
 

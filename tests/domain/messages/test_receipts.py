@@ -20,6 +20,7 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over
 from tests.factories.billing import LEDGER_ENTRIES, audit, entries
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.contacts import SUPPRESSIONS, id_of_contact
 from tests.factories.events import EVENTS, event_names, payloads
@@ -71,7 +72,7 @@ async def test_reports_and_the_answer_in_every_order_end_alike_and_the_final_one
     carrier = Hurried(services.receipts, pool, plans)
     pace = replace(handoff.pace, window=4 * len(plans), timeout=60, lease=120)
 
-    await hand_over(replace(handoff, carriers={"sandbox": carrier}, pace=pace))
+    await hand_over(replace(handoff, connections=opened(handoff, sandbox=carrier), pace=pace))
     await asyncio.gather(*(carrier.finish(reference, body) for reference, body in references.items()))
 
     events = await EVENTS.read(pool, "name", "payload")

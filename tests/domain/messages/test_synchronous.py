@@ -24,6 +24,7 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, entries
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.events import event_names
 from tests.factories.messages import calls, id_of_message, states
@@ -80,7 +81,9 @@ def send(services: Services, actor: Actor, handoff: Handoff) -> Callable[..., An
 
 def hasty(handoff: Handoff, carrier: SandboxCarrier, lease: float = 30.0) -> Handoff:
     """Return what waits for a carrier a moment only."""
-    return replace(handoff, carriers={"sandbox": carrier}, pace=replace(handoff.pace, timeout=0.3, lease=lease))
+    return replace(
+        handoff, connections=opened(handoff, sandbox=carrier), pace=replace(handoff.pace, timeout=0.3, lease=lease)
+    )
 
 
 async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
@@ -100,7 +103,7 @@ async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     carrier = Thinking(pool)
-    sending = asyncio.create_task(send(through=replace(handoff, carriers={"sandbox": carrier})))
+    sending = asyncio.create_task(send(through=replace(handoff, connections=opened(handoff, sandbox=carrier))))
     await within("the carrier to be asked", carrier.asked.wait())
 
     due = await handoff.due(), await handoff.lapsed()
@@ -116,7 +119,7 @@ async def test_no_transaction_is_open_while_the_carrier_thinks(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     carrier = Thinking(pool)
-    sending = asyncio.create_task(send(through=replace(handoff, carriers={"sandbox": carrier})))
+    sending = asyncio.create_task(send(through=replace(handoff, connections=opened(handoff, sandbox=carrier))))
     await within("the carrier to be asked", carrier.asked.wait())
 
     count = await open_transactions(pool)

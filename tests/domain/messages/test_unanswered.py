@@ -26,6 +26,7 @@ from app.services import Services
 from tests.domain.conftest import SetClock
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, balance_of, entries
+from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import event_names
@@ -55,7 +56,9 @@ class Silent(SandboxCarrier):
 @pytest.fixture
 def silent(handoff: Handoff, pool: Pool) -> Handoff:
     """Give what hands over to a carrier that says nothing."""
-    return replace(handoff, carriers={"sandbox": Silent(pool)}, pace=replace(handoff.pace, ambiguous_wait=5))
+    return replace(
+        handoff, connections=opened(handoff, sandbox=Silent(pool)), pace=replace(handoff.pace, ambiguous_wait=5)
+    )
 
 
 def after(handoff: Handoff, seconds: float) -> Handoff:
@@ -177,7 +180,7 @@ async def test_a_call_that_goes_unanswered_late_is_asked_about_before_it_is_give
     send: Callable[..., Any], silent: Handoff, handoff: Handoff, pool: Pool
 ) -> None:
     await send()
-    await hand_over(replace(silent, carriers={"sandbox": Deaf(pool)}))
+    await hand_over(replace(silent, connections=opened(silent, sandbox=Deaf(pool))))
     await reconcile(after(handoff, 6))
     await hand_over(after(silent, 4000))
     between = await states(pool)
@@ -194,10 +197,10 @@ async def test_a_refusal_for_now_ends_the_silence_before_it(
 ) -> None:
     await send()
     deaf, busy = ({"sandbox": carrier(pool)} for carrier in (Deaf, Busy))
-    await hand_over(replace(silent, carriers=deaf))
+    await hand_over(replace(silent, connections=opened(silent, **deaf)))
     await reconcile(after(handoff, 6))
-    await hand_over(replace(after(handoff, 600), carriers=busy))
-    await hand_over(replace(after(handoff, 7000), carriers=deaf))
+    await hand_over(replace(after(handoff, 600), connections=opened(handoff, **busy)))
+    await hand_over(replace(after(handoff, 7000), connections=opened(handoff, **deaf)))
     await reconcile(after(silent, 7100))
     asked = await states(pool)
     await reconcile(after(handoff, 9000))
@@ -214,7 +217,7 @@ async def test_a_refusal_that_comes_late_fails_no_text_that_another_worker_has(
 ) -> None:
     await send()
     refusing = Refusing(pool)
-    late = asyncio.create_task(hand_over(replace(handoff, carriers={"sandbox": refusing})))
+    late = asyncio.create_task(hand_over(replace(handoff, connections=opened(handoff, sandbox=refusing))))
     await within("the carrier to be called", refusing.called.wait())
     [id] = await MESSAGES.read(pool, "id")
     await OUTGOING.where(message_id=id).change(pool, claimed_until=handoff.clock.now() + timedelta(hours=1))
@@ -287,7 +290,7 @@ async def test_an_answer_that_comes_after_all_confirms_the_text(
 ) -> None:
     await send()
     slow = Slow(pool)
-    calling = asyncio.create_task(hand_over(replace(silent, carriers={"sandbox": slow})))
+    calling = asyncio.create_task(hand_over(replace(silent, connections=opened(silent, sandbox=slow))))
     await within("the carrier to be called", slow.called.wait())
     for seconds in (31, 3700):
         await reconcile(after(silent, seconds))

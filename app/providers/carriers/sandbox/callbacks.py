@@ -13,6 +13,7 @@ import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.domain.carriers.carrier import FailureCode, InboundMessage, MalformedCallback, Receipt, ReceiptStatus
+from app.domain.carriers.models import SANDBOX
 from app.domain.webhooks.poster import Poster, Reply
 from app.providers.carriers.sandbox.signature import HEADER, sign
 from app.providers.outbound.client import WebhookPoster
@@ -26,11 +27,12 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """A report of the network on an event at the time `at`."""
+    """A report of the network to the connection with the key `carrier`, on an event at the time `at`."""
 
     kind: Kind
     payload: Payload
     at: datetime
+    carrier: str = SANDBOX
 
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]  # PostgreSQL stores no NUL
@@ -99,7 +101,7 @@ async def post(poster: Poster, base_url: str, secret: bytes, callback: Callback,
     """Post one callback, signed at `now`."""
     body = orjson.dumps({**callback.payload, "at": callback.at})
     headers = {"content-type": "application/json", HEADER: sign(secret, body, now)}
-    return await poster.post(f"{base_url}/carriers/sandbox/{callback.kind}", headers, body)
+    return await poster.post(f"{base_url}/carriers/{callback.carrier}/{callback.kind}", headers, body)
 
 
 def read_status(body: bytes) -> Receipt:

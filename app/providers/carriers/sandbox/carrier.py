@@ -17,12 +17,15 @@ from app.domain.carriers.carrier import (
     CallbackRequest,
     Capabilities,
     CarriedMessage,
+    CarrierAccount,
+    CarrierNumber,
     FailureCode,
     InboundMessage,
     OutboundMessage,
     Receipt,
     Rejected,
 )
+from app.domain.carriers.models import SANDBOX
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
@@ -35,11 +38,13 @@ from app.providers.carriers.sandbox.callbacks import (
     status_payload,
 )
 from app.providers.carriers.sandbox.numbers import RETRYABLE, Script, script_for
-from app.providers.carriers.sandbox.signature import HEADER, verify
+from app.providers.carriers.sandbox.signature import HEADER, read_time, verify
 
 T = TypeVar("T")
 
 ACCEPTED = "accepted"
+
+MAX_SEGMENTS = 24
 
 MAX_BATCH = 200
 """How many messages the network takes in one statement."""
@@ -50,9 +55,9 @@ WITH handed AS (
         AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls)
 ), message AS (
     INSERT INTO sandbox_messages AS known
-        (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at)
+        (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at, carrier)
     SELECT reference, provider_message_id, from_number, to_number, body,
-        CASE WHEN refused_calls > 0 THEN refusal ELSE 'accepted' END, CASE WHEN refused_calls = 0 THEN now() END
+        CASE WHEN refused_calls > 0 THEN refusal ELSE 'accepted' END, CASE WHEN refused_calls = 0 THEN now() END, $12
     FROM handed ORDER BY reference
     ON CONFLICT (reference) DO UPDATE SET
         calls = known.calls + 1,
@@ -62,8 +67,8 @@ WITH handed AS (
             FROM handed WHERE handed.reference = known.reference)
     RETURNING reference, calls, outcome
 ), owed AS (
-    INSERT INTO sandbox_callbacks (reference, kind, payload, due_at)
-    SELECT reference, step.kind, step.payload, now() + step.wait * interval '1 second'
+    INSERT INTO sandbox_callbacks (reference, carrier, kind, payload, due_at)
+    SELECT reference, $12, step.kind, step.payload, now() + step.wait * interval '1 second'
     FROM message JOIN handed USING (reference) JOIN unnest($8::bigint[], $9::text[], $10::jsonb[], $11::float8[])
         AS step (reference, kind, payload, wait) USING (reference)
     WHERE message.calls = handed.refused_calls + 1
@@ -92,11 +97,11 @@ class SandboxCarrier:
     """Accepts messages with the outcome that `numbers.MAGIC` defines for the recipient.
 
     Receipts are `delay` seconds apart; the topic `sandbox` is notified of them. `timeout` is the time limit of a
-    hand-off in seconds, after which one without an answer ends.
+    hand-off in seconds, after which one without an answer ends. `secret` signs the callbacks.
     """
 
-    key = "sandbox"
-    capabilities = Capabilities(max_segments=24)
+    key = SANDBOX
+    capabilities = Capabilities(max_segments=MAX_SEGMENTS)
     callback_answer = CallbackAnswer()
 
     def __init__(
@@ -109,7 +114,7 @@ class SandboxCarrier:
         notify: Notify = lambda _: None,
     ) -> None:
         self._pool = pool
-        self._secret = secret
+        self.secret = secret
         self._delay = delay
         self._limit = TimeLimit(timeout)
         self._now = now
@@ -135,6 +140,18 @@ class SandboxCarrier:
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""
         await self._ask(self._pool.execute(FORGET, [message.reference for message in messages]))
+
+    async def check(self) -> CarrierAccount:
+        """Return the account of the network, which accepts everyone."""
+        return CarrierAccount("Sandbox", {"network": "simulated: no text reaches a phone"})
+
+    async def list_numbers(self) -> Sequence[CarrierNumber]:
+        """Return no numbers: the service makes those of the sandbox itself."""
+        return ()
+
+    def find_signing_time(self, request: CallbackRequest) -> datetime | None:
+        """Return the time in the signature of a callback, which may be wrong."""
+        return read_time(request.headers.get(HEADER, ""))
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
         """Verify and read a status callback; raise `BadSignature` or `MalformedCallback`."""
@@ -180,13 +197,14 @@ class SandboxCarrier:
             [callback.kind for callback in owed],
             [callback.payload for callback in owed],
             [callback.wait for callback in owed],
+            self.key,
         )
         if owed:
             self._notify("sandbox")
         return [_answer(message.reference, row[0]) for (message, _), row in zip(handed, outcomes, strict=True)]
 
     def _verify(self, request: CallbackRequest) -> None:
-        verify(self._secret, request.body, request.headers.get(HEADER, ""), self._now())
+        verify(self.secret, request.body, request.headers.get(HEADER, ""), self._now())
 
 
 def _answer(reference: int, outcome: str) -> Accepted | Rejected:

@@ -7,13 +7,14 @@ from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
+from app.domain.carriers.models import SANDBOX
 
 
 class SandboxMessage(Base):
     """A message that reached the network. `calls` counts its hand-offs: more than one is a bug.
 
     Only a number that refuses its first calls is called again correctly. `outcome` is `accepted` or the failure code
-    of the refusal; a refused message has no `accepted_at`.
+    of the refusal; a refused message has no `accepted_at`. `carrier` is the key of the connection.
     """
 
     __tablename__ = "sandbox_messages"
@@ -25,13 +26,14 @@ class SandboxMessage(Base):
     to_number: Mapped[str]
     body: Mapped[str]
     outcome: Mapped[str]
+    carrier: Mapped[str] = mapped_column(server_default=SANDBOX)
     calls: Mapped[int] = mapped_column(server_default="1")
     accepted_at: Mapped[datetime | None]
     received_at: Mapped[Created]
 
 
 class SandboxCallback(Base):
-    """A pending report of the network, `status` or `inbound`.
+    """A pending report of the network to the connection with the key `carrier`, `status` or `inbound`.
 
     `due_at` is when it happened, so it never moves; an undelivered report waits for `claimed_until`,
     whether a process has it in hand or it is to be tried again. A delivered one is deleted.
@@ -45,6 +47,7 @@ class SandboxCallback(Base):
 
     id: Mapped[Key]
     reference: Mapped[int]
+    carrier: Mapped[str] = mapped_column(server_default=SANDBOX)
     kind: Mapped[str]
     payload: Mapped[dict[str, Any]]
     due_at: Mapped[datetime]

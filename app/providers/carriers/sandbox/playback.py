@@ -30,7 +30,7 @@ WITH due AS (
 UPDATE sandbox_callbacks callback
 SET claimed_until = now() + $1 * interval '1 second', attempts = attempts + 1
 FROM due WHERE callback.id = due.id
-RETURNING callback.id, reference, kind, payload, due_at, attempts, claimed_until
+RETURNING callback.id, reference, carrier, kind, payload, due_at, attempts, claimed_until
 """
 
 GIVE_BACK = """
@@ -62,10 +62,11 @@ log = logging.getLogger(__name__)
 
 
 class DueCallback(NamedTuple):
-    """A callback that is due; `reference` is the id of the message it is about."""
+    """A callback to the connection `carrier` that is due; `reference` is the id of the message it is about."""
 
     id: int
     reference: int
+    carrier: str
     kind: Kind
     payload: Payload
     due_at: datetime
@@ -78,7 +79,8 @@ class Playback:
 
     A callback without a 2xx response is retried after 2, 4, 8 seconds and so on, at most an hour apart, for 24 hours. A
     claim lasts `lease` seconds: after a crash another process delivers the claimed callbacks, perhaps a second time, as
-    with real carriers. The callbacks of one message are posted one after the other in the order of `due_at`.
+    with real carriers. The callbacks of one message are posted one after the other in the order of `due_at`, signed
+    with the secret that `find_secret` returns for the key of their connection.
     """
 
     def __init__(
@@ -86,14 +88,14 @@ class Playback:
         pool: Pool,
         poster: Poster,
         callback_url: str,
-        secret: bytes,
+        find_secret: Callable[[str], bytes],
         lease: float = 60.0,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._pool = pool
         self._poster = poster
         self._callback_url = callback_url
-        self._secret = secret
+        self._find_secret = find_secret
         self._lease = lease
         self._now = now
         self._places = asyncio.Semaphore(AT_ONCE)
@@ -142,8 +144,9 @@ class Playback:
         return delivered
 
     async def _post(self, row: DueCallback) -> bool:
-        callback = Callback(row.kind, row.payload, row.due_at)
-        return (await post(self._poster, self._callback_url, self._secret, callback, self._now())).is_success
+        callback = Callback(row.kind, row.payload, row.due_at, row.carrier)
+        secret = self._find_secret(row.carrier)
+        return (await post(self._poster, self._callback_url, secret, callback, self._now())).is_success
 
     async def _postpone(self, ids: list[int]) -> None:
         if not ids:

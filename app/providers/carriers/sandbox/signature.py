@@ -2,6 +2,7 @@
 
 import hmac
 import re
+from datetime import UTC, datetime
 
 from app.domain.carriers.carrier import BadSignature
 
@@ -15,6 +16,12 @@ def sign(secret: bytes, body: bytes, now: float) -> str:
     """Return the value of the header for a body sent at `now`, in seconds since 1970."""
     moment = int(now)
     return f"t={moment},v1={_digest(secret, moment, body)}"
+
+
+def read_time(header: str) -> datetime | None:
+    """Return the time that a header states; None for one that is not of its form."""
+    parts = _FORM.fullmatch(header)
+    return datetime.fromtimestamp(int(parts[1]), UTC) if parts else None
 
 
 def verify(secret: bytes, body: bytes, header: str, now: float) -> None:

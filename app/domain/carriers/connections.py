@@ -1,0 +1,199 @@
+"""Open connections of a process, which follow the changes of the table within about a second."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from app.db import rows
+from app.db.engine import UNREACHABLE, Pool
+from app.domain.carriers.carrier import Capabilities, Carrier
+from app.domain.carriers.kinds import Configuration, Open
+from app.domain.carriers.models import WORKER, ConnectionStatus
+from app.domain.carriers.unusable import UnusableCarrier
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.sealing import Seal
+
+FRESH_SECONDS = 1.0
+"""The time for which a process does not ask again whether connections have changed."""
+
+NEVER = float("-inf")
+
+# A later state with as many rows has newer revisions, and so a greater sum.
+FIND_STATE = "SELECT count(*) || ' ' || coalesce(sum(revision), 0) FROM carrier_connections"
+
+LOAD = """
+SELECT id, key, kind, account_id, settings, credentials, previous_credentials, previous_until, parts_per_second, status,
+  role, revision
+FROM carrier_connections
+"""
+
+
+class ConnectionRow(NamedTuple):
+    """The row of a connection."""
+
+    id: int
+    key: str
+    kind: str
+    account_id: int | None
+    settings: dict[str, Any]
+    credentials: bytes | None
+    previous_credentials: bytes | None
+    previous_until: datetime | None
+    parts_per_second: float | None
+    status: str
+    role: str
+    revision: int
+
+
+@dataclass(slots=True)
+class OpenConnection:
+    """A connection of this process. `previous` has the credentials before the last rotation, while they are valid.
+
+    It is closed when the last user has returned it after the row was changed or removed.
+    """
+
+    row: ConnectionRow
+    carrier: Carrier
+    previous: Carrier | None = None
+    _users: int = 0
+    _is_retired: bool = False
+
+    @property
+    def parts_per_second(self) -> float | None:
+        """Return how many SMS parts a second may leave through the connection; None for no limit."""
+        return self.row.parts_per_second or self.carrier.capabilities.parts_per_second
+
+    def verifiers(self, now: datetime) -> Iterator[Carrier]:
+        """Return the carriers that may verify a callback: with the credentials of now, and the ones before them."""
+        yield self.carrier
+        if self.previous and self.row.previous_until and now < self.row.previous_until:
+            yield self.previous
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator["OpenConnection"]:
+        """Keep the connection open for a block."""
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
+            if self._is_retired and not self._users:
+                await self._close()
+
+    async def retire(self) -> None:
+        """Close the connection, at once or after its last use."""
+        self._is_retired = True
+        if not self._users:
+            await self._close()
+
+    async def _close(self) -> None:
+        await self.carrier.close()
+        if self.previous:
+            await self.previous.close()
+
+
+@dataclass(slots=True)
+class OpenConnections:
+    """The connections of the installation and of all accounts, open in this process.
+
+    A process hands over the texts of the connections of its `role`; only those of `keys`, unless that is None.
+    """
+
+    pool: Pool
+    clock: Clock
+    seal: Seal
+    open: Open
+    role: str = WORKER
+    keys: Sequence[str] | None = None
+    _open: dict[str, OpenConnection] = field(init=False, default_factory=dict[str, OpenConnection])
+    _state: str | None = field(init=False, default=None)
+    _asked_at: float = field(init=False, default=NEVER)
+    _refreshing: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+
+    async def refresh(self, *, anew: bool = False) -> None:
+        """Follow the table, asked at most once in `FRESH_SECONDS` unless `anew`.
+
+        While the database is unreachable, the connections stay as they are.
+        """
+        now = asyncio.get_running_loop().time
+        since = now() - (0 if anew else FRESH_SECONDS)
+        if self._asked_at > since:
+            return
+        async with self._refreshing:
+            if self._asked_at > since:  # another caller has asked meanwhile
+                return
+            asked_at = now()
+            try:
+                await self._follow()
+            except UNREACHABLE:
+                if self._state is None:
+                    raise
+            self._asked_at = asked_at
+
+    async def learn(self, keys: Iterable[str | None]) -> None:
+        """Follow the table anew if one of some keys is unknown: its connection may have been added just now."""
+        if any(key is not None and key not in self._open for key in keys):
+            await self.refresh(anew=True)
+
+    def expire(self) -> None:
+        """Have the next use ask whether connections have changed."""
+        self._asked_at = NEVER
+
+    def find(self, key: str) -> OpenConnection | None:
+        """Return a connection as of the last refresh."""
+        return self._open.get(key)
+
+    async def get(self, key: str) -> OpenConnection | None:
+        """Return a connection, or None; one that was added in the last second may not be known yet."""
+        await self.refresh()
+        return self.find(key)
+
+    def max_segments(self, key: str | None) -> int:
+        """Return the most SMS parts that a text through a connection may have."""
+        known = self.find(key) if key else None
+        return (known.carrier.capabilities if known else Capabilities()).max_segments
+
+    def is_sending(self, key: str) -> bool:
+        """Return whether this process hands over the texts of a connection now."""
+        known = self.find(key)
+        if known is None or known.row.status != ConnectionStatus.active or known.row.role != self.role:
+            return False
+        return self.keys is None or key in self.keys
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for connection in self._open.values():
+            await connection.retire()
+        self._open = {}
+
+    async def _follow(self) -> None:
+        state: str = await self.pool.ask(FIND_STATE)
+        if state == self._state:
+            return
+        found = {row.key: row for row in await rows.fetch(self.pool, ConnectionRow, LOAD)}
+        before, self._open = self._open, {}
+        for key, row in found.items():
+            known = before.get(key)
+            self._open[key] = before.pop(key) if known and known.row == row else self._try_open(row)
+        self._state = state
+        for replaced in before.values():
+            await replaced.retire()
+
+    def _try_open(self, row: ConnectionRow) -> OpenConnection:
+        """Open a connection; one that cannot be opened is reported once, and its texts wait."""
+        try:
+            previous = self._open_with(row, row.previous_credentials) if row.previous_credentials else None
+            return OpenConnection(row, self._open_with(row, row.credentials), previous)
+        except Exception as error:
+            context = {"message": f"the carrier connection {row.key} cannot be opened", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+            return OpenConnection(row, UnusableCarrier(row.key))
+
+    def _open_with(self, row: ConnectionRow, sealed: bytes | None) -> Carrier:
+        credentials: dict[str, Any] = orjson.loads(self.seal.open(sealed)) if sealed else {}
+        return self.open(Configuration(row.key, row.kind, row.settings, credentials))

@@ -1,0 +1,54 @@
+"""Kinds of connections: what a connection of each kind is configured with. `app.providers.registry` lists them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from app.domain.carriers.carrier import Carrier
+from app.domain.carriers.models import WORKER
+
+OPERATOR_ONLY = {"operator_only": True}
+"""The `json_schema_extra` of a setting that an account cannot choose, such as the address of the carrier's API."""
+
+
+class Settings(BaseModel):
+    """The settings of a kind. They are shown to all who may see the connection; each field has a description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=1000)
+
+
+class Credentials(BaseModel):
+    """The credentials of a kind, stored sealed and never shown; secret texts are `SecretStr`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=1000, hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What an adapter is opened with; the values are not validated yet."""
+
+    key: str
+    kind: str
+    settings: Mapping[str, Any]
+    credentials: Mapping[str, Any]
+
+
+Open = Callable[[Configuration], Carrier]
+"""Opens a connection without a call; it raises `pydantic.ValidationError` for values that do not fit the kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierKind:
+    """A kind of connection. `role` is the role of the processes that hand its texts over.
+
+    Accounts may have connections of their own where it `is_for_accounts`.
+    """
+
+    name: str
+    title: str
+    settings: type[Settings]
+    credentials: type[Credentials]
+    is_for_accounts: bool = False
+    role: str = WORKER

@@ -1,0 +1,22 @@
+"""SQL fragments on connections to carriers for the statements of other areas."""
+
+from app.domain.carriers.models import WORKER
+
+
+def is_sending(key: str, role: str, keys: str) -> str:
+    """Return the condition that processes of a role hand over the texts of a connection now: it is not paused.
+
+    `keys` are those of the connections that a process serves, null for all of its role. The texts of a key without a
+    connection are the workers', which fail them.
+    """
+    return _is_served(key, role, keys, "k.status = 'active' AND ")
+
+
+def is_served(key: str, role: str, keys: str) -> str:
+    """Return the condition that processes of a role ask the carrier of a connection for its texts, also of a paused."""
+    return _is_served(key, role, keys)
+
+
+def _is_served(key: str, role: str, keys: str, condition: str = "") -> str:
+    served = f"{condition}k.role = {role}::text AND ({keys}::text[] IS NULL OR k.key = ANY({keys}::text[]))"
+    return f"coalesce((SELECT {served} FROM carrier_connections k WHERE k.key = {key}), {role}::text = '{WORKER}')"

@@ -1,0 +1,69 @@
+"""The carrier of a connection that cannot be opened: its texts wait, its callbacks are refused."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.domain.carriers.carrier import (
+    Accepted,
+    Answer,
+    BadSignature,
+    CallbackAnswer,
+    CallbackRequest,
+    Capabilities,
+    CarriedMessage,
+    CarrierAccount,
+    CarrierNumber,
+    ConnectionRefused,
+    FailureCode,
+    InboundMessage,
+    OutboundMessage,
+    Receipt,
+    Rejected,
+)
+
+REASON = "the connection cannot be opened: its kind is unknown to this process, or its values do not fit the kind"
+
+
+@dataclass(slots=True)
+class UnusableCarrier:
+    """Stands for a carrier that no call can be made to."""
+
+    key: str
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    callback_answer: CallbackAnswer = field(default_factory=CallbackAnswer)
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        """Refuse a message for now."""
+        return Rejected(FailureCode.account_problem, REASON, retryable=True)
+
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        """Raise `ConnectionError`."""
+        raise ConnectionError(REASON)
+
+    async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
+        """Raise `ConnectionError`."""
+        raise ConnectionError(REASON)
+
+    async def check(self) -> CarrierAccount:
+        """Raise `ConnectionRefused`."""
+        raise ConnectionRefused(REASON)
+
+    async def list_numbers(self) -> Sequence[CarrierNumber]:
+        """Raise `ConnectionRefused`."""
+        raise ConnectionRefused(REASON)
+
+    def find_signing_time(self, request: CallbackRequest) -> datetime | None:
+        """Return None."""
+        return None
+
+    def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
+        """Raise `BadSignature`."""
+        raise BadSignature(REASON)
+
+    def parse_inbound(self, request: CallbackRequest) -> list[InboundMessage]:
+        """Raise `BadSignature`."""
+        raise BadSignature(REASON)
+
+    async def close(self) -> None:
+        """Close nothing."""
