@@ -10,7 +10,15 @@ from app.bootstrap import METADATA
 from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago, open_pool
 
 OF_THE_SERVICE = frozenset(
-    {"erased_texts", "oauth_requests", "oauth_signing_keys", "token_buckets", "unmatched_callbacks"}
+    {
+        "erased_texts",
+        "oauth_requests",
+        "oauth_signing_keys",
+        "smpp_deliveries",
+        "smpp_leases",
+        "token_buckets",
+        "unmatched_callbacks",
+    }
 )
 """Tables without rows of accounts."""
 

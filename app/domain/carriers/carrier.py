@@ -60,13 +60,15 @@ class Charge:
 class Accepted:
     """The carrier accepted the message and will report on it under `provider_message_id`.
 
-    `parts` is the carrier's count of SMS parts, and `charge` its price; None where it does not say.
+    `parts` is the carrier's count of SMS parts, and `charge` its price; None where it does not say. A carrier that
+    reports on each part under an id of its own gives these as `part_ids`, in the order of the parts.
     """
 
     provider_message_id: str
     carrier_status: str = "queued"
     parts: int | None = None
     charge: Charge | None = None
+    part_ids: tuple[str, ...] = ()
 
 
 class Limited(enum.StrEnum):

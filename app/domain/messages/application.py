@@ -4,7 +4,7 @@ The statements are SQL text on asyncpg, because every receipt is processed here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
 from typing import Any
@@ -22,7 +22,8 @@ LOCK_TIMEOUT = "5s"
 """The lock timeout of a batch that waits for locks."""
 
 FIND = """
-SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id
+SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id, coalesce(n.part, 1) AS part,
+  coalesce(n.parts, 1) AS parts
 FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r(carrier, id, reference, place)
 LEFT JOIN carrier_ids n ON n.carrier = r.carrier AND n.provider_message_id = r.id AND n.direction = 'outbound'
 LEFT JOIN messages m ON m.id = coalesce(n.message_id, r.reference) AND (n.message_id IS NOT NULL
@@ -69,6 +70,11 @@ UPDATE messages m SET status = r.status, provider_message_id = r.provider_messag
 FROM reported r WHERE m.id = r.id AND m.status = r.was
 """
 
+COUNT_DELIVERED = """
+SELECT message_id, count(DISTINCT part) AS parts FROM receipts
+WHERE message_id = ANY($1::bigint[]) AND status = 'delivered' GROUP BY message_id
+"""
+
 REFUNDS = """
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
     AS f(account_id, message_id, credits, balance_after, reason, actor)
@@ -91,17 +97,30 @@ DELETE_UNMATCHED = "DELETE FROM unmatched_receipts WHERE id = ANY($1::bigint[])"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A receipt of a carrier. `unmatched_id` is its row in `unmatched_receipts`, if it has one."""
+    """A receipt of a carrier. `unmatched_id` is its row in `unmatched_receipts`, if it has one.
+
+    `parts` is the number of parts of its message that the carrier reports on one by one.
+    """
 
     carrier: str
     receipt: Receipt
     unmatched_id: int | None = None
+    parts: int = 1
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
         """Return the values that distinguish it from other receipts of the same message."""
         receipt = self.receipt
         return (receipt.provider_message_id, receipt.raw_status, receipt.carrier_error, receipt.part)
+
+    def of_part(self, part: int, parts: int) -> "Report":
+        """Return the report on a part of a message; the carrier's id says which part it is."""
+        return self if parts == 1 else replace(self, receipt=replace(self.receipt, part=part), parts=parts)
+
+    def of_whole(self, delivered: int) -> Receipt:
+        """Return what the receipt says of the whole message, of which a number of parts are delivered."""
+        is_partial = self.receipt.status is ReceiptStatus.delivered and delivered < self.parts
+        return replace(self.receipt, status=ReceiptStatus.sent) if is_partial else self.receipt
 
 
 class ReceiptResult(Enum):
@@ -148,7 +167,8 @@ class Application:
             [report.receipt.reference for report in self.reports],
         )
         known = [
-            (row["message_id"], row["account_id"], report) for row, report in zip(found, self.reports, strict=True)
+            (row["message_id"], row["account_id"], report.of_part(row["part"], row["parts"]))
+            for row, report in zip(found, self.reports, strict=True)
         ]
         locked = await self._lock_balances(connection, known)
         unlocked = [(id, report) for id, account_id, report in known if account_id and id not in locked]
@@ -187,12 +207,13 @@ class Application:
         )
         self.messages = {row["id"]: ReportedMessage(row) for row in rows}
         new = {(row["id"], row["reported_id"], row["raw_status"], row["reported_error"], row["part"]) for row in rows}
+        delivered = await _count_delivered(connection, unlocked)
         contradictions: list[Any] = []
         for id, report in unlocked:
             identity = (id, *report.identity)
             if identity in new:
                 new.remove(identity)
-                if not self.messages[id].apply(report.receipt, self.now):
+                if not self.messages[id].apply(report.of_whole(delivered.get(id, 1)), self.now):
                     contradictions.append(identity)
         if contradictions:
             await connection.execute(CONTRADICT, *zip(*contradictions, strict=True))
@@ -268,3 +289,10 @@ class Application:
         ]
         if ids:
             await connection.execute(DELETE_UNMATCHED, ids)
+
+
+async def _count_delivered(connection: Connection, reports: Sequence[tuple[int, Report]]) -> dict[int, int]:
+    """Return how many parts of the messages with several are delivered, after their receipts were journaled."""
+    several = [id for id, report in reports if report.parts > 1]
+    rows = await connection.fetch(COUNT_DELIVERED, several) if several else []
+    return {row["message_id"]: row["parts"] for row in rows}

@@ -4,6 +4,8 @@ A transaction that records the id of a message first inserts it, then matches un
 transaction that stores an unmatched receipt inserts the id without a message, and deletes it again before its commit.
 The unique index makes each of them wait for the other, so that one finds the other's row. Both lock messages first, and
 insert ids in order.
+
+A message whose parts have ids of their own has a row for each of them.
 """
 
 from collections.abc import Sequence
@@ -33,6 +35,21 @@ SELECT provider_message_id FROM carrier_ids
 WHERE carrier = $1 AND provider_message_id = ANY($2::text[]) AND direction = 'outbound' AND message_id NOT IN (0, $3)
 """
 
+NAME_PARTS = """
+INSERT INTO carrier_ids AS known (carrier, provider_message_id, direction, message_id, part, parts)
+SELECT carrier, id, 'outbound', message_id, part, parts
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+  AS p(carrier, id, message_id, part, parts)
+ORDER BY carrier, id
+ON CONFLICT (carrier, provider_message_id, direction) DO UPDATE SET part = excluded.part, parts = excluded.parts
+WHERE known.message_id = excluded.message_id
+"""
+
+FIND_RECIPIENTS = """
+SELECT n.provider_message_id, m.to_number FROM carrier_ids n JOIN messages m ON m.id = n.message_id
+WHERE n.carrier = $1 AND n.provider_message_id = ANY($2::text[]) AND n.direction = 'outbound'
+"""
+
 
 def insert(rows: str) -> str:
     """Return an INSERT of ids of outbound messages, from rows of `carrier, provider_message_id, message_id`.
@@ -49,6 +66,21 @@ def insert(rows: str) -> str:
 async def find_others(pool: Pool, carrier: str, ids: Sequence[str], message_id: int) -> set[str]:
     """Return those of a carrier's ids that it assigned to outbound messages other than `message_id`."""
     return {row[0] for row in await pool.fetch(FIND_OTHERS, carrier, ids, message_id)}
+
+
+async def name_parts(connection: Connection, named: Sequence[tuple[str, int, Sequence[str]]]) -> None:
+    """Insert the ids of parts, by carrier and message id; the first of them may be inserted already."""
+    rows = [
+        (carrier, id, message_id, part, len(ids))
+        for carrier, message_id, ids in named
+        for part, id in enumerate(ids, 1)
+    ]
+    await connection.execute(NAME_PARTS, *zip(*rows, strict=True))
+
+
+async def find_recipients(pool: Pool, carrier: str, ids: Sequence[str]) -> dict[str, str]:
+    """Return the recipients of the messages that have some ids of a carrier, by these ids."""
+    return {row["provider_message_id"]: row["to_number"] for row in await pool.fetch(FIND_RECIPIENTS, carrier, ids)}
 
 
 async def match(connection: Connection, answered: Sequence[tuple[str, str, int]]) -> bool:

@@ -94,7 +94,11 @@ class Message(Base):
 
 
 class CarrierId(Base):
-    """The id that a carrier assigned to a message; unique for each direction and connection, whose key is `carrier`."""
+    """The id that a carrier assigned to a message, or to one of its parts; `carrier` is the key of the connection.
+
+    It is unique for each direction and connection. `parts` is the number of parts that have ids of their own, each with
+    its receipts; 1 where the message has one id.
+    """
 
     __tablename__ = "carrier_ids"
 
@@ -102,6 +106,8 @@ class CarrierId(Base):
     provider_message_id: Mapped[str] = mapped_column(primary_key=True)
     direction: Mapped[str] = mapped_column(primary_key=True)
     message_id: Mapped[int]
+    part: Mapped[int] = mapped_column(server_default="1")
+    parts: Mapped[int] = mapped_column(server_default="1")
 
 
 class Outgoing(Base):

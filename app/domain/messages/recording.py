@@ -220,7 +220,16 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         [text.request_id for text in sent],
     )
     given = [(row.carrier, row.provider_message_id or "", row.id) for row in recorded if row.is_named]
+    parts = {text.message_id: _part_ids(answer) for text, answer in accepted if len(answer.part_ids) > 1}
+    if named := [(carrier, id, parts[id]) for carrier, _, id in given if id in parts]:
+        await carrier_ids.name_parts(connection, named)
+        given += [(carrier, part, id) for carrier, id, ids in named for part in ids[1:]]
     return await carrier_ids.match(connection, given)
+
+
+def _part_ids(answer: Accepted) -> list[str]:
+    """Return the ids of the parts, each once: some carriers name all parts of a message alike."""
+    return list(dict.fromkeys(filter(None, answer.part_ids)))
 
 
 def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> MessageSent:
