@@ -22,6 +22,7 @@ from benchmarks import (
     receipts,
     rendering,
     send,
+    smpp,
     webhooks,
 )
 from benchmarks.figures import Comparison, table
@@ -41,6 +42,7 @@ PROGRAMS: dict[str, Program] = {
     "backlog": backlog.measure,
     "idle": idle.measure,
     "rendering": rendering.measure,
+    "smpp": smpp.measure,
 }
 ROUNDS = 5
 

@@ -46,6 +46,7 @@ from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.playback import Playback
 from app.providers.carriers.sandbox.retention import RULES as SANDBOX_RULES
+from app.providers.carriers.smpp.retention import RULES as SMPP_RULES
 from app.providers.mail import open_mail
 from app.services import Services
 from app.settings import Settings
@@ -54,7 +55,7 @@ from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
 """Reactions to events, in the order in which they run."""
 
-RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *messages.RULES, *LIVE_RULES)
+RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *SMPP_RULES, *messages.RULES, *LIVE_RULES)
 """Rules of retention that no setting changes."""
 
 SELDOM = 10.0

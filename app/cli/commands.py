@@ -137,6 +137,21 @@ def worker() -> None:
 
 
 @app.command()
+def smpp() -> None:
+    """Run only the process of SMPP connections, with DATABASE_URL and REDIS_URL."""
+    from app.settings import environment
+    from app.smpp import run
+    from app.telemetry import logs
+    from app.telemetry.metrics import fold
+
+    fold()
+    settings = find_settings()
+    environment.check(settings)
+    logs.configure(settings.log_format, settings.log_level)
+    run(settings)
+
+
+@app.command()
 def migrate() -> None:
     """Migrate the database of DATABASE_URL to the newest schema."""
     from app.cli import setup

@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from app.cli import runtime
 from app.cli.profile import ask_profile
 from app.db import schema
 from app.domain.accounts import sql as accounts
+from app.domain.carriers import sql as carriers
 from app.embedded.children import Child, run
 from app.embedded.servers import Servers
 from app.server import sockets, tls
@@ -25,6 +27,7 @@ from app.settings.secret_key import KEY_FILE, read
 from app.telemetry import logs
 
 METRICS = "metrics"
+ROLES, SMPP = ("web", "worker"), "smpp"
 
 
 def serve(settings: Settings) -> int:
@@ -48,7 +51,8 @@ def serve(settings: Settings) -> int:
         settings = ask_profile(settings, lambda: not asyncio.run(_is_set_up(servers.database_url)))
         stack.callback(runtime.remember(settings).unlink, missing_ok=True)
         env = _environment(settings)
-        children = [Child(role, [sys.executable, "-m", "app", role], env) for role in ("web", "worker")]
+        roles = asyncio.run(_find_roles(servers.database_url))
+        children = [Child(role, [sys.executable, "-m", "app", role], env) for role in roles]
         return run(children, lambda: _prepare(settings), servers.supervised())
 
 
@@ -84,6 +88,17 @@ def _prepare(settings: Settings) -> None:
     else:
         typer.echo(f"Serving at {settings.public_url}")
     gc.settle()
+
+
+async def _find_roles(url: str) -> Sequence[str]:
+    """Return the roles of the processes to run; one for SMPP only where there is such a connection."""
+    if await schema.current(url) != schema.newest():
+        return ROLES
+    connection = await asyncpg.connect(url)
+    try:
+        return (*ROLES, SMPP) if await connection.fetchval(carriers.HAS_ROLE, SMPP) else ROLES
+    finally:
+        await connection.close()
 
 
 async def _is_set_up(url: str) -> bool:

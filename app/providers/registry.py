@@ -10,6 +10,9 @@ from app.domain.carriers.kinds import CarrierKind, Configuration, Credentials, O
 from app.domain.carriers.models import WORKER
 from app.domain.kernel.unit_of_work import Notify
 from app.providers.carriers.sandbox.connection import Network, SandboxCredentials, SandboxSettings, open_sandbox
+from app.providers.carriers.smpp.carrier import SmppCarrier
+from app.providers.carriers.smpp.connection import ROLE as SMPP
+from app.providers.carriers.smpp.connection import SmppCredentials, SmppSettings, open_smpp
 from app.providers.outbound.client import WebhookPoster
 
 S = TypeVar("S", bound=Settings)
@@ -69,7 +72,14 @@ def _open_sandbox(key: str, settings: SandboxSettings, credentials: SandboxCrede
     return open_sandbox(key, settings, credentials, network)
 
 
-ADAPTERS = (adapt("sandbox", "Sandbox", (SandboxSettings, SandboxCredentials), _open_sandbox),)
+def _open_smpp(key: str, settings: SmppSettings, credentials: SmppCredentials, its: Environment) -> SmppCarrier:
+    return open_smpp(key, settings, credentials, its.pool)
+
+
+ADAPTERS = (
+    adapt("sandbox", "Sandbox", (SandboxSettings, SandboxCredentials), _open_sandbox),
+    adapt("smpp", "SMPP 3.4", (SmppSettings, SmppCredentials), _open_smpp, role=SMPP),
+)
 """One line for each kind; a new carrier is added here."""
 
 KINDS: Mapping[str, CarrierKind] = {each.kind.name: each.kind for each in ADAPTERS}

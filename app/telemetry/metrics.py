@@ -30,6 +30,7 @@ __all__ = [
     "REQUEST_SECONDS",
     "SENDS",
     "SIGN_INS",
+    "SMPP_BOUND",
     "WEBHOOKS_IN_FLIGHT",
     "Source",
     "fold",
@@ -64,6 +65,13 @@ WEBHOOKS_IN_FLIGHT = Gauge(
     multiprocess_mode="livesum",
 )
 SIGN_INS = Counter("messaging_sign_ins", "Attempts to sign in, by result.", ["result"], registry=REGISTRY)
+SMPP_BOUND = Gauge(
+    "messaging_smpp_bound",
+    "SMPP connections with a bound session: 1, or 0 without one.",
+    ["connection"],
+    registry=REGISTRY,
+    multiprocess_mode="livesum",
+)
 ATTEMPTS_UNCHECKED = Counter(
     "messaging_attempts_unchecked",
     "Password attempts that were not throttled because Redis was unreachable.",

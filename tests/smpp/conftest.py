@@ -1,11 +1,16 @@
-"""An SMSC that tests share."""
+"""An SMSC that tests share, and a connection to it."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from app.db.engine import Pool
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.factories.numbers import PHONE_NUMBERS
+from tests.smpp.lines import KEY, Line
 from tests.smpp.smscs import Smsc, open_smsc
-from tests.waiting import block_until
 
 
 @pytest.fixture(scope="session")
@@ -17,9 +22,25 @@ def shared_smsc() -> Iterator[Smsc]:
 @pytest.fixture
 def smsc(shared_smsc: Smsc) -> Smsc:
     """Give an SMSC that has told nothing yet."""
-    shared_smsc.command("mute", commands=[])
-    shared_smsc.events.clear()
-    shared_smsc.command("sync")
-    block_until(lambda: shared_smsc.all("synced"))
+    shared_smsc.command("reset")
     shared_smsc.events.clear()
     return shared_smsc
+
+
+@pytest.fixture
+def pool(services: Services) -> Pool:
+    return services.database.pool
+
+
+@pytest.fixture
+def actor(account: Opened) -> Actor:
+    return Actor(account.account_id, frozenset(), "key:1")
+
+
+@pytest.fixture
+async def line(services: Services, account: Opened, smsc: Smsc) -> Line:
+    """Connect the account's number to the SMSC."""
+    await PHONE_NUMBERS.change(services, carrier=KEY)
+    line = Line(services, account, smsc)
+    await line.connect(smsc.port)
+    return line

@@ -15,7 +15,7 @@ import orjson
 
 from app.providers.carriers.smpp import addresses, text
 from app.providers.carriers.smpp.pdu import Login, ShortMessage
-from app.providers.carriers.smpp.session import Submitted
+from app.providers.carriers.smpp.session import Reply, Submitted
 from app.providers.carriers.smpp.statuses import Status
 from tests.node import NODE, install
 from tests.waiting import block_until, until, within
@@ -40,19 +40,19 @@ class Inbox:
     answer: Callable[[], Status] = lambda: Status.ok
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     received: list[ShortMessage] = field(default_factory=list)
-    settled: list[ShortMessage] = field(default_factory=list)
+    settled: list[int] = field(default_factory=list)
     late: list[tuple[object, Submitted]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.gate.set()
 
-    async def receive(self, message: ShortMessage) -> Status:
+    async def receive(self, message: ShortMessage) -> Reply:
         self.received.append(message)
         await within("the gate", self.gate.wait())
-        return self.answer()
+        return Reply(self.answer(), len(self.received))
 
-    def acknowledged(self, messages: list[ShortMessage]) -> None:
-        self.settled += messages
+    def acknowledged(self, tokens: Sequence[int]) -> None:
+        self.settled += tokens
 
     def answered_late(self, tag: object, response: Submitted) -> None:
         self.late.append((tag, response))
@@ -65,12 +65,16 @@ class Smsc:
     process: subprocess.Popen[bytes]
     port: int = 0
     events: list[Event] = field(default_factory=list)
+    turn: int = 0
 
     def command(self, command: str, **facts: Any) -> None:
-        """Have the SMSC do something."""
+        """Have the SMSC do something, and wait until it has."""
         assert self.process.stdin
-        self.process.stdin.write(orjson.dumps({"command": command, **facts}) + b"\n")
+        self.turn += 1
+        turn = {"event": "done", "turn": self.turn}
+        self.process.stdin.write(orjson.dumps({"command": command, "turn": self.turn, **facts}) + b"\n")
         self.process.stdin.flush()
+        block_until(lambda: turn in self.events, every=0.001)
 
     def answer(self, *statuses: Any) -> None:
         """Set the responses to the next submits: a status, "silent", or [milliseconds] to accept late."""

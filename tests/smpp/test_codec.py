@@ -188,14 +188,14 @@ def test_a_receipt_without_an_id_names_no_message():
 @pytest.mark.parametrize(
     ("id", "spellings"),
     [
-        ("0406", ["406", "196", "1030"]),
-        ("1A2B", ["1a2b", "6699"]),
-        ("abc-1", ["abc-1"]),
-        ("0000", ["0"]),
-        ("9" * 30, ["9" * 30]),
+        ("0406", {"same": "406", "hexadecimal": "196", "decimal": "1030"}),
+        ("1A2B", {"same": "1a2b", "decimal": "6699"}),
+        ("abc-1", {"same": "abc-1"}),
+        ("0000", {"same": "0", "hexadecimal": "0", "decimal": "0"}),
+        ("9" * 30, {"same": "9" * 30}),
     ],
 )
-def test_an_id_has_a_spelling_in_each_base(id: str, spellings: list[str]):
+def test_an_id_has_a_spelling_in_each_base(id: str, spellings: dict[str, str]):
     assert receipts.spellings(id) == spellings
 
 

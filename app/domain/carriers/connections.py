@@ -153,6 +153,10 @@ class OpenConnections:
         await self.refresh()
         return self.find(key)
 
+    def served(self) -> list[OpenConnection]:
+        """Return the connections of the role of this process, as of the last refresh; paused ones as well."""
+        return [each for each in self._open.values() if each.row.role == self.role]
+
     def max_segments(self, key: str | None) -> int:
         """Return the most SMS parts that a text through a connection may have."""
         known = self.find(key) if key else None

@@ -2,6 +2,9 @@
 
 from app.domain.carriers.models import WORKER
 
+HAS_ROLE = "SELECT EXISTS (SELECT FROM carrier_connections WHERE role = $1)"
+"""Whether a connection is served by processes of a role."""
+
 
 def is_sending(key: str, role: str, keys: str) -> str:
     """Return the condition that processes of a role hand over the texts of a connection now: it is not paused.

@@ -95,10 +95,16 @@ class Handoff:
         await self.sends.finish()
 
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
-        """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now."""
+        """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now.
+
+        A message of a connection that processes of another role serve is left to them.
+        """
         pool = self.database.pool
         for text in await rows.fetch(pool, ClaimedText, outgoing.FIND_CLAIMED, message_id, claimed_until):
             connection = await self.connections.get(text.carrier)
+            if connection and connection.row.role != self.connections.role:
+                await self._give_back([text])
+                return
             if connection and (rate := connection.parts_per_second):
                 bucket = carrier_bucket(text.carrier)
                 async with claims.transaction(pool) as connection:

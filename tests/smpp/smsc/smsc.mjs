@@ -39,6 +39,7 @@ function onSubmit(session, pdu) {
 }
 
 function onSession(session) {
+  tell("connect");
   session.on("bind_transceiver", (pdu) => muted.includes(pdu.command) || onBind(session, pdu));
   session.on("submit_sm", (pdu) => onSubmit(session, pdu));
   session.on("enquire_link", (pdu) => {
@@ -52,7 +53,7 @@ function onSession(session) {
 }
 
 const commands = {
-  sync: () => tell("synced"),
+  reset: () => { muted = []; statuses.length = ids.length = 0; },
   mute: ({ commands: next }) => { muted = next; },
   answer: ({ statuses: next }) => statuses.push(...next),
   name: ({ ids: next }) => ids.push(...next),
@@ -66,7 +67,7 @@ const commands = {
       delete pdu.hex;
     }
     if (pdu.udh !== undefined) {
-      pdu.short_message = { udh: pdu.udh.map((element) => Buffer.from(element, "hex")), message: pdu.short_message.message ?? pdu.short_message };
+      pdu.short_message = { udh: Buffer.from(pdu.udh, "hex"), message: pdu.short_message.message ?? pdu.short_message };
       delete pdu.udh;
     }
     const [session] = bound;
@@ -78,6 +79,7 @@ const options = certificate ? { cert: readFileSync(certificate), key: readFileSy
 const server = smpp.createServer(options, onSession);
 server.listen(Number(port), "127.0.0.1", () => tell("listening", { port: server.address().port }));
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { command, ...facts } = JSON.parse(line);
+  const { command, turn, ...facts } = JSON.parse(line);
   commands[command](facts);
+  tell("done", { turn });
 }).on("close", () => process.exit(0));

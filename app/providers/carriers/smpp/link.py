@@ -34,10 +34,20 @@ class LinkSettings:
 
 
 class Link:
-    """A link to an SMSC. `session` is the bound one, if there is one; `problem` is the last reason for none."""
+    """A link to an SMSC. `session` is the bound one, if there is one; `problem` is the last reason for none.
 
-    def __init__(self, settings: LinkSettings, receiver: Receiver, on_bound: Callable[[], None] = lambda: None) -> None:
+    `on_bound` is called when a session begins. There is no session while `may_bind` returns False.
+    """
+
+    def __init__(
+        self,
+        settings: LinkSettings,
+        receiver: Receiver,
+        on_bound: Callable[[], None] = lambda: None,
+        may_bind: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.problem = "not connected yet"
+        self._may_bind = may_bind
         self.binds = 0
         self._settings = settings
         self._receiver = receiver
@@ -48,7 +58,7 @@ class Link:
     @property
     def session(self) -> Session | None:
         """Return the bound session, if there is one."""
-        return self._session if self._session and self._session.is_bound else None
+        return self._session if self._session and self._session.is_bound and self._may_bind() else None
 
     async def run(self) -> None:
         """Keep a session until cancelled."""
@@ -85,6 +95,8 @@ class Link:
     async def _open(self) -> None:
         settings = self._settings
         self._session = None
+        if not self._may_bind():
+            raise ConnectionError("the lease has ended")
 
         def make() -> Session:
             return Session(settings.window, settings.timers, self._receiver)

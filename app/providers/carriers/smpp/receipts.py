@@ -1,5 +1,6 @@
 """Delivery receipts: their text (SMPP 3.4, appendix B), their optional parameters, and the spellings of ids."""
 
+import enum
 import re
 from dataclasses import dataclass
 
@@ -47,6 +48,14 @@ _is_hex = re.compile(r"[0-9a-f]{1,16}", re.IGNORECASE).fullmatch
 _is_decimal = re.compile(r"[0-9]{1,20}").fullmatch
 
 
+class Spelling(enum.StrEnum):
+    """How an SMSC writes an id in the response to a submit, seen from the same id in a receipt."""
+
+    same = enum.auto()
+    hexadecimal = enum.auto()
+    decimal = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class SmscReceipt:
     """A receipt with the id as the SMSC writes it in receipts, which may differ from its response to the submit."""
@@ -71,7 +80,7 @@ def is_receipt(message: ShortMessage) -> bool:
 
 def read(message: ShortMessage) -> SmscReceipt | None:
     """Read a receipt, whose optional parameters count before its text; None for one that names no message."""
-    fields = _text.split(message.payload.decode("latin-1"))[0]
+    fields = _text.split(message.payload.decode("latin-1").replace("\0", " "))[0]
     said = {name.lower(): value for name, value in reversed(_field.findall(fields))}
     given = message.tlvs.get(Tag.receipted_message_id, b"").partition(b"\0")[0].decode("latin-1")
     id = "".join(filter(str.isprintable, given)) or said.get("id", "")
@@ -87,13 +96,15 @@ def bare(id: str) -> str:
     return id.lower().lstrip("0") or "0"
 
 
-def spellings(id: str) -> list[str]:
-    """Return the ids of responses that the id of a receipt may mean: the same, in hexadecimal, or in decimal."""
+def spellings(id: str) -> dict[Spelling, str]:
+    """Return the ids of responses that the id of a receipt may mean."""
     same = bare(id)
-    others = [f"{int(same):x}"] if _is_decimal(same) else []
+    found = {Spelling.same: same}
+    if _is_decimal(same):
+        found[Spelling.hexadecimal] = f"{int(same):x}"
     if _is_hex(same):
-        others.append(str(int(same, 16)))
-    return list(dict.fromkeys([same, *others]))
+        found[Spelling.decimal] = str(int(same, 16))
+    return found
 
 
 def _error(message: ShortMessage, said: str) -> str:

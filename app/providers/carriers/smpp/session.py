@@ -3,11 +3,11 @@
 import asyncio
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import structlog
 
@@ -70,14 +70,21 @@ class Target:
     tls: ssl.SSLContext | None = None
 
 
+class Reply(NamedTuple):
+    """The response to a delivery; `token` is given back when the SMSC certainly has the response."""
+
+    status: Status
+    token: int | None = None
+
+
 class Receiver(Protocol):
     """Processes what an SMSC delivers. A delivery is answered when `receive` returns, so it is committed by then."""
 
-    async def receive(self, message: ShortMessage) -> Status:
-        """Process a delivery and return the status of its response; after an exception the SMSC delivers it again."""
+    async def receive(self, message: ShortMessage) -> Reply:
+        """Process a delivery and return its response; after an exception the SMSC delivers it again."""
         ...
 
-    def acknowledged(self, messages: list[ShortMessage]) -> None:
+    def acknowledged(self, tokens: Sequence[int]) -> None:
         """Learn that the SMSC certainly has the responses to deliveries, so that it does not deliver them again."""
         ...
 
@@ -91,7 +98,7 @@ class _Request:
     """A request without a response yet, and the deliveries that were answered before it was written."""
 
     response: asyncio.Future[Pdu]
-    answered: list[ShortMessage] = field(default_factory=list[ShortMessage])
+    answered: list[int]
 
 
 class Session(asyncio.Protocol):
@@ -110,7 +117,7 @@ class Session(asyncio.Protocol):
         self._sequences = cycle(range(1, 0x80000000))
         self._requests: dict[int, _Request] = {}
         self._late: OrderedDict[int, object] = OrderedDict()
-        self._answered: list[ShortMessage] = []
+        self._answered: list[int] = []
         self._deliveries: set[asyncio.Task[None]] = set()
         self._is_bound = False
         self._alive: asyncio.Task[None] | None = None
@@ -134,7 +141,7 @@ class Session(asyncio.Protocol):
     async def submit(self, message: ShortMessage, tag: object = None, patience: float = 5.0) -> Submitted:
         """Submit a message once the window has room; raise `NotSubmitted` after `patience` seconds, or `Unanswered`."""
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience if self._window.locked() else None):
                 await self._window.acquire()
         except TimeoutError:
             raise NotSubmitted("the window is full") from None
@@ -249,13 +256,13 @@ class Session(asyncio.Protocol):
 
     async def _receive(self, message: ShortMessage, sequence: int) -> None:
         try:
-            status = await self._receiver.receive(message)
+            reply = await self._receiver.receive(message)
         except Exception:
             log.exception("smpp_delivery_failed")
-            status = Status.temporary_error
-        self._answer_delivery(status, sequence)
-        if status == Status.ok:
-            self._answered.append(message)
+            reply = Reply(Status.temporary_error)
+        self._answer_delivery(reply.status, sequence)
+        if reply.token is not None:
+            self._answered.append(reply.token)
 
     def _answer_delivery(self, status: Status, sequence: int) -> None:
         self._answer(Command.deliver_sm | pdu.RESPONSE, status, sequence, b"\0")
