@@ -14,6 +14,7 @@ from app.domain.accounts import deletion, mail_outbox
 from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.retention import RULES as ACCOUNT_RULES
 from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
+from app.domain.bulk.steps import STEPS
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.erasure.accounts import AccountDeletions
@@ -22,6 +23,9 @@ from app.domain.events.dispatcher import Dispatcher
 from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
+from app.domain.jobs import service as account_jobs
+from app.domain.jobs.retention import RULES as JOB_RULES
+from app.domain.jobs.worker import JobWorker
 from app.domain.kernel.idempotency import RULES as IDEMPOTENCY_RULES
 from app.domain.kernel.retention import HistoryRetention, Rule
 from app.domain.live.reactions import REACTIONS as LIVE_REACTIONS
@@ -55,7 +59,15 @@ from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
 """Reactions to events, in the order in which they run."""
 
-RULES = (*IDEMPOTENCY_RULES, *ACCOUNT_RULES, *SANDBOX_RULES, *SMPP_RULES, *messages.RULES, *LIVE_RULES)
+RULES = (
+    *IDEMPOTENCY_RULES,
+    *ACCOUNT_RULES,
+    *SANDBOX_RULES,
+    *SMPP_RULES,
+    *messages.RULES,
+    *LIVE_RULES,
+    *JOB_RULES,
+)
 """Rules of retention that no setting changes."""
 
 SELDOM = 10.0
@@ -102,6 +114,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due, every=SELDOM),
             sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
             sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
+            open_job_worker(services),
             *_maintenance_jobs(services),
         ]
 
@@ -147,6 +160,12 @@ def open_mail_sender(services: Services) -> MailSender:
     return MailSender(
         services.database.sessions, services.clock, tokens, open_mail(settings), settings.public_url, _count_mail
     )
+
+
+def open_job_worker(services: Services) -> Job:
+    """Return the job that advances the long jobs of accounts."""
+    worker = JobWorker(services.database, services.clock, services.notify, STEPS)
+    return Job(account_jobs.TOPIC, worker.run, worker.due)
 
 
 def open_drip(services: Services) -> Drip:

@@ -22,6 +22,7 @@ GROUPS = {
     "webhook": "Webhooks and their deliveries.",
     "contact": "Contacts and their consent records.",
     "conversation": "Conversations.",
+    "job": "Long jobs, such as changes of many contacts.",
     "message": "Messages.",
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",

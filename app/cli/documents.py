@@ -154,7 +154,7 @@ def _variables(accept: "Acceptor", operation: "Operation", given: dict[str, Any]
     sent = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in sent.items():
         if operation.variables[name].single["type"] == "object":
-            sent[name] = [_json(name, each) for each in value]
+            sent[name] = [_json(name, each) for each in value] if isinstance(value, list) else _json(name, value)
     try:
         return accept.values(sent)
     except Unacceptable as fault:

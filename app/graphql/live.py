@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import strawberry
 
 from app.domain.conversations import queries as conversations
+from app.domain.jobs import queries as jobs
 from app.domain.kernel.events import UpdateKind
 from app.domain.live import feed
 from app.domain.messages import queries as messages
@@ -15,6 +16,7 @@ from app.graphql.core.context import Context, Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
+from app.graphql.jobs import Job
 from app.graphql.messages import Message
 
 SHOWN_TOGETHER = 20
@@ -31,6 +33,7 @@ describe(
         "conversation_changed": (
             "A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
         ),
+        "job_progress": "A job began, went on or ended.",
     },
 )
 
@@ -42,8 +45,9 @@ class Update:
     id: BigInt = strawberry.field(description="The position of the update: pass it as `after` to go on from here.")
     kind: UpdateKind = strawberry.field(description="The kind of change, which has a type of its own.")
     at: datetime = strawberry.field(description="The time of the change.")
-    contact_id: strawberry.Private[int]
+    contact_id: strawberry.Private[int | None]
     message_id: strawberry.Private[int | None]
+    job_id: strawberry.Private[int | None]
 
 
 @strawberry.type
@@ -93,10 +97,25 @@ class ConversationUpdate(_InConversation):
     """A conversation changed."""
 
 
+@strawberry.type(description="A job began, went on or ended; at most once a second for each job.")
+class JobProgressUpdate(Update):
+    """The progress of a job."""
+
+    @strawberry.field(
+        graphql_type=Job | None,
+        description="The job; null once it was deleted.",
+        directives=guarded("contacts:read"),
+    )
+    async def job(self, info: Info) -> Any:
+        """Return the job."""
+        return await info.context.load(jobs.find_many, self.job_id)
+
+
 UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.new_message: NewMessageUpdate,
     UpdateKind.message_status: MessageStatusUpdate,
     UpdateKind.conversation_changed: ConversationUpdate,
+    UpdateKind.job_progress: JobProgressUpdate,
 }
 """The type of each kind of update."""
 
@@ -121,8 +140,9 @@ class UpdateSubscription:
 
     @strawberry.subscription(
         graphql_type=Update,
-        description="New messages, changes of the status of sent ones and changes of conversations, as they happen. "
-        "Each arrives once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
+        description="New messages, changes of the status of sent ones, changes of conversations and the progress of "
+        "jobs, as they happen. Each arrives once, in the same order for all subscribers; after a disconnect, `after` "
+        "brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(
@@ -169,4 +189,5 @@ def _typed(update: feed.Update) -> Update:
         at=update.at,
         contact_id=update.contact_id,
         message_id=update.message_id,
+        job_id=update.job_id,
     )

@@ -13,11 +13,13 @@ from app.graphql.api_keys import ApiKeyMutation, ApiKeyQuery
 from app.graphql.audit import AuditQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
+from app.graphql.bulk import BulkMutation
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.exports import ExportMutation
+from app.graphql.jobs import JobMutation, JobQuery
 from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.number_checks import NumberCheckQuery
@@ -44,6 +46,7 @@ class Query(
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
+    JobQuery,
     MessageQuery,
     NumberQuery,
     NumberCheckQuery,
@@ -64,10 +67,12 @@ class Mutation(
     ApiKeyMutation,
     AgentMutation,
     AutomationMutation,
+    BulkMutation,
     ContactMutation,
     ConversationMutation,
     CustomFieldMutation,
     ExportMutation,
+    JobMutation,
     MessageMutation,
     NumberMutation,
     OauthMutation,

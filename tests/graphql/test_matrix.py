@@ -22,7 +22,10 @@ from app.domain.billing import service as billing
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
+from app.domain.contacts.models import CustomField
 from app.domain.grants.models import Client, Grant
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.requests import Send
@@ -95,6 +98,9 @@ class World:
 
 
 CREATES = {
+    "bulk_delete",
+    "bulk_stage",
+    "bulk_tag",
     "create_api_key",
     "create_automation_key",
     "create_contact",
@@ -185,6 +191,14 @@ async def connect(unit: UnitOfWork, client: Client) -> Grant:
     return grant
 
 
+async def make_details(unit: UnitOfWork) -> tuple[CustomField, AccountJob]:
+    """Declare a custom field, and create a job with a problem."""
+    job = await jobs.create(unit, JobKind.tag_contacts, {})
+    job.problems = [MARK]
+    await unit.save(job)
+    return await custom_fields.create(unit, NewField("mark", MARK)), job
+
+
 @pytest.fixture
 async def world(services: Services) -> World:
     """Give a world to change."""
@@ -208,7 +222,7 @@ async def make_world(services: Services) -> World:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
         automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
-        field = await custom_fields.create(unit, NewField("mark", MARK))
+        field, job = await make_details(unit)
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
         enrolled = await sequences.enroll(unit, sequence.id, contact.id)
@@ -231,6 +245,7 @@ async def make_world(services: Services) -> World:
     conversation = await CONVERSATIONS.only(services, "id")
     ids = {
         "contact": contact.id,
+        "job": job.id,
         "custom_field": field.id,
         "conversation": conversation,
         "message": sent.message_id,

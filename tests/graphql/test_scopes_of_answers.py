@@ -31,6 +31,9 @@ READING = {
     "DestinationPrice": "billing:read",
     "Enrollment": "campaigns:read",
     "Invitation": "account:write",
+    "Job": "contacts:read",
+    "JobCount": "contacts:read",
+    "JobProgressUpdate": "messages:read",
     "Message": "messages:read",
     "MessageStatusUpdate": "messages:read",
     "NewMessageUpdate": "messages:read",
@@ -80,6 +83,7 @@ PARTS = {"Actor"}
 
 ROOTS = {"Query", "Mutation", "Subscription"}
 MEANT = {
+    *(("bulk_delete", type) for type in ("Job", "JobCount")),
     *((field, "User") for field in ("invite_user", "change_role", "remove_user", "update_user")),
     *((field, "ApiKey") for field in ("automation_keys", "revoke_automation_key")),
 }

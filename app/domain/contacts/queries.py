@@ -83,6 +83,13 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
     return await fetch(unit, _filtered(unit, wanted), order, window, _counter(unit, wanted))
 
 
+async def count_all(unit: UnitOfWork, wanted: ContactFilter) -> int:
+    """Return the exact number of the contacts of a filter, however many there are."""
+    custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
+    found = _filtered(unit, replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom))
+    return await unit.one(select(func.count()).select_from(found.subquery())) or 0
+
+
 def _given(text: str | None) -> str | None:
     """Return a text without spaces around it; None for an empty one, which filters nothing."""
     return (text or "").strip() or None

@@ -201,7 +201,7 @@ async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
     if "email" in values:
         values["email"] = _email(values["email"])
     if "tags" in values:
-        values["tags"] = _tags(values["tags"])
+        values["tags"] = clean_tags(values["tags"])
     if "custom_fields" in values:
         values["custom_fields"] = await custom_fields.check(unit, values["custom_fields"])
     return values
@@ -232,8 +232,8 @@ def _email(value: str) -> str:
     return value
 
 
-def _tags(values: list[str]) -> list[str]:
-    """Return the distinct tags without empty ones, which forms send for empty fields."""
+def clean_tags(values: list[str]) -> list[str]:
+    """Return the distinct tags without empty ones, which forms send for empty fields; raise `InvalidInput`."""
     tags = [tag for tag in dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values) if tag]
     if len(tags) > MAX_TAGS:
         raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.", field="tags")

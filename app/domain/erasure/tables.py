@@ -9,6 +9,7 @@ from app.domain.contacts import account_tables as contacts
 from app.domain.conversations import account_tables as conversations
 from app.domain.events import account_tables as events
 from app.domain.grants import account_tables as grants
+from app.domain.jobs import account_tables as jobs
 from app.domain.kernel import idempotency
 from app.domain.live import account_tables as live
 from app.domain.messages import account_tables as messages
@@ -22,6 +23,7 @@ DELETED = (
     *numbers.DELETED,
     *sequences.DELETED,
     *messages.DELETED,
+    *jobs.DELETED,
     *conversations.DELETED,
     *contacts.DELETED,
     *consent.DELETED,
@@ -49,6 +51,7 @@ EXPORTED = (
     *messages.EXPORTED,
     *sequences.EXPORTED,
     *automations.EXPORTED,
+    *jobs.EXPORTED,
     *billing.EXPORTED,
     *events.EXPORTED,
     *webhooks.EXPORTED,

@@ -12,6 +12,7 @@ class UpdateKind(enum.StrEnum):
     new_message = enum.auto()
     message_status = enum.auto()
     conversation_changed = enum.auto()
+    job_progress = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

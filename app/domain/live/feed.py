@@ -27,7 +27,7 @@ FIND_BOUNDS = "SELECT coalesce(min(position), 1), coalesce(max(position), 0) FRO
 READ = """
 SELECT asked.account_id, asked.position AS after, live.*
 FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
-  SELECT position, name, happened_at, contact_id, message_id FROM live_updates
+  SELECT position, name, happened_at, contact_id, message_id, job_id FROM live_updates
   WHERE account_id = asked.account_id AND position > asked.position ORDER BY position LIMIT $3
 ) live ORDER BY live.position
 """
@@ -44,13 +44,14 @@ class UpdatesMissed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A live update. `id` is its position; `message_id` is None when it is not about a single message."""
+    """A live update. `id` is its position; the other ids are None when it is not about such a record."""
 
     id: int
     kind: UpdateKind
     at: datetime
-    contact_id: int
+    contact_id: int | None
     message_id: int | None
+    job_id: int | None
 
 
 class Feed:
@@ -80,8 +81,8 @@ class Feed:
         found: dict[Place, list[Update]] = {place: [] for place in places}
         accounts, positions = zip(*found, strict=True)
         for row in await self._pool.fetch(READ, accounts, positions, PAGE):
-            kind, message_id = _kind(row["name"]), row["message_id"]
-            update = Update(row["position"], kind, row["happened_at"], row["contact_id"], message_id)
+            about = row["contact_id"], row["message_id"], row["job_id"]
+            update = Update(row["position"], _kind(row["name"]), row["happened_at"], *about)
             found[row["account_id"], row["after"]].append(update)
         return [found[place] for place in places]
 

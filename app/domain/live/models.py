@@ -21,7 +21,8 @@ class LiveUpdate(Base):
     account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     position: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     name: Mapped[str]
-    contact_id: Mapped[int]
+    contact_id: Mapped[int | None]
     message_id: Mapped[int | None]
+    job_id: Mapped[int | None]
     happened_at: Mapped[datetime]
     created_at: Mapped[Created]

@@ -1,0 +1,1 @@
+"""Changes of many contacts by jobs."""

@@ -1,0 +1,53 @@
+"""Deletion of many contacts, each with its messages and conversations."""
+
+from collections.abc import Sequence
+
+from app.domain.bulk import selection
+from app.domain.bulk.selection import Selection
+from app.domain.contacts import queries
+from app.domain.contacts.queries import ContactSort
+from app.domain.erasure import service as erasure
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import AccountJob, JobKind
+from app.domain.jobs.service import Progress
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Window
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+CHUNK = 20
+"""The number of contacts that one transaction deletes."""
+
+
+async def delete(unit: UnitOfWork, which: Selection) -> AccountJob:
+    """Create a job that deletes contacts as `erasure.erase` does: suppressions, consent and ledger remain."""
+    total = None if which.ids is None else len(set(which.ids))
+    return await jobs.create(unit, JobKind.delete_contacts, which.as_arguments(), total)
+
+
+async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
+    """Delete the next contacts."""
+    which = selection.read(job.arguments)
+    if which.ids is not None:
+        ids = sorted(set(which.ids))[int(job.position or 0) :]
+        progress = await _erase(unit, ids[:CHUNK])
+        progress.position, progress.is_last = str(int(job.position or 0) + CHUNK), len(ids) <= CHUNK
+        return progress
+    assert which.filter is not None
+    total = None if job.position else await queries.count_all(unit, which.filter)
+    page = await queries.find_page(unit, which.filter, ContactSort.date_added, Window(CHUNK, job.position or None))
+    is_last = not await page.has_next_page()
+    progress = await _erase(unit, [contact.id for contact in page.nodes])
+    progress.position, progress.is_last, progress.total = page.end_cursor or job.position, is_last, total
+    return progress
+
+
+async def _erase(unit: UnitOfWork, ids: Sequence[int]) -> Progress:
+    progress = Progress("", done=len(ids))
+    for id in ids:
+        try:
+            await erasure.erase(unit, id)
+            progress.changed += 1
+        except NotFound as missing:
+            progress.failed += 1
+            progress.problems.append(str(missing))
+    return progress

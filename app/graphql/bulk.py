@@ -1,0 +1,119 @@
+"""Changes of many contacts, as the contract shows them."""
+
+from typing import Annotated
+
+import strawberry
+
+from app.domain.bulk import changes, deletions
+from app.domain.bulk.selection import MAX_IDS, Selection
+from app.domain.contacts import queries, service
+from app.domain.contacts.models import ContactStatus, PipelineStage
+from app.domain.jobs import models
+from app.graphql.contacts import SEARCH
+from app.graphql.core.context import Info
+from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.scalars import BigInt
+from app.graphql.custom_fields import CustomValue, texts_of
+from app.graphql.jobs import Job
+
+FOR_IDS = (
+    "Contacts named by their ids are changed at once, and the answer is a job that has ended; those of a filter are "
+    "changed in the background."
+)
+
+
+@strawberry.input(description="The contacts that satisfy all that is given; without anything, every contact.")
+class ContactFilter:
+    """A filter of contacts."""
+
+    search: str | None = strawberry.field(default=None, description=SEARCH)
+    stage: PipelineStage | None = strawberry.field(default=None, description="Only this stage.")
+    status: ContactStatus | None = strawberry.field(default=None, description="Only this status.")
+    tag: str | None = strawberry.field(default=None, description="Only with this tag.")
+    assignee_id: BigInt | None = strawberry.field(default=None, description="Only of this user.")
+    custom: list[CustomValue] | None = strawberry.field(
+        default=None, description="Only with all these values of custom fields."
+    )
+
+
+@strawberry.input(description="Contacts, by their ids or by a filter.")
+class ContactSelection:
+    """A selection of contacts."""
+
+    ids: list[BigInt] | None = strawberry.field(default=None, description=f"Ids of contacts, 1 to {MAX_IDS}.")
+    filter: ContactFilter | None = strawberry.field(default=None, description="All contacts that a filter finds.")
+
+
+Contacts = Annotated[ContactSelection, strawberry.argument(description="The contacts.")]
+Tags = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Tags.", directives=[Constraint(max_length=service.MAX_TAG)]),
+]
+
+
+def filter_of(given: ContactFilter) -> queries.ContactFilter:
+    """Return the filter of the domain."""
+    custom = texts_of(given.custom or [])
+    return queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
+
+
+def _selection(given: ContactSelection) -> Selection:
+    return Selection(
+        None if given.ids is None else list(given.ids), None if given.filter is None else filter_of(given.filter)
+    )
+
+
+@strawberry.type
+class BulkMutation:
+    """Changing many contacts."""
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description=f"Add tags to contacts, and remove tags from them. {FOR_IDS}",
+        directives=guarded("contacts:write", "conflict"),
+    )
+    async def bulk_tag(
+        self, info: Info, contacts: Contacts, add: Tags = None, remove: Tags = None
+    ) -> models.AccountJob:
+        """Tag contacts."""
+        return await changes.tag(info.context.unit, _selection(contacts), add or [], remove or [])
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description=f"Move contacts to a stage of the pipeline. {FOR_IDS}",
+        directives=guarded("contacts:write", "conflict"),
+    )
+    async def bulk_stage(
+        self,
+        info: Info,
+        contacts: Contacts,
+        stage: Annotated[PipelineStage, strawberry.argument(description="The stage.")],
+    ) -> models.AccountJob:
+        """Move contacts."""
+        return await changes.move(info.context.unit, _selection(contacts), stage)
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description=f"Assign contacts to a user, or to none. {FOR_IDS}",
+        directives=guarded("contacts:write", "conflict", "not_found"),
+    )
+    async def bulk_assign(
+        self,
+        info: Info,
+        contacts: Contacts,
+        assignee_id: Annotated[BigInt | None, strawberry.argument(description="The user; null for none.")] = None,
+    ) -> models.AccountJob:
+        """Assign contacts."""
+        return await changes.assign(info.context.unit, _selection(contacts), assignee_id)
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description=(
+            "Remove contacts for good in the background, each as delete_contact does: with its messages and "
+            "conversations. Opt-outs stay."
+        ),
+        directives=guarded("contacts:delete", "conflict"),
+    )
+    async def bulk_delete(self, info: Info, contacts: Contacts) -> models.AccountJob:
+        """Delete contacts."""
+        return await deletions.delete(info.context.unit, _selection(contacts))

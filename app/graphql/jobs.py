@@ -1,0 +1,124 @@
+"""Long jobs, as the contract shows them."""
+
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from app.domain.jobs import models, queries, service
+from app.domain.jobs.models import JobKind, JobStatus
+from app.domain.kernel.paging import Page
+from app.graphql.actors import Actor, actor_of
+from app.graphql.core.context import Info, row_of
+from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
+from app.graphql.core.scalars import BigInt
+
+describe(
+    JobKind,
+    "The work of a job.",
+    {
+        "tag_contacts": "Adds and removes tags of contacts.",
+        "stage_contacts": "Moves contacts to a stage.",
+        "assign_contacts": "Assigns contacts to a user.",
+        "delete_contacts": "Deletes contacts.",
+    },
+)
+describe(
+    JobStatus,
+    "The state of a job.",
+    {
+        "waiting": "It has not begun.",
+        "running": "It has begun.",
+        "done": "It has processed every item.",
+        "failed": "It cannot go on; its first problem says why.",
+        "canceled": "It was canceled; what it had done stays.",
+    },
+)
+
+JobId = Annotated[BigInt, strawberry.argument(description="The job's id.")]
+
+
+@strawberry.type(description="The number of items with one outcome.")
+class JobCount:
+    """A count of items."""
+
+    outcome: str = strawberry.field(description="The outcome, such as created.")
+    count: BigInt = strawberry.field(description="The number of items.")
+
+
+@strawberry.type(description="Work on many records, which goes on in the background, through restarts and crashes.")
+class Job:
+    """A job."""
+
+    id: BigInt = strawberry.field(description="The job's id.")
+    kind: JobKind = strawberry.field(description="The work.")
+    status: JobStatus = strawberry.field(description="The state of the job.")
+    total: BigInt | None = strawberry.field(description="Number of items; null until they were counted.")
+    done: BigInt = strawberry.field(description="Number of processed items.")
+    changed: BigInt = strawberry.field(description="Number of processed items that changed something.")
+    failed: BigInt = strawberry.field(description="Number of items that could not be processed.")
+    problems: list[str] = strawberry.field(description=f"The first problems, at most {service.MAX_PROBLEMS}.")
+    created_by: strawberry.Private[str]
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    started_at: datetime | None = strawberry.field(description="The time at which it began.")
+    finished_at: datetime | None = strawberry.field(description="The time at which it ended.")
+
+    @strawberry.field(description="The number of items by outcome.")
+    def counts(self) -> list[JobCount]:
+        """Return the counts, by outcome."""
+        counts = row_of(self, models.AccountJob).counts
+        return [JobCount(outcome=outcome, count=count) for outcome, count in sorted(counts.items())]
+
+    @strawberry.field(description="The user, key or application that created it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
+
+
+@strawberry.type
+class JobQuery:
+    """Reading jobs."""
+
+    @strawberry.field(
+        graphql_type=Job | None,
+        description="One job; null beside the error not_found. A job is kept for 90 days after its end.",
+        directives=guarded("contacts:read", "not_found"),
+    )
+    async def job(self, info: Info, id: JobId) -> models.AccountJob:
+        """Return one job."""
+        return await queries.get(info.context.unit, id)
+
+    @strawberry.field(
+        graphql_type=Connection[Job],
+        description="The account's jobs, the newest first.",
+        directives=guarded("contacts:read"),
+    )
+    async def jobs(
+        self,
+        info: Info,
+        unfinished_only: Annotated[bool, strawberry.argument(description="Only jobs that have not ended.")] = False,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[models.AccountJob]:
+        """Return one page of jobs."""
+        part = window(info, "jobs", first, after, last, before, offset)
+        return await queries.find_page(info.context.unit, unfinished_only=unfinished_only, window=part)
+
+
+@strawberry.type
+class JobMutation:
+    """Changing jobs."""
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description="Cancel a job. What it has done stays; a job that has ended is answered as it is.",
+        directives=guarded("contacts:write", "not_found"),
+    )
+    async def cancel_job(self, info: Info, id: JobId) -> models.AccountJob:
+        """Cancel a job."""
+        return await service.cancel(info.context.unit, id)

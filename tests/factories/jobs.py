@@ -1,0 +1,17 @@
+"""Reads jobs and what they write, and advances them as a worker does."""
+
+from app.bootstrap import open_job_worker
+from app.services import Services
+from tests.factories.tables import Rows
+
+ACCOUNT_JOBS = Rows("account_jobs")
+JOB_KEYS = Rows("job_keys")
+JOB_PARTS = Rows("job_parts")
+
+
+async def advance(services: Services, chunks: int = 1000) -> None:
+    """Run chunks of jobs, by default until none is due."""
+    job = open_job_worker(services)
+    for _ in range(chunks):
+        if not await job.run():
+            return
