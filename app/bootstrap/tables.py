@@ -7,6 +7,7 @@ from app.domain.grants import models as _grant_tables  # noqa: F401
 from app.domain.live import models as _live_tables  # noqa: F401
 from app.domain.numbers import models as _number_tables  # noqa: F401
 from app.domain.sequences import models as _sequence_tables  # noqa: F401
+from app.domain.templates import models as _template_tables  # noqa: F401
 from app.providers.carriers.sandbox import models as _sandbox_tables  # noqa: F401
 from app.providers.carriers.smpp import models as _smpp_tables  # noqa: F401
 

@@ -24,6 +24,8 @@ GROUPS = {
     "conversation": "Conversations.",
     "job": "Long jobs, such as changes of many contacts.",
     "message": "Messages.",
+    "placeholder": "Placeholders of texts.",
+    "template": "Saved texts with placeholders.",
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",
     "number": "Sending numbers.",

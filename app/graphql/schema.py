@@ -29,6 +29,7 @@ from app.graphql.opt_outs import OptOutMutation
 from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.tags import TagMutation, TagQuery
+from app.graphql.templates import TemplateMutation, TemplateQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
@@ -53,6 +54,7 @@ class Query(
     OauthQuery,
     SendExplanationQuery,
     SequenceQuery,
+    TemplateQuery,
     TagQuery,
     UpdateQuery,
     WebhookQuery,
@@ -78,6 +80,7 @@ class Mutation(
     OauthMutation,
     OptOutMutation,
     SequenceMutation,
+    TemplateMutation,
     TagMutation,
     WebhookMutation,
     DeliveryMutation,

@@ -23,6 +23,7 @@ WITHOUT_COMMAND = {
     "create_export_link": "`account export` writes the archive itself",
     "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
+    "save_template": "assistants use it; `template create` and `template update` do the same",
     "send_message": "sending is for integrations, which attest consent",
     "send_message_now": "sending is for integrations, which attest consent",
     "subscribe": "automation platforms subscribe by themselves; `webhook create` makes an owner's webhooks",

@@ -84,3 +84,22 @@ async def test_the_tables_are_taken_back_and_made_again(empty_url: str) -> None:
 
     assert left == 1  # Alembic's own
     assert await _difference(empty_url, METADATA) == []
+
+
+async def test_a_brace_of_an_older_step_is_written_twice_and_its_placeholders_stay(empty_url: str) -> None:
+    await migrate.upgrade(empty_url, METADATA)
+    await move(empty_url, command.downgrade, "0011")
+    await execute(
+        empty_url,
+        """
+        INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01);
+        INSERT INTO sequences (account_id, name) SELECT id, 'Welcome' FROM accounts;
+        INSERT INTO sequence_steps (account_id, sequence_id, position, delay_minutes, body)
+        SELECT account_id, id, 1, 0, 'Hi {first_name} {last_name}, {company_name} { } {} {x}' FROM sequences
+        """,
+    )
+
+    await move(empty_url, command.upgrade, "0012")
+
+    body = await _value(empty_url, "SELECT body FROM sequence_steps")
+    assert body == "Hi {first_name} {last_name}, {company_name} {{ }} {{}} {{x}}"

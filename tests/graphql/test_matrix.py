@@ -18,6 +18,7 @@ from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
 from app.domain.automations import service as automations
+from app.domain.automations.models import WatchedKeyword
 from app.domain.billing import service as billing
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
@@ -33,6 +34,8 @@ from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
+from app.domain.templates import service as templates
+from app.domain.templates.models import Template
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
 from app.graphql.execution.documents import SCOPES
@@ -108,9 +111,11 @@ CREATES = {
     "create_export_link",
     "create_oauth_client",
     "create_sequence",
+    "create_template",
     "create_webhook",
     "generate_copy",
     "invite_user",
+    "set_placeholder_fallback",
     "subscribe",
     "update_account",
     "upsert_contact",
@@ -211,6 +216,12 @@ async def kept_world(kept: Services) -> World:
     return await make_world(kept)
 
 
+async def add_texts(unit: UnitOfWork) -> tuple[Template, WatchedKeyword]:
+    """Save a template, a fallback and a keyword, with the mark in them."""
+    await templates.set_fallback(unit, "last_name", MARK)
+    return await templates.create(unit, MARK, MARK), await automations.watch(unit, MARK)
+
+
 async def make_world(services: Services) -> World:
     """Open two accounts, and give one of them one of everything, with the mark in it."""
     open_account = opener(services)
@@ -226,7 +237,7 @@ async def make_world(services: Services) -> World:
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
         enrolled = await sequences.enroll(unit, sequence.id, contact.id)
-        keyword = await automations.watch(unit, MARK)
+        template, keyword = await add_texts(unit)
         url, topics = "https://example.com/hooks", ["message.inbound"]
         unit.actor = replace(actor, key_id=key.id)
         webhook = await webhooks.create_webhook(unit, services.webhooks, url, topics, MARK)
@@ -255,6 +266,7 @@ async def make_world(services: Services) -> World:
         "sequence": sequence.id,
         "other_sequence": other.id,
         "enrollment": enrolled.enrollment_id,
+        "template": template.id,
         "keyword": keyword.id,
         "webhook": webhook.id,
         "delivery": delivery.id,

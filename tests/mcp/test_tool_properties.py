@@ -15,6 +15,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
+from app.domain.templates import service as templates
 from app.mcp.calls import accept
 from app.mcp.catalogue import CompiledTool, catalogue
 from app.services import Services
@@ -42,6 +43,7 @@ async def known(services: Services, account: Opened) -> Values:
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello"))
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
         sequence = await sequences.create(unit, "Welcome", [NewStep(0, "Hi")])
+        template = await templates.create(unit, "Welcome", "Hi")
     user_id = await USERS.only(services, "id")
     return {
         "to": PHONE,
@@ -50,6 +52,7 @@ async def known(services: Services, account: Opened) -> Values:
         "conversation_id": await CONVERSATIONS.only(services, "id"),
         "read_up_to": await MESSAGES.only(services, "id"),
         "sequence_id": sequence.id,
+        "template_id": template.id,
         "from_phone_number_id": account.phone_number_id,
         "assigned_to": user_id,
         "assignee_id": user_id,

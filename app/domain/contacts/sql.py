@@ -3,7 +3,7 @@
 PERSON = "c.first_name, c.last_name, c.email"
 """The columns that identify a contact in events, besides its phone."""
 
-PLACEHOLDERS = "c.first_name, c.last_name, c.email, c.phone, c.created_at"
+PLACEHOLDERS = "c.first_name, c.last_name, c.email, c.phone, c.created_at, c.custom_fields"
 """The values of the placeholders that contacts supply, by their names."""
 
 GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"

@@ -16,6 +16,7 @@ from app.domain.messages import account_tables as messages
 from app.domain.numbers import account_tables as numbers
 from app.domain.oauth import account_tables as oauth
 from app.domain.sequences import account_tables as sequences
+from app.domain.templates import account_tables as templates
 from app.domain.webhooks import account_tables as webhooks
 
 DELETED = (
@@ -28,6 +29,7 @@ DELETED = (
     *contacts.DELETED,
     *consent.DELETED,
     *automations.DELETED,
+    *templates.DELETED,
     *webhooks.DELETED,
     *live.DELETED,
     *events.DELETED,
@@ -50,6 +52,7 @@ EXPORTED = (
     *conversations.EXPORTED,
     *messages.EXPORTED,
     *sequences.EXPORTED,
+    *templates.EXPORTED,
     *automations.EXPORTED,
     *jobs.EXPORTED,
     *billing.EXPORTED,

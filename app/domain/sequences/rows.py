@@ -3,12 +3,15 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from app.domain.contacts.custom_fields import Value
+
 
 class DueStep(NamedTuple):
     """A due step, its claimed enrollment, and the values that the message and the event contain.
 
-    `created_at` is that of the contact, a value of a placeholder. `was_sent` is true when an earlier claim sent the
-    step. `replies` are the newest inbound bodies since enrollment. `next_delay` is in minutes; the last step has none.
+    `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `was_sent` is
+    true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment. `next_delay` is
+    in minutes; the last step has none.
     """
 
     id: int
@@ -25,8 +28,10 @@ class DueStep(NamedTuple):
     email: str
     phone: str
     created_at: datetime
+    custom_fields: dict[str, Value]
     company_name: str
     body: str
+    fallbacks: dict[str, str]
     next_delay: int | None
     was_sent: bool
     has_opted_out: bool

@@ -16,14 +16,14 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact
 from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.placeholders import Vocabulary
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import gates
 from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.sequences import queries
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
-from app.domain.templates import checking
-from app.domain.templates.vocabulary import OF_CONTACTS
+from app.domain.templates import checking, vocabulary
 
 MAX_NAME, MAX_STEPS = 100, 50
 MAX_DELAY = 365 * 24 * 60
@@ -58,8 +58,9 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
         raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     if not 1 <= len(steps) <= MAX_STEPS:
         raise InvalidInput(reason=f"A sequence has 1 to {MAX_STEPS} steps.", field="steps")
+    known = await vocabulary.find(unit)
     for index, step in enumerate(steps):
-        _check(step, f"steps[{index}]")
+        _check(step, known, f"steps[{index}]")
     sequence = Sequence(account_id=unit.actor.account_id, name=name)
     await unit.save(sequence)
     rows = [
@@ -168,7 +169,7 @@ async def _check_gates(unit: UnitOfWork, contact: Contact) -> None:
         raise refused[1]
 
 
-def _check(step: NewStep, place: str) -> None:
+def _check(step: NewStep, known: Vocabulary, place: str) -> None:
     if not 0 <= step.delay_minutes <= MAX_DELAY:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
-    checking.check(step.body, OF_CONTACTS, f"{place}.body")
+    checking.check(step.body, known, f"{place}.body")

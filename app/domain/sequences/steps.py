@@ -16,6 +16,7 @@ from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.consent import quoted_replies
 from app.domain.consent import sql as consent
+from app.domain.contacts import placeholders
 from app.domain.contacts import sql as contacts
 from app.domain.events import sql as events
 from app.domain.kernel.clock import Clock
@@ -30,6 +31,7 @@ from app.domain.messages.requests import Check, Condition, Send
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.sequences.rows import DueStep
+from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
 
 LEASE = timedelta(minutes=1)
@@ -56,6 +58,7 @@ WITH due AS (
 )
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
   e.claimed_until, {contacts.PLACEHOLDERS}, a.company_name, step.body,
+  {templates.fallbacks_of("e.account_id")} AS fallbacks,
   next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
@@ -156,7 +159,7 @@ class Drip:
             return None
         send = Send(
             to=row.phone,
-            body=compiled(row.body).render(row._asdict()).text,
+            body=_render(row),
             consent_attested=True,
             idempotency_key=step_key(row.id, row.position),
             purpose=Purpose.promotional,
@@ -212,6 +215,11 @@ class Drip:
 
     async def _exit(self, row: DueStep, reason: str) -> None:
         await self.database.pool.execute(EXIT, row.id, row.claimed_until, reason, self.clock.now())
+
+
+def _render(row: DueStep) -> str:
+    template = compiled(row.body, tuple(row.fallbacks.items()))
+    return template.render(placeholders.values(row._asdict(), row.custom_fields)).text
 
 
 def _exit_reason(row: DueStep) -> str | None:

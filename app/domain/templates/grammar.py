@@ -77,6 +77,11 @@ def check(text: str, vocabulary: Vocabulary) -> list[Fault]:
     return sorted([*parsed.faults, *unfit], key=lambda fault: fault.start)
 
 
+def filters_for(kind: ValueKind) -> list[str]:
+    """Return the filters that values of a kind take."""
+    return [DATE] if kind is ValueKind.time else list(TEXT_FILTERS)
+
+
 def _node(token: re.Match[str], faults: list[Fault]) -> str | Placeholder:
     match token[0]:
         case "{{" | "}}":

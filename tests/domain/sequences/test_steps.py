@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
+from app.domain.contacts.custom_fields import NewField
+from app.domain.contacts.models import CustomFieldType
 from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
@@ -16,6 +19,7 @@ from app.domain.sequences import service
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
+from app.domain.templates import service as templates
 from app.services import Services
 from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
@@ -308,3 +312,23 @@ async def test_a_contact_that_is_erased_while_its_step_is_sent_does_not_come_bac
 
     assert await CONTACTS.count(pool) == 0
     assert (await bodies(pool), await standing(pool)) == ([], [])
+
+
+async def test_a_step_shows_custom_fields_and_the_fallbacks_of_the_account(
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    act: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
+    contact_id: int,
+) -> None:
+    async with act() as unit:
+        await custom_fields.create(unit, NewField("color"))
+        await custom_fields.create(unit, NewField("born", type=CustomFieldType.date))
+        await contacts.update(unit, contact_id, {"custom_fields": {"born": "1990-05-17"}, "last_name": None})
+        await templates.set_fallback(unit, "last_name", "friend")
+    await enroll(await make(NewStep(0, "{last_name} {custom.color|blue} {custom.born:date(d MMMM)} {email|none}")))
+
+    await drip.run()
+
+    assert await bodies(pool) == ["friend blue 17 May ann@example.com"]
