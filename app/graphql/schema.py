@@ -30,6 +30,7 @@ from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.tags import TagMutation, TagQuery
 from app.graphql.templates import TemplateMutation, TemplateQuery
+from app.graphql.texts import TextQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 
@@ -55,6 +56,7 @@ class Query(
     SendExplanationQuery,
     SequenceQuery,
     TemplateQuery,
+    TextQuery,
     TagQuery,
     UpdateQuery,
     WebhookQuery,

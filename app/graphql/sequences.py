@@ -22,6 +22,7 @@ from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.texts import TextFinding, find_findings
 
 describe(
     SequenceStatus,
@@ -49,11 +50,17 @@ SequenceId = Annotated[BigInt, strawberry.argument(description="The drip sequenc
 class SequenceStep:
     """A step."""
 
+    account_id: strawberry.Private[int]
     position: int = strawberry.field(description="The step's place, from 1.")
     delay_minutes: int = strawberry.field(
         description="The delay in minutes after the step before, or after the enrollment."
     )
     body: str = strawberry.field(description="The text, with its placeholders.")
+
+    @strawberry.field(description="Advice about the text, the gravest first.")
+    async def findings(self, info: Info) -> list[TextFinding]:
+        """Return the findings; the first step is the first promotional text to a person."""
+        return await find_findings(info, self.account_id, self.body, is_first_promotional=self.position == 1)
 
 
 @strawberry.type(description="Texts that follow one another by themselves. The steps do not change once it is made.")

@@ -15,6 +15,7 @@ from app.graphql.core.directives import guarded
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.texts import FirstPromotional, TextFinding, find_findings
 
 NAME = "The name of the template, 1 to 100 characters."
 BODY = (
@@ -37,6 +38,7 @@ class Template:
     """A template."""
 
     id: BigInt = strawberry.field(description="The template's id.")
+    account_id: strawberry.Private[int]
     name: str = strawberry.field(description="The name of the template.")
     body: str = strawberry.field(description="The text, with its placeholders.")
     version: int = strawberry.field(description="The version: 1 at first, and one more with each change.")
@@ -53,6 +55,11 @@ class Template:
     def placeholders(self) -> list[str]:
         """Return the names."""
         return list(dict.fromkeys(each.name for each in grammar.parse(self.body).placeholders))
+
+    @strawberry.field(description="Advice about the text, the gravest first.")
+    async def findings(self, info: Info, first_promotional: FirstPromotional = False) -> list[TextFinding]:
+        """Return the findings."""
+        return await find_findings(info, self.account_id, self.body, is_first_promotional=first_promotional)
 
 
 @strawberry.type(description="A placeholder that texts may have.")

@@ -68,6 +68,8 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "update_template": lambda ids: {"id": ids["template"], "changes": {"name": "Changed"}},
     "delete_template": lambda ids: {"id": ids["template"]},
     "set_placeholder_fallback": lambda _: {"name": "first_name", "fallback": "friend"},
+    "measure_text": lambda _: {"text": "Hello"},
+    "check_text": lambda _: {"text": "Hello"},
     "watch_keyword": lambda _: {"keyword": "another"},
     "unwatch_keyword": lambda ids: {"id": ids["keyword"]},
     "webhook": lambda ids: {"id": ids["webhook"]},

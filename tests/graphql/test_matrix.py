@@ -61,6 +61,7 @@ SHOWS_NO_TEXT = {
     "event_samples",
     "explain_send",
     "last_update_id",
+    "measure_text",
     "phone_numbers",
     "tariff",
     "validate_contacts",
@@ -135,12 +136,12 @@ GIVEN: dict[str, frozenset[str]] = {
 }
 """Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
-SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "tariff"}
+SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "measure_text", "tariff"}
 """Queries with the same answer for both accounts: no update was dispatched, they have one rate and region, and may text
 a phone alike.
 """
 
-SEARCHES = {"carrier_lookup", "contacts", "find_contacts"}
+SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")

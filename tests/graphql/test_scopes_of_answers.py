@@ -62,10 +62,12 @@ READING = {
 RESULTS = {
     "AccountDeletion",
     "CheckedGate",
+    "CostlyCharacter",
     "DeletedContact",
     "Enrolled",
     "ExportLink",
     "GeneratedCopy",
+    "MeasuredText",
     "NewApiKey",
     "NewOauthClient",
     "NewWebhook",
@@ -74,6 +76,9 @@ RESULTS = {
     "SendExplanation",
     "SentMessage",
     "TakenMessage",
+    "TextFinding",
+    "TextMeasure",
+    "TextParts",
     "WebhookSecret",
 }
 """Types returned only by the operation that creates them, with data that the caller has sent."""

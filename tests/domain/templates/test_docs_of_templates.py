@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.domain.templates import dates, grammar
+from app.domain.templates.lint import RULES
 from app.domain.templates.rendering import compiled
 from app.domain.templates.vocabulary import OF_CONTACTS
 
@@ -50,6 +51,12 @@ def test_the_page_lists_every_letter_of_a_format_with_what_it_shows() -> None:
 
     assert letters == {letter: write(AT) for letter, write in dates.FIELDS.items()}
     assert dates.show(AT, "EEE d MMM 'at' h:mm a") == "Tue 3 Nov at 2:05 pm"
+
+
+def test_the_page_lists_every_rule_of_the_checks() -> None:
+    listed = [rule for rules, _ in table("Rule | Finding") for rule in rules]
+
+    assert sorted(listed) == sorted(["placeholder", *(rule.id for rule in RULES)])
 
 
 def test_the_error_of_the_page_is_the_one_of_the_service() -> None:

@@ -1,0 +1,136 @@
+"""Measuring and checking texts over GraphQL."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.graphql.calls import post
+
+pytestmark = pytest.mark.anyio
+
+PARTS = "text characters encoding segments units credits"
+MEASURES = (
+    f"as_typed {{ {PARTS} }} smart_encoded {{ {PARTS} }} segments_saved "
+    "costly_characters { character name positions replacement }"
+)
+MEASURE = f"""query ($text: String!, $template: Boolean! = false, $to: String, $fold: Boolean! = false) {{
+  measure_text(text: $text, template: $template, to: $to, fold_accents: $fold) {{
+    text {{ {MEASURES} }} shortest {{ as_typed {{ {PARTS} }} }} longest {{ as_typed {{ segments }} }}
+    longest_ucs_2 {{ as_typed {{ segments }} }} }} }}"""
+CHECK = """query ($text: String!, $template: Boolean! = false, $first: Boolean! = false) {
+  check_text(text: $text, template: $template, first_promotional: $first) {
+    rule severity text advice position length } }"""
+CREATE = """mutation ($body: String!) { create_template(name: "A", body: $body) {
+  findings { rule severity position length } } }"""
+STEPS = """mutation ($steps: [NewSequenceStep!]!) { create_sequence(name: "A", steps: $steps) {
+  steps { position findings { rule } } } }"""
+
+
+async def ask(api: httpx2.AsyncClient, query: str, **variables: Any) -> Any:
+    answer = (await post(api, {"query": query, "variables": variables})).json()
+    assert "errors" not in answer, answer
+    [value] = answer["data"].values()
+    return value
+
+
+async def refused(api: httpx2.AsyncClient, query: str, **variables: Any) -> tuple[str, str | None, str]:
+    [error] = (await post(api, {"query": query, "variables": variables})).json()["errors"]
+    return error["extensions"]["code"], error["extensions"].get("field"), error["message"]
+
+
+async def test_a_text_is_measured_with_its_credits_and_what_they_would_be(api: httpx2.AsyncClient) -> None:
+    found = await ask(api, MEASURE, text="A" * 158 + "’A", to="+447911123456")
+
+    assert found == {
+        "text": {
+            "as_typed": {
+                "text": "A" * 158 + "’A",
+                "characters": 160,
+                "encoding": "UCS-2",
+                "segments": 3,
+                "units": [67, 67, 26],
+                "credits": 18,
+            },
+            "smart_encoded": {
+                "text": "A" * 158 + "'A",
+                "characters": 160,
+                "encoding": "GSM-7",
+                "segments": 1,
+                "units": [160],
+                "credits": 6,
+            },
+            "segments_saved": 2,
+            "costly_characters": [
+                {"character": "’", "name": "RIGHT SINGLE QUOTATION MARK", "positions": [158], "replacement": "'"}
+            ],
+        },
+        "shortest": None,
+        "longest": None,
+        "longest_ucs_2": None,
+    }
+
+
+async def test_a_text_with_placeholders_is_measured_with_its_bounds(api: httpx2.AsyncClient) -> None:
+    found = await ask(api, MEASURE, text="Hi {first_name|you}, it is {company_name}.", template=True)
+
+    assert found["text"]["as_typed"]["text"] == "Hi Ann, it is Blue Door."
+    assert (found["shortest"]["as_typed"]["text"], found["shortest"]["as_typed"]["credits"]) == (
+        "Hi x, it is Blue Door.",
+        1,
+    )
+    assert found["longest"] == {"as_typed": {"segments": 1}}
+    assert found["longest_ucs_2"] == {"as_typed": {"segments": 2}}
+
+
+async def test_accents_are_folded_in_a_measure_where_it_is_asked_for(api: httpx2.AsyncClient) -> None:
+    kept, folded = [(await ask(api, MEASURE, text="aquí", fold=fold))["text"] for fold in (False, True)]
+
+    assert (kept["smart_encoded"]["text"], folded["smart_encoded"]["text"]) == ("aquí", "aqui")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"text": "x" * 10_001}, ("invalid_input", "text", "text must have at most 10000 characters.")),
+        (
+            {"text": "{", "template": True},
+            ("invalid_input", "text", "The { at character 1 has no }. Write {{ and }} for braces that are sent."),
+        ),
+    ],
+)
+async def test_a_text_that_cannot_be_measured_is_refused(
+    api: httpx2.AsyncClient, arguments: dict[str, Any], error: tuple[str, str, str]
+) -> None:
+    assert await refused(api, MEASURE, **arguments) == error
+
+
+async def test_the_credits_of_a_phone_that_cannot_be_texted_are_not_known(api: httpx2.AsyncClient) -> None:
+    code, _, _ = await refused(api, MEASURE, text="Hi", to="12")
+
+    assert code == "invalid_phone"
+
+
+async def test_a_text_is_checked_with_what_to_do(api: httpx2.AsyncClient) -> None:
+    found = await ask(api, CHECK, text="Blue Door: Reply CANCEL to cancel your visit")
+
+    assert found == [
+        {
+            "rule": "reserved_reply",
+            "severity": "high",
+            "text": "The text asks for the reply CANCEL, which opts the person out of all texts.",
+            "advice": "Ask for another word, such as CHANGE or NO.",
+            "position": 17,
+            "length": 6,
+        }
+    ]
+    assert await ask(api, CHECK, text="Blue Door: hello {first_name}", template=True) == []
+    assert [each["rule"] for each in await ask(api, CHECK, text="Blue Door", first=True)] == ["no_opt_out"]
+
+
+async def test_a_saved_template_and_steps_are_answered_with_findings(api: httpx2.AsyncClient) -> None:
+    saved = await ask(api, CREATE, body="{company_name}: see bit.ly/abc")
+    steps = await ask(api, STEPS, steps=[{"delay_minutes": 0, "body": "{company_name}: hi"}] * 2)
+
+    assert saved["findings"] == [{"rule": "shortener", "severity": "high", "position": 20, "length": 10}]
+    assert [[each["rule"] for each in step["findings"]] for step in steps["steps"]] == [["no_opt_out"], []]
