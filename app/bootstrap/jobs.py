@@ -34,6 +34,7 @@ from app.domain.messages import retention as messages
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.handoff import Handoff
 from app.domain.oauth.retention import RULES as OAUTH_RULES
+from app.domain.quiet_hours.retention import RULES as QUIET_HOURS_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
 from app.domain.webhooks import leftovers
@@ -65,6 +66,7 @@ RULES = (
     *SANDBOX_RULES,
     *SMPP_RULES,
     *messages.RULES,
+    *QUIET_HOURS_RULES,
     *LIVE_RULES,
     *JOB_RULES,
 )

@@ -29,6 +29,7 @@ GROUPS = {
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",
     "number": "Sending numbers.",
+    "quiet-hours": "Quiet hours and frequency caps.",
     "event": "Events for which a part of the service failed, of all accounts.",
     "credits": "The balance and its history.",
 }

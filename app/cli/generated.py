@@ -9,6 +9,8 @@ import orjson
 from app.cli import documents, reference, tool_reference
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
+from app.domain.quiet_hours.laws import LAWS
+from app.domain.quiet_hours.rules import clock
 from app.graphql.schema import CONTRACT
 from app.main import VERSION, rest_operations
 from app.mcp.catalogue import catalogue as tools
@@ -68,6 +70,26 @@ def _events() -> str:
     return "\n".join(lines)
 
 
+def _quiet_hours() -> str:
+    lines = [
+        "# Shipped rules of quiet hours",
+        "",
+        "The windows and caps of law that the service ships. They are engineering inputs, not legal advice:",
+        "[quiet-hours.md](quiet-hours.md) says how they are used and changed.",
+        "",
+        "| Rule | Days | Window | Texts in 24 hours | Source | Compared on | Verified |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for rule in LAWS:
+        days = f"{rule.days[0]} to {rule.days[-1]}" if len(rule.days) > 1 else rule.days[0]
+        window = f"{clock(rule.span.start)}-{clock(rule.span.end)}" if rule.span.start < rule.span.end else "closed"
+        verified = "yes" if rule.is_verified else "no"
+        lines.append(
+            f"| `{rule.id}` | {days} | {window} | {rule.cap or ''} | {rule.source} | {rule.as_of} | {verified} |"
+        )
+    return "\n".join([*lines, ""])
+
+
 FILES: dict[str, Callable[[], str]] = {
     "schema.graphql": lambda: CONTRACT,
     "docs/openapi.json": _openapi,
@@ -76,5 +98,6 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/events.md": _events,
     "docs/tools.json": lambda: tool_reference.as_json(tools()),
     "docs/tools.md": lambda: tool_reference.as_markdown(tools()),
+    "docs/quiet-hours-rules.md": _quiet_hours,
     "docs/sandbox.md": numbers.as_markdown,
 }

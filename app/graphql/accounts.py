@@ -76,6 +76,13 @@ class Account:
     support_contact: str = strawberry.field(
         description="The contact that a HELP reply names; empty for the company name."
     )
+    time_zone: str | None = strawberry.field(
+        description="The time zone (IANA) that stands for those of phones that belong to no place; null if not set."
+    )
+    limits_transactional: bool = strawberry.field(
+        description="Whether quiet hours and frequency caps hold for transactional texts as well as promotional ones."
+    )
+    weekly_cap: int = strawberry.field(description="The most limited texts to a phone in seven days.")
     created_at: datetime = strawberry.field(description="The time at which the account was created.")
     deletion_at: datetime | None = strawberry.field(
         description="The time at which it will be deleted with everything in it; null unless a deletion was requested."
@@ -107,6 +114,15 @@ class AccountChanges:
     )
     support_contact: strawberry.Maybe[str | None] = strawberry.field(
         description="One line of at most 100 characters, such as an e-mail address; null or empty for none."
+    )
+    time_zone: strawberry.Maybe[str | None] = strawberry.field(
+        description="The time zone (IANA) of the account, such as America/Chicago; null for none."
+    )
+    limits_transactional: strawberry.Maybe[bool | None] = strawberry.field(
+        description="Whether quiet hours and frequency caps hold for transactional texts too. Not null."
+    )
+    weekly_cap: strawberry.Maybe[int | None] = strawberry.field(
+        description=f"The most limited texts to a phone in seven days, 1 to {service.MAX_WEEKLY_CAP}. Not null."
     )
 
 
@@ -234,8 +250,8 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Account,
-        description="Change the account: its company name, the country of its national phone numbers, "
-        "and the contact that a HELP reply names. Replies from then on say so.",
+        description="Change the account: its company name, the country of its national phone numbers, the contact "
+        "that a HELP reply names, its time zone, and the limits of its texts. Texts from then on obey them.",
         directives=guarded("account:write"),
     )
     async def update_account(

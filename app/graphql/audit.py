@@ -20,7 +20,7 @@ describe(
     AuditAction,
     "An action that the audit log records.",
     {
-        "account_changed": "The name, region or support contact of the account was changed.",
+        "account_changed": "A setting of the account was changed, such as its name, its region or its caps.",
         "account_deletion_requested": "The deletion of the account was requested.",
         "account_deletion_withdrawn": "The requested deletion of the account was withdrawn.",
         "account_exported": "The export of the account was downloaded.",
@@ -40,6 +40,8 @@ describe(
         "oauth_client_taken_over": "An OAuth client was bound to another key or user.",
         "password_reset_asked": "A mail to reset a password was requested.",
         "password_set": "A user set a password: by an invitation, a reset or a change.",
+        "quiet_hours_added": "A rule of quiet hours or of a frequency cap was added.",
+        "quiet_hours_removed": "A rule of quiet hours or of a frequency cap was removed.",
         "role_changed": "A user was given another role.",
         "session_ended": "A session was ended by a user or key of the account.",
         "sign_in_refused": "A sign-in was refused.",

@@ -10,7 +10,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.consent import queries as consents
 from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
-from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
+from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage, TimeZoneSource
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
@@ -31,6 +31,15 @@ from app.graphql.core.scalars import BigInt
 from app.graphql.custom_fields import CustomFieldValue, CustomValue, texts_of, values_of
 from app.graphql.number_checks import LineType, NumberValidation
 
+describe(
+    TimeZoneSource,
+    "The source of a contact's time zone.",
+    {
+        "user": "A user, or a request to the service.",
+        "crm": "A connected CRM.",
+        "booking": "A booking that the person made.",
+    },
+)
 describe(
     PipelineStage,
     "The stage of a contact in the sales pipeline.",
@@ -93,6 +102,10 @@ class Contact:
     source: str = strawberry.field(description="The source of the contact, such as api or inbound_sms.")
     status: ContactStatus = strawberry.field(description="Whether the contact has opted out of texts.")
     dnd_sms: bool = strawberry.field(description="Whether the account has set do-not-disturb.")
+    time_zone: str | None = strawberry.field(
+        description="The time zone (IANA) of the person; null where the phone tells the possible zones."
+    )
+    time_zone_source: TimeZoneSource | None = strawberry.field(description="The source of the time zone.")
     held_until: datetime | None = strawberry.field(
         description="The time until which messages wait for a decision on an unclear reply."
     )
@@ -182,6 +195,9 @@ class ContactDetails:
     pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage; first new_lead.")
     source: strawberry.Maybe[str | None] = strawberry.field(
         description="The source of the contact.", directives=[Constraint(max_length=service.MAX_NAME)]
+    )
+    time_zone: strawberry.Maybe[str | None] = strawberry.field(
+        description="The time zone (IANA) of the person, such as America/Chicago; null for those of the phone."
     )
     dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
     status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)

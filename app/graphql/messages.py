@@ -90,6 +90,15 @@ class Message:
     created_at: datetime = strawberry.field(description="The time at which it was accepted or received.")
     sent_at: datetime | None = strawberry.field(description="The time at which the carrier accepted it.")
     delivered_at: datetime | None = strawberry.field(description="The time at which it was delivered.")
+    deferred_until: datetime | None = strawberry.field(
+        description="The time to which quiet hours or a frequency cap put the message off last; null if none did."
+    )
+    deferral_rule: str | None = strawberry.field(
+        description="The id of the rule that put it off, such as US-FL; account.week is the account's weekly cap."
+    )
+    deferral_zones: list[str] | None = strawberry.field(
+        description="The time zones of the recipient, in all of which the window must be open."
+    )
 
     @strawberry.field(
         description=(
@@ -168,12 +177,14 @@ REFUSALS = (
     "contact_held",
     "contact_opted_out",
     "idempotency_key_reused",
+    "frequency_cap",
     "insufficient_credits",
     "invalid_phone",
     "landline",
     "message_too_long",
     "no_sending_number",
     "not_found",
+    "quiet_hours",
 )
 """Why a text is not accepted, however it is sent."""
 

@@ -26,6 +26,7 @@ from app.graphql.number_checks import NumberCheckQuery
 from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.opt_outs import OptOutMutation
+from app.graphql.quiet_hours import QuietHoursMutation, QuietHoursQuery
 from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
 from app.graphql.tags import TagMutation, TagQuery
@@ -53,6 +54,7 @@ class Query(
     NumberQuery,
     NumberCheckQuery,
     OauthQuery,
+    QuietHoursQuery,
     SendExplanationQuery,
     SequenceQuery,
     TemplateQuery,
@@ -81,6 +83,7 @@ class Mutation(
     NumberMutation,
     OauthMutation,
     OptOutMutation,
+    QuietHoursMutation,
     SequenceMutation,
     TemplateMutation,
     TagMutation,

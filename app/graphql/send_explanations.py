@@ -1,5 +1,6 @@
 """Explanations of sends, as the contract shows them."""
 
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -10,12 +11,14 @@ from app.domain.kernel.errors import InsufficientScope, InvalidInput
 from app.domain.messages import explanation
 from app.domain.messages.explanation import Explanation, Verdict
 from app.domain.messages.gates import GateName
+from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import FromNumber
+from app.graphql.quiet_hours import ZoneReason
 
 describe(
     GateName,
@@ -32,6 +35,8 @@ describe(
         "line_type": "The phone is not a landline.",
         "sender": "The account has the number to send from.",
         "body": "The text is neither empty nor too long.",
+        "frequency_cap": "The recipient has not got as many limited texts as a rule allows for 24 hours or 7 days.",
+        "quiet_hours": "The local time of the recipient is within the hours of limited texts, in every possible zone.",
         "credits": "The balance covers the text.",
         "pace": "The pace of the sending number lets the text leave in time, where the caller waits for the carrier.",
     },
@@ -42,6 +47,7 @@ describe(
     "The verdict of a gate on a text.",
     {
         "passed": "The text passes.",
+        "deferred": "The text is accepted, and leaves at a later time.",
         "refused": "The text is refused.",
         "unknown": "The gate needs the recipient's phone, which cannot be read.",
     },
@@ -77,7 +83,18 @@ class CheckedGate:
 class SendExplanation:
     """The verdicts of all gates on a text."""
 
-    is_allowed: bool = strawberry.field(description="True when every gate passes.")
+    is_allowed: bool = strawberry.field(description="True when no gate refuses.")
+    deferred_until: datetime | None = strawberry.field(
+        description="The time to which a frequency cap or quiet hours put the text off, give or take 20 minutes; null "
+        "if it leaves at once, or never."
+    )
+    deferral_rule: str | None = strawberry.field(description="The id of the rule that puts it off; null if none does.")
+    time_zones: list[str] = strawberry.field(
+        description="The zones (IANA) in which the recipient may be; empty for a text that obeys no quiet hours."
+    )
+    time_zone_reason: ZoneReason | None = strawberry.field(
+        description="The reason for these zones; null for a text that obeys no quiet hours."
+    )
     blocked_by: CheckedGate | None = strawberry.field(
         description="The first gate that refuses, whose error a send would get; null when every gate passes."
     )
@@ -90,8 +107,14 @@ class SendExplanation:
     def of(cls, found: Explanation) -> "SendExplanation":
         """Return an explanation as the contract shows it."""
         blocked, known = found.blocked_by, found.facts
+        timing = known.timing
+        deferral = timing.deferral if timing else None
         return cls(
             is_allowed=blocked is None,
+            deferred_until=deferral.until if deferral else None,
+            deferral_rule=deferral.rule if deferral else None,
+            time_zones=list(timing.place.zones) if timing else [],
+            time_zone_reason=timing.place.reason if timing else None,
             blocked_by=CheckedGate.of(blocked) if blocked else None,
             gates=[CheckedGate.of(each) for each in found.verdicts],
             to=known.phone,
@@ -124,12 +147,17 @@ class SendExplanationQuery:
             bool, strawberry.argument(description="Whether the send would certify the recipient's consent.")
         ] = True,
         from_phone_number_id: FromNumber = None,
+        is_promotional: Annotated[
+            bool,
+            strawberry.argument(description="Whether to explain it as promotional, such as a step of a drip sequence."),
+        ] = False,
     ) -> SendExplanation:
         """Explain a send."""
         if (to is None) == (contact_id is None):
             raise InvalidInput(reason="Give the recipient's phone or the id of a contact, one of the two.", field="to")
         phone = to if contact_id is None else await _find_phone(info, contact_id)
-        send = Send(phone or "", body, consent_attested, from_phone_number_id, contact_id=contact_id)
+        purpose = Purpose.promotional if is_promotional else Purpose.transactional
+        send = Send(phone or "", body, consent_attested, from_phone_number_id, contact_id=contact_id, purpose=purpose)
         return SendExplanation.of(await info.context.services.acceptor.explain(info.context.unit.actor, send))
 
 

@@ -52,9 +52,10 @@ class SequenceStep:
 
     account_id: strawberry.Private[int]
     position: int = strawberry.field(description="The step's place, from 1.")
-    delay_minutes: int = strawberry.field(
-        description="The delay in minutes after the step before, or after the enrollment."
+    delay_days: int = strawberry.field(
+        description="The days of the recipient's calendar after the step before, or after the enrollment."
     )
+    delay_minutes: int = strawberry.field(description="The minutes after these days.")
     body: str = strawberry.field(description="The text, with its placeholders.")
 
     @strawberry.field(description="Advice about the text, the gravest first.")
@@ -134,13 +135,15 @@ class Enrolled:
 class NewSequenceStep:
     """What a step is made of."""
 
-    delay_minutes: int = strawberry.field(
-        description="The delay in minutes after the step before, or after the enrollment; a year at most."
+    delay_minutes: int = strawberry.field(description="Minutes after the last step or the enrollment.")
+    delay_days: int = strawberry.field(
+        default=0,
+        description=("Days of the recipient's calendar, before the minutes: at the same time of the day."),
     )
     body: str = strawberry.field(
         description=(
             "The text, 1 to 1600 characters. Placeholders such as {first_name|friend} are filled in; what is not known "
-            "leaves no gap. Braces that are sent are written twice."
+            "leaves no gap. Write braces to send twice."
         )
     )
 
@@ -215,7 +218,7 @@ class SequenceMutation:
         steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
     ) -> models.Sequence:
         """Make a sequence."""
-        wanted = [NewStep(step.delay_minutes, step.body) for step in steps]
+        wanted = [NewStep(step.delay_minutes, step.body, step.delay_days) for step in steps]
         return await service.create(info.context.unit, name, wanted)
 
     @strawberry.mutation(

@@ -42,3 +42,13 @@ class Stopped(Clock):
     def move(self, seconds: float) -> None:
         """Set the clock forward."""
         self._now += timedelta(seconds=seconds)
+
+
+@dataclass
+class At(Clock):
+    """A clock that stands at an instant, until a test sets another."""
+
+    instant: datetime
+
+    def now(self) -> datetime:
+        return self.instant

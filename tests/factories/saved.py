@@ -5,12 +5,15 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import DateTime, Table
+from sqlalchemy import DateTime, Table, update
 
 from app.bootstrap import METADATA
 from app.db.engine import Pool
-from app.domain.kernel.unit_of_work import Actor, open_unit
+from app.domain.accounts.models import Account
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.quiet_hours.models import QuietHoursRule
+from app.domain.quiet_hours.rules import ANYWHERE, EVERY_DAY
 from app.services import Services
 from tests.factories.tables import BY_TRIGGERS
 
@@ -46,7 +49,9 @@ class SavedRows:
             async with open_unit(
                 services.database.sessions, Actor(0, frozenset()), services.clock, services.notify
             ) as unit:
-                return await open_account(unit, opening)
+                opened = await open_account(unit, opening)
+                await _let_texts_leave_at_any_hour(unit, opened.account_id)
+                return opened
 
         def is_its_row(table: Table, opened: Opened) -> str:
             owner = "id" if table.name == "accounts" else "account_id"
@@ -99,3 +104,19 @@ def _insert(table: Table, schema: str) -> str:
         for column in columns
     )
     return f"INSERT INTO {table.name} ({names}) OVERRIDING SYSTEM VALUE SELECT {values} FROM {schema}.{table.name}"
+
+
+async def _let_texts_leave_at_any_hour(unit: UnitOfWork, account_id: int) -> None:
+    """Override the quiet hours, except those of states, and raise the weekly cap: no test depends on its time."""
+    for jurisdiction in (ANYWHERE, "US"):
+        rule = QuietHoursRule(
+            account_id=account_id,
+            jurisdiction=jurisdiction,
+            weekdays=list(EVERY_DAY),
+            start_minute=0,
+            end_minute=1440,
+            overrides_law=True,
+            created_by="test",
+        )
+        await unit.save(rule)
+    await unit.execute(update(Account).where(Account.id == account_id).values(weekly_cap=1000))

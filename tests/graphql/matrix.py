@@ -36,6 +36,8 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "create_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
     "upsert_contact": lambda _: {"contact": {"phone": FREE_PHONE}},
     "assign_contact": lambda ids: {"id": ids["contact"], "assignee_id": ids["user"]},
+    "add_quiet_hours": lambda _: {"rule": {"jurisdiction": "US", "start": "10:00", "end": "18:00"}},
+    "remove_quiet_hours": lambda ids: {"id": ids["quiet_hours"]},
     "create_custom_field": lambda _: {"key": "another"},
     "update_custom_field": lambda ids: {"id": ids["custom_field"], "label": "Changed"},
     "validate_contacts": lambda ids: {"contact_ids": [ids["contact"]]},

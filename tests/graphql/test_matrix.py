@@ -32,6 +32,8 @@ from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.requests import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
+from app.domain.quiet_hours import service as quiet_hours
+from app.domain.quiet_hours.service import NewRule
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.templates import service as templates
@@ -102,6 +104,7 @@ class World:
 
 
 CREATES = {
+    "add_quiet_hours",
     "bulk_delete",
     "bulk_stage",
     "bulk_tag",
@@ -229,12 +232,12 @@ async def make_world(services: Services) -> World:
     account, stranger = await open_account(), await open_account(company_name="Others")
     actor = Actor(account.account_id, ALL, "owner")
     async with unit_of(services, actor) as unit:
-        company = await accounts.get_own(unit)
-        company.company_name = MARK
+        (await accounts.get_own(unit)).company_name = MARK
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
         automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
         field, job = await make_details(unit)
+        closed = await quiet_hours.add(unit, NewRule("GB", "00:00", "24:00", overrides_law=True, reason=MARK))
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
         enrolled = await sequences.enroll(unit, sequence.id, contact.id)
@@ -259,6 +262,7 @@ async def make_world(services: Services) -> World:
         "contact": contact.id,
         "job": job.id,
         "custom_field": field.id,
+        "quiet_hours": closed.own_id or 0,
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,

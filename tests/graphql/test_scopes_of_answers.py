@@ -45,6 +45,7 @@ READING = {
     "ScoreReason": "contacts:read",
     "Sequence": "campaigns:read",
     "SequenceStep": "campaigns:read",
+    "QuietHoursRule": "account:read",
     "Session": "account:write",
     "Tariff": "billing:read",
     "Template": "campaigns:read",

@@ -35,6 +35,8 @@ class AuditAction(enum.StrEnum):
     oauth_client_taken_over = enum.auto()
     password_reset_asked = enum.auto()
     password_set = enum.auto()
+    quiet_hours_added = enum.auto()
+    quiet_hours_removed = enum.auto()
     role_changed = enum.auto()
     session_ended = enum.auto()
     sign_in_refused = enum.auto()

@@ -31,6 +31,9 @@ class Account(Base):
     `deletion_at` is the time of the scheduled deletion; for a deleted account, the time of the next batch, null once
     all rows are deleted. `deletion_notice_at` is the time of the reminder to its owners, null once it was mailed.
     `weight` is the account's share of the calls to carriers, relative to the other accounts whose texts wait.
+    `time_zone` (IANA) stands for those of phones that belong to no place. Quiet hours and frequency caps hold for
+    promotional texts, and for transactional ones where `limits_transactional`; `weekly_cap` is the most of them to a
+    phone in seven days.
     """
 
     __tablename__ = "accounts"
@@ -54,6 +57,9 @@ class Account(Base):
     region: Mapped[str] = mapped_column(server_default="US")
     support_contact: Mapped[str] = mapped_column(server_default="")
     weight: Mapped[int] = mapped_column(server_default="1")
+    time_zone: Mapped[str | None]
+    limits_transactional: Mapped[bool] = mapped_column(server_default=text("false"))
+    weekly_cap: Mapped[int] = mapped_column(server_default="6")
     created_at: Mapped[Created]
     deletion_at: Mapped[datetime | None]
     deletion_notice_at: Mapped[datetime | None]

@@ -10,8 +10,11 @@ from app.domain.accounts import audit, passwords, queries
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, User
 from app.domain.accounts.users import plain_email, plain_line
+from app.domain.kernel import time_zones
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+MAX_WEEKLY_CAP = 1000
 
 
 class AccountFields(TypedDict, total=False):
@@ -20,6 +23,9 @@ class AccountFields(TypedDict, total=False):
     company_name: str
     region: str
     support_contact: str | None
+    time_zone: str | None
+    limits_transactional: bool
+    weekly_cap: int
 
 
 async def open_account(
@@ -43,7 +49,7 @@ async def open_account(
 async def update(unit: UnitOfWork, fields: AccountFields) -> Account:
     """Change the actor's account; null empties the support contact. Raises `InvalidInput`.
 
-    Messages accepted before a change of `region` keep their price.
+    Messages accepted before a change of `region` keep their price, and those before a change of limits their time.
     """
     values = _checked(fields)
     account = await queries.get_own(unit, lock=True)
@@ -83,6 +89,12 @@ def _checked(fields: AccountFields) -> dict[str, Any]:
         values["region"] = _region(fields["region"])
     if "support_contact" in fields:
         values["support_contact"] = plain_line("support_contact", fields["support_contact"] or "")
+    if "time_zone" in fields:
+        values["time_zone"] = time_zones.checked(fields["time_zone"]) if fields["time_zone"] else None
+    if "limits_transactional" in fields:
+        values["limits_transactional"] = fields["limits_transactional"]
+    if "weekly_cap" in fields:
+        values["weekly_cap"] = _weekly_cap(fields["weekly_cap"])
     return values
 
 
@@ -91,6 +103,12 @@ def _company_name(text: str) -> str:
     if not name:
         raise InvalidInput(reason="company_name must not be empty.", field="company_name")
     return name
+
+
+def _weekly_cap(most: int) -> int:
+    if not 1 <= most <= MAX_WEEKLY_CAP:
+        raise InvalidInput(reason=f"weekly_cap must be from 1 to {MAX_WEEKLY_CAP}.", field="weekly_cap")
+    return most
 
 
 def _region(text: str) -> str:

@@ -2,7 +2,7 @@
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT FROM accounts)"
 
-_SENDER = "SELECT id, balance, rate, region, status, deletion_at FROM accounts"
+_SENDER = "SELECT id, balance, rate, region, status, deletion_at, limits_transactional FROM accounts"
 
 FIND_SENDER = f"{_SENDER} WHERE id = $1"
 """Find the facts of the account `$1` that decide about its sends."""
@@ -45,6 +45,10 @@ statistics say that most rows are of this account.
 
 POSTPONE_DELETION = "UPDATE accounts SET deletion_at = $3 WHERE id = $1 AND deletion_at <= $2"
 IS_DELETION_DUE = "SELECT EXISTS (SELECT FROM accounts WHERE deletion_at <= $1 AND deletion_notice_at IS NULL)"
+
+
+LIMITS = "a.time_zone AS account_zone, a.weekly_cap"
+"""The columns of the account `a` that decide when a limited text may leave."""
 
 
 def join(account_id: str) -> str:

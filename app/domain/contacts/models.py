@@ -21,6 +21,14 @@ class PipelineStage(enum.StrEnum):
     lost = enum.auto()
 
 
+class TimeZoneSource(enum.StrEnum):
+    """The source of a contact's time zone: a user of the account, a connected CRM, or a booking of the contact."""
+
+    user = enum.auto()
+    crm = enum.auto()
+    booking = enum.auto()
+
+
 class ContactStatus(enum.StrEnum):
     """The consent status of a contact."""
 
@@ -46,6 +54,7 @@ class Contact(Base):
     """A person whom an account texts, one per phone and account. Absent names are empty strings.
 
     `assignee_id` is a user without a foreign key, because users are deleted after the contacts of an account only.
+    `time_zone` (IANA) is where the person is known to be; without it the phone tells the possible zones.
     """
 
     __tablename__ = "contacts"
@@ -109,6 +118,8 @@ class Contact(Base):
     tags: Mapped[list[str]] = mapped_column(server_default=text("'{}'"))
     pipeline_stage: Mapped[str] = mapped_column(server_default=PipelineStage.new_lead)
     source: Mapped[str] = mapped_column(server_default="")
+    time_zone: Mapped[str | None]
+    time_zone_source: Mapped[str | None]
     status: Mapped[str] = mapped_column(server_default=ContactStatus.active)
     dnd_sms: Mapped[bool] = mapped_column(server_default=text("false"))
     held_until: Mapped[datetime | None]
@@ -175,6 +186,7 @@ class ContactFields(TypedDict, total=False):
 
     Phone and status cannot be emptied. The status `opted_out` records an opt-out; `active` cannot lift one. Of the
     custom fields only those named change; an empty value removes one.
+    `time_zone_source` is that of the `time_zone` beside it, `user` unless it is given.
     """
 
     phone: str | None
@@ -184,6 +196,8 @@ class ContactFields(TypedDict, total=False):
     tags: list[str] | None
     pipeline_stage: PipelineStage | None
     source: str | None
+    time_zone: str | None
+    time_zone_source: TimeZoneSource
     dnd_sms: bool | None
     status: ContactStatus | None
     custom_fields: dict[str, str | None] | None

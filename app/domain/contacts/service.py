@@ -15,9 +15,10 @@ from app.domain.consent.errors import ContactOptedOut
 from app.domain.consent.service import Evidence
 from app.domain.contacts import custom_fields, opt_outs, queries
 from app.domain.contacts.events import NewContact, Snapshot, changes
-from app.domain.contacts.models import Contact, ContactFields, ContactStatus
+from app.domain.contacts.models import Contact, ContactFields, ContactStatus, TimeZoneSource
 from app.domain.events import outbox
 from app.domain.kernel import phone as phones
+from app.domain.kernel import time_zones
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -204,7 +205,16 @@ async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
         values["tags"] = clean_tags(values["tags"])
     if "custom_fields" in values:
         values["custom_fields"] = await custom_fields.check(unit, values["custom_fields"])
-    return values
+    return _with_time_zone(values)
+
+
+def _with_time_zone(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with a checked time zone and its source; a source alone changes nothing."""
+    source = values.pop("time_zone_source", TimeZoneSource.user)
+    if "time_zone" not in values:
+        return values
+    zone = time_zones.checked(values["time_zone"]) if values["time_zone"] else None
+    return values | {"time_zone": zone, "time_zone_source": zone and source}
 
 
 async def _region(unit: UnitOfWork) -> str | None:

@@ -9,6 +9,9 @@ PLACEHOLDERS = "c.first_name, c.last_name, c.email, c.phone, c.created_at, c.cus
 GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"
 """The columns that decide whether a contact may be sent a message."""
 
+ZONE = "c.time_zone AS contact_zone"
+"""The column of the time zone in which a contact is known to be."""
+
 ADD = """
 INSERT INTO contacts (account_id, phone, source)
 SELECT DISTINCT account_id, phone, 'api' FROM unnest($1::bigint[], $2::text[]) AS r(account_id, phone)

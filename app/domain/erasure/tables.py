@@ -15,6 +15,7 @@ from app.domain.live import account_tables as live
 from app.domain.messages import account_tables as messages
 from app.domain.numbers import account_tables as numbers
 from app.domain.oauth import account_tables as oauth
+from app.domain.quiet_hours import account_tables as quiet_hours
 from app.domain.sequences import account_tables as sequences
 from app.domain.templates import account_tables as templates
 from app.domain.webhooks import account_tables as webhooks
@@ -25,6 +26,7 @@ DELETED = (
     *sequences.DELETED,
     *messages.DELETED,
     *jobs.DELETED,
+    *quiet_hours.DELETED,
     *conversations.DELETED,
     *contacts.DELETED,
     *consent.DELETED,
@@ -53,6 +55,7 @@ EXPORTED = (
     *messages.EXPORTED,
     *sequences.EXPORTED,
     *templates.EXPORTED,
+    *quiet_hours.EXPORTED,
     *automations.EXPORTED,
     *jobs.EXPORTED,
     *billing.EXPORTED,

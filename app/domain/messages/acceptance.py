@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 
 from app.db.engine import Connection
 from app.domain.accounts import sql as accounts
@@ -25,9 +24,11 @@ from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import facts, gates, outgoing
-from app.domain.messages.events import MessageAccepted, SendBlocked
+from app.domain.messages.accepted import AcceptedSend
+from app.domain.messages.events import SendBlocked
 from app.domain.messages.facts import AddedContact, OpenedConversation, RequestRow, Sender, SendFacts
 from app.domain.messages.gates import Gate
+from app.domain.messages.limited import LimitedBatch, is_limited
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
 from app.domain.messages.reservations import Reservations, Wanted
 
@@ -53,9 +54,11 @@ ATTESTATIONS = """
     AS c(id, account_id, phone, actor, method) WHERE method IS NOT NULL
 """
 QUEUED = """
-  SELECT message_id, account_id, lane, number, carrier, segments, $19::timestamptz AS due_at, claimed_until
-  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $9::bigint[], $21::timestamptz[])
-    AS q(message_id, account_id, lane, number, carrier, segments, claimed_until)
+  SELECT message_id, account_id, lane, number, carrier, segments, coalesce(leaves_at, $19::timestamptz) AS due_at,
+    claimed_until, expires_at
+  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $9::bigint[], $21::timestamptz[],
+    $23::timestamptz[], $24::timestamptz[])
+    AS q(message_id, account_id, lane, number, carrier, segments, claimed_until, leaves_at, expires_at)
 """
 TOUCHED = """
   SELECT id, sending_number, place FROM unnest($4::bigint[], $5::text[]) WITH ORDINALITY AS v(id, sending_number, place)
@@ -75,52 +78,6 @@ queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
 {accounts.SET_BALANCES.format(rows="unnest($17::bigint[], $18::bigint[])")}
 """
-
-
-@dataclass(slots=True)
-class AcceptedSend:
-    """A send that passed all gates, to be written in this transaction."""
-
-    request: SendRequest
-    row: RequestRow
-    to: str
-    credits: int
-    cost: Decimal
-    balance_after: int
-    claimed_until: datetime | None = None
-    wait: float = 0
-    contact_id: int = 0
-    conversation_id: int = 0
-
-    @property
-    def acceptance(self) -> Acceptance:
-        """Return the result for the caller."""
-        return Acceptance(
-            self.row.message_id,
-            self.request.parts.segments,
-            "pending",
-            self.balance_after,
-            claimed_until=self.claimed_until,
-            wait=self.wait,
-        )
-
-    @property
-    def event(self) -> MessageAccepted:
-        """Return the event of the acceptance."""
-        assert self.row.phone_number
-        return MessageAccepted(
-            message_id=self.row.message_id,
-            provider_message_id="",
-            from_number=self.row.phone_number,
-            to_number=self.to,
-            body=self.request.send.body,
-            status="pending",
-            segments=self.request.parts.segments,
-            cost=float(self.cost),
-            contact_id=self.contact_id,
-            contact_first_name=self.row.first_name or "",
-            contact_last_name=self.row.last_name or "",
-        )
 
 
 Verdict = Acceptance | DomainError
@@ -150,10 +107,12 @@ class Batch:
         default_factory=list[tuple[SendRequest, int | None, Event]]
     )
     reservations: Reservations = field(init=False)
+    limited: LimitedBatch = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin without reservations."""
+        """Begin without reservations and limited texts."""
         self.reservations = Reservations(self.now)
+        self.limited = LimitedBatch(self.now)
 
     async def decide(self, connection: Connection) -> list[Verdict | None]:
         """Accept or refuse every send in order, inside the connection's open transaction; raise `KeyTaken`."""
@@ -172,6 +131,7 @@ class Batch:
         rows = [RequestRow(*row) for row in found]
         await self.connections.learn(row.carrier for row in rows)
         await self.reservations.read(connection, _find_claimed(self.requests, rows))
+        await self.limited.read(connection, self._find_limited(phones))
         verdicts = [self._decide(*each) for each in zip(self.requests, phones, rows, strict=True)]
         if self.accepted:
             await self._write(connection)
@@ -197,6 +157,17 @@ class Batch:
         account = self.accounts.get(request.account_id)
         return facts.read_phone(request.send.to.strip(), account.region if account else None)
 
+    def _find_limited(self, phones: Sequence[Phone]) -> Iterator[tuple[int, str]]:
+        for request, to in zip(self.requests, phones, strict=True):
+            if to.e164 and self._is_limited(request):
+                yield request.account_id, to.e164
+
+    def _is_limited(self, request: SendRequest) -> bool:
+        account = self.accounts.get(request.account_id)
+        return account is not None and is_limited(
+            request.send.purpose, limits_transactional=account.limits_transactional
+        )
+
     def _decide(self, request: SendRequest, to: Phone, row: RequestRow) -> Verdict | None:
         account = self.accounts.get(request.account_id)
         if account is None and not self.waits:
@@ -204,6 +175,9 @@ class Batch:
         balance = self.balances.get(request.account_id, 0)
         known = facts.of_send(request, account, to, row, balance, self.connections.max_segments(row.carrier))
         known.wait = self._wait(request, row)
+        if to.e164 and self._is_limited(request):
+            known.timing = self.limited.decide(request.account_id, to.e164, row.message_id)
+            known.latest = self.limited.latest_of(request.send)
         if refused := gates.find_refusal(gates.REQUEST_GATES, known):
             return refused[1]
         if row.fingerprint is not None:
@@ -233,6 +207,9 @@ class Batch:
         cost = known.credits * self.accounts[request.account_id].rate
         claimed_until = self.now + request.send.claim if request.send.claim else None
         accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until, known.wait)
+        if known.timing:
+            taken = request.account_id, known.phone, row.message_id, known.timing
+            accepted.leaves_at, accepted.expires_at = self.limited.take(*taken), self.limited.latest
         if request.send.claim and row.phone_number:
             lane = outgoing.lane_of(request.send.purpose)
             self.reservations.reserve(row.phone_number, lane, request.parts.segments)
@@ -271,7 +248,10 @@ class Batch:
             [request.attestation for request in requests],
             [each.claimed_until for each in accepted],
             [outgoing.lane_of(request.send.purpose) for request in requests],
+            [each.leaves_at for each in accepted],
+            [each.expires_at for each in accepted],
         )
+        await self.limited.write(connection)
 
     async def _add_contacts(self, connection: Connection) -> None:
         unknown = [each for each in self.accepted if each.row.contact_id is None]

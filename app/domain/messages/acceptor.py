@@ -67,7 +67,9 @@ class SendAcceptor:
     async def explain(self, actor: Actor, send: Send) -> Explanation:
         """Return the verdict of every gate on a send; nothing is written."""
         try:
-            return await explanation.explain(self._pool, self._request(actor, send), self._connections)
+            return await explanation.explain(
+                self._pool, self._request(actor, send), self._connections, self._clock.now()
+            )
         except UNSTORABLE:
             raise InvalidInput(reason=UNSTORABLE_VALUE, field="body") from None
 

@@ -16,6 +16,7 @@ from app.domain.messages.models import (
     ReceiptRow,
     UnmatchedReceipt,
 )
+from app.domain.quiet_hours.models import CappedText
 
 REPEATED_FOR = timedelta(days=7)
 """The maximum time after which a carrier may repeat the callback of an inbound message."""
@@ -48,7 +49,7 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     await _queue_deletions(unit, contact_id)
     own = _is_of(unit, contact_id)
     ids = select(Message.id).where(own)
-    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing):
+    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, CappedText):
         await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
     await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
     await unit.execute(delete(Message).where(own).execution_options(**UNREAD))

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from app.db.engine import Pool
 from app.db.rows import find
@@ -12,6 +13,7 @@ from app.domain.kernel.errors import DomainError
 from app.domain.messages import facts, gates
 from app.domain.messages.facts import RequestRow, Sender, SendFacts
 from app.domain.messages.gates import Gate
+from app.domain.messages.limited import LimitedBatch, is_limited
 from app.domain.messages.requests import SendRequest
 
 FIND_FACTS = f"""
@@ -22,9 +24,13 @@ FROM (SELECT $1::bigint AS account_id, $2::text AS phone, $3::bigint AS number_i
 
 
 class Verdict(enum.StrEnum):
-    """The verdict of a gate. It is `unknown` where the gate needs the recipient's phone, which cannot be read."""
+    """The verdict of a gate. It is `unknown` where the gate needs the recipient's phone, which cannot be read.
+
+    A text that a gate has `deferred` is accepted, and leaves later.
+    """
 
     passed = enum.auto()
+    deferred = enum.auto()
     refused = enum.auto()
     unknown = enum.auto()
 
@@ -51,7 +57,9 @@ class Explanation:
         return next((each for each in self.verdicts if each.verdict is Verdict.refused), None)
 
 
-async def explain(pool: Pool, request: SendRequest, connections: OpenConnections) -> Explanation:
+async def explain(
+    pool: Pool, request: SendRequest, connections: OpenConnections, now: datetime
+) -> Explanation:
     """Return the verdicts on a send as the database stands; nothing is locked, written or recorded."""
     account = await find(pool, Sender, accounts.FIND_SENDER, request.account_id)
     to = request.phone or facts.read_phone(request.send.to.strip(), account.region if account else None)
@@ -63,6 +71,11 @@ async def explain(pool: Pool, request: SendRequest, connections: OpenConnections
     await connections.learn([row.carrier])
     balance, limit = account.balance if account else 0, connections.max_segments(row.carrier)
     known = facts.of_send(request, account, to, row, balance, limit)
+    batch = LimitedBatch(now)
+    if to.e164 and account and is_limited(send.purpose, limits_transactional=account.limits_transactional):
+        await batch.read(pool, [(request.account_id, to.e164)])
+        known.timing = batch.decide(request.account_id, to.e164, row.message_id)
+        known.latest = batch.latest_of(send)
     return Explanation([_check(gate, known) for gate in gates.GATES], known)
 
 
@@ -70,4 +83,7 @@ def _check(gate: Gate[SendFacts], known: SendFacts) -> GateVerdict:
     if gate.needs_phone and known.phone is None:
         return GateVerdict(gate, Verdict.unknown)
     refused = gates.find_refusal([gate], known)
-    return GateVerdict(gate, Verdict.refused, refused[1]) if refused else GateVerdict(gate, Verdict.passed)
+    if refused:
+        return GateVerdict(gate, Verdict.refused, refused[1])
+    is_deferred = gate.defers is not None and known.timing is not None and gate.defers(known.timing) is not None
+    return GateVerdict(gate, Verdict.deferred if is_deferred else Verdict.passed)

@@ -1,6 +1,6 @@
 """The facts that decide about a send, and the rows that they are read from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from app.domain.kernel import phone
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.messages.requests import Phone, SendRequest
 from app.domain.numbers import sql as numbers
+from app.domain.quiet_hours.limits import Timing
 
 
 def recipient(account_id: str, phone: str) -> str:
@@ -42,6 +43,7 @@ class Sender(NamedTuple):
     region: str | None
     status: str
     deletion_at: datetime | None
+    limits_transactional: bool
 
 
 class RequestRow(NamedTuple):
@@ -88,7 +90,9 @@ class OpenedConversation(NamedTuple):
 class HandoffFacts:
     """The facts that may change between accept and hand-off, and so are read and decided on at both.
 
-    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so.
+    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so. `timing`
+    says when a text may leave that obeys quiet hours and caps, None for any other; it can wait until `latest`, or not
+    at all where that is None.
     """
 
     purpose: str
@@ -98,6 +102,13 @@ class HandoffFacts:
     dnd_sms: bool | None
     held_until: datetime | None
     suppressed: bool
+    timing: Timing | None = field(default=None, kw_only=True)
+    latest: datetime | None = field(default=None, kw_only=True)
+
+    @property
+    def must_wait(self) -> bool:
+        """Tell whether the text waits longer than it can."""
+        return self.timing is not None and (self.latest is None or self.timing.is_beyond(self.latest))
 
 
 @dataclass(slots=True)

@@ -46,7 +46,8 @@ DESCRIPTIONS: dict[str, str] = {
         "Send it again tomorrow, and register for a higher limit to send more."
     ),
     FailureCode.expired: (
-        "The text could not be delivered in the time that the carrier keeps it. Send again if it still matters."
+        "The text could not be delivered in the time that the carrier keeps it, or in the 72 hours for which quiet "
+        "hours and frequency caps may put it off. Send again if it still matters."
     ),
     FailureCode.destination_not_allowed: (
         "Your carrier account may not text that country. Allow the country in the carrier's settings."

@@ -8,6 +8,7 @@ import enum
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from app.domain.accounts.errors import AccountDeleted, AccountDeletionPending, AccountSuspended
@@ -24,6 +25,8 @@ from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSen
 from app.domain.messages.facts import HandoffFacts, QueuedFacts, SendFacts
 from app.domain.messages.models import Purpose
 from app.domain.messages.reservations import LONGEST_WAIT
+from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
+from app.domain.quiet_hours.limits import Deferral, Timing
 
 F = TypeVar("F", bound=HandoffFacts, contravariant=True)
 
@@ -42,11 +45,15 @@ class GateName(enum.StrEnum):
     line_type = enum.auto()
     sender = enum.auto()
     body = enum.auto()
+    frequency_cap = enum.auto()
+    quiet_hours = enum.auto()
     credits = enum.auto()
     pace = enum.auto()
 
 
 COMPLIANCE = frozenset({Purpose.compliance})
+UNLIMITED = COMPLIANCE | {Purpose.conversational}
+"""The purposes that neither quiet hours nor caps ever hold for."""
 
 ACTIVE, OPTED_OUT = AccountStatus.active, ContactStatus.opted_out
 """The statuses that every text is checked for; Python looks up a member of an enum slowly."""
@@ -57,7 +64,8 @@ class Gate(Generic[F]):
     """One check. `errors` are those that it refuses with; `remedy` says what to do then.
 
     Texts of the purposes `passed_by` are not checked. `is_audited` where a refusal records the event `send_blocked`.
-    `needs_phone` where the gate cannot be decided on without the recipient's phone in E.164.
+    `needs_phone` where the gate cannot be decided on without the recipient's phone in E.164. A gate that `defers` puts
+    a text off, and refuses one that cannot wait so long.
     """
 
     name: GateName
@@ -67,6 +75,7 @@ class Gate(Generic[F]):
     passed_by: frozenset[Purpose] = COMPLIANCE
     is_audited: bool = False
     needs_phone: bool = False
+    defers: Callable[[Timing], Deferral | None] | None = None
 
 
 def _check_account(facts: HandoffFacts) -> DomainError | None:
@@ -130,6 +139,23 @@ def _check_body(facts: SendFacts) -> DomainError | None:
     if facts.segments > facts.max_segments:
         return MessageTooLong(size=facts.segments, unit="segments", limit=facts.max_segments)
     return None
+
+
+def _check_frequency_cap(facts: HandoffFacts) -> DomainError | None:
+    deferral = facts.timing.by_cap if facts.timing else None
+    return _too_early(FrequencyCap, deferral) if deferral and facts.must_wait else None
+
+
+def _check_quiet_hours(facts: HandoffFacts) -> DomainError | None:
+    deferral = facts.timing.by_hours if facts.timing else None
+    return _too_early(QuietHours, deferral) if deferral and facts.must_wait else None
+
+
+def _too_early(kind: type[FrequencyCap] | type[QuietHours], deferral: Deferral) -> DomainError:
+    until = timestamp(deferral.until) if deferral.until else "not within two weeks"
+    error = kind(rule=deferral.rule, until=until)
+    error.not_before = deferral.until
+    return error
 
 
 def _check_credits(facts: SendFacts) -> DomainError | None:
@@ -229,6 +255,26 @@ BODY = Gate(
     f"Write 1 to {MAX_LENGTH} characters, in no more segments than the carrier takes.",
     _check_body,
 )
+FREQUENCY_CAP = Gate(
+    GateName.frequency_cap,
+    (FrequencyCap,),
+    "Wait until then, or raise a cap that is the account's own.",
+    _check_frequency_cap,
+    passed_by=UNLIMITED,
+    is_audited=True,
+    needs_phone=True,
+    defers=attrgetter("by_cap"),
+)
+QUIET_HOURS = Gate(
+    GateName.quiet_hours,
+    (QuietHours,),
+    "Send within the hours of the recipient, or set the contact's time_zone if you know it.",
+    _check_quiet_hours,
+    passed_by=UNLIMITED,
+    is_audited=True,
+    needs_phone=True,
+    defers=attrgetter("by_hours"),
+)
 CREDITS = Gate(
     GateName.credits,
     (InsufficientCredits,),
@@ -257,6 +303,8 @@ TEXT_GATES: tuple[Gate[SendFacts], ...] = (
     LINE_TYPE,
     SENDER,
     BODY,
+    FREQUENCY_CAP,
+    QUIET_HOURS,
     CREDITS,
     PACE,
 )
@@ -265,7 +313,15 @@ TEXT_GATES: tuple[Gate[SendFacts], ...] = (
 GATES = (*REQUEST_GATES, *TEXT_GATES)
 """All gates, in the order in which accept checks them."""
 
-HANDOFF_GATES: tuple[Gate[QueuedFacts], ...] = (ACCOUNT, OPT_OUT, DND, HOLD, NUMBER)
+HANDOFF_GATES: tuple[Gate[QueuedFacts], ...] = (
+    ACCOUNT,
+    OPT_OUT,
+    DND,
+    HOLD,
+    NUMBER,
+    FREQUENCY_CAP,
+    QUIET_HOURS,
+)
 """The gates that hand-off checks again, in the same order."""
 
 

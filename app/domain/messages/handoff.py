@@ -24,7 +24,7 @@ from app.domain.messages import carrier_ids, division, gates, outgoing, pacing
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
-from app.domain.messages.recording import Blocked, Gone, Recorder, Result, Unconfirmed
+from app.domain.messages.recording import Blocked, Deferred, Gone, Recorder, Result, Unconfirmed
 from app.domain.messages.window import Window
 
 
@@ -216,7 +216,7 @@ class Handoff:
     async def _hand_over(self, text: ClaimedText) -> None:
         current = await self._refresh(text)
         if current:
-            await self._record(current, _stop(current) or await self._call(current))
+            await self._record(current, _stop(current, self.clock.now()) or await self._call(current))
 
     async def _refresh(self, text: ClaimedText) -> ClaimedText | None:
         """Return a text whose facts are fresh enough for its gates; None where the claim is another's by now."""
@@ -317,9 +317,13 @@ def _report(text: ClaimedText, error: Exception) -> None:
     asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
 
 
-def _stop(text: ClaimedText) -> Gone | Blocked | None:
-    """Check the gates again, because the facts may have changed since accept."""
+def _stop(text: ClaimedText, now: datetime) -> Gone | Blocked | Deferred | None:
+    """Check the gates again, because the facts and the time have changed since accept."""
     if text.body is None:
         return Gone()
-    refused = gates.find_refusal(gates.HANDOFF_GATES, text.facts)
-    return Blocked(OwnCode(refused[1].code)) if refused else None
+    facts = text.facts_at(now)
+    if refused := gates.find_refusal(gates.HANDOFF_GATES, facts):
+        gate, error = refused
+        return Blocked(FailureCode.expired if gate.defers else OwnCode(error.code))
+    deferral = facts.timing.deferral if facts.timing else None
+    return Deferred(deferral, facts.timing.place.zones) if facts.timing and deferral else None

@@ -53,7 +53,8 @@ class Message(Base):
     """One message. `segments` counts its SMS parts, `credits` is the debit, `cost` that times the rate; 0 once failed.
 
     `carrier` is the key of the connection. A `pending` one has a row in `outgoing`. `unconfirmed` is true when the
-    carrier is no longer queried; see `queries.is_unconfirmed`.
+    carrier is no longer queried; see `queries.is_unconfirmed`. `deferred_until` is the time to which quiet hours or a
+    frequency cap put it off last, with the rule and the time zones of the recipient.
     """
 
     __tablename__ = "messages"
@@ -91,6 +92,9 @@ class Message(Base):
     created_at: Mapped[Created]
     sent_at: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
+    deferred_until: Mapped[datetime | None]
+    deferral_rule: Mapped[str | None]
+    deferral_zones: Mapped[list[str] | None]
 
 
 class CarrierId(Base):
@@ -116,7 +120,8 @@ class Outgoing(Base):
     Without a claim it is due at `due_at`. An expired `claimed_until` means that a worker died or the carrier did not
     answer: then the carrier is queried first. `unanswered_since` is the time of the first missing answer. The next
     claim deletes a row whose message is settled or erased. There is no foreign key, which would cost more than the row.
-    `segments` is copied for the paces of numbers and carriers, `carrier` is the key of the connection.
+    `segments` is copied for the paces of numbers and carriers, `carrier` is the key of the connection. A text that
+    obeys quiet hours and frequency caps has an `expires_at`: one that may leave only later fails then.
     """
 
     __tablename__ = "outgoing"
@@ -143,6 +148,7 @@ class Outgoing(Base):
     due_at: Mapped[datetime]
     claimed_until: Mapped[datetime | None]
     unanswered_since: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
 
 

@@ -17,8 +17,10 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import facts
 from app.domain.messages.division import DIVIDE
 from app.domain.messages.facts import QueuedFacts
+from app.domain.messages.limited import Limits, limits_of, recipient_of
 from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
 from app.domain.numbers import sql as numbers
+from app.domain.quiet_hours.limits import decide
 
 LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
@@ -30,8 +32,10 @@ MOST_NUMBERS = 64
 """How many numbers of a lane one claim serves. The next claim continues with the numbers after them."""
 
 INSERT = """
-INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, attempts)
-SELECT message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, (claimed_until IS NOT NULL)::int
+INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, expires_at,
+  attempts)
+SELECT message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, expires_at,
+  (claimed_until IS NOT NULL)::int
 FROM ({rows}) AS queued
 """
 """Add texts to the queue; the columns of `rows` are those of the table, except `attempts`."""
@@ -73,7 +77,9 @@ FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
   m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
-  {numbers.is_active("o.number", "o.account_id", "o.carrier")} AS has_number
+  {numbers.is_active("o.number", "o.account_id", "o.carrier")} AS has_number, o.expires_at,
+  CASE WHEN o.expires_at IS NOT NULL
+    THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
 JOINS = f"""
 LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {contacts.join("m.contact_id")}
@@ -145,6 +151,10 @@ UPDATE outgoing SET claimed_until = NULL, due_at = $3,
   unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
 WHERE message_id = $1 AND claimed_until = $2
 """
+PUT_OFF = """
+UPDATE outgoing SET claimed_until = NULL, due_at = $3, attempts = attempts - 1
+WHERE message_id = $1 AND claimed_until = $2
+"""
 ASK_LATER = """
 UPDATE outgoing SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4)
 WHERE message_id = $1 AND claimed_until = $2
@@ -202,10 +212,12 @@ class ClaimedText(NamedTuple):
     suppressed: bool
     account_status: str
     has_number: bool
+    expires_at: datetime | None
+    limits: Limits | None
 
-    @property
-    def facts(self) -> QueuedFacts:
-        """Return the facts that the gates decide by."""
+    def facts_at(self, now: datetime) -> QueuedFacts:
+        """Return the facts that the gates decide by at a time."""
+        timing = self.limits and decide(recipient_of(self.to_number, self.limits, now), now, self.message_id)
         return QueuedFacts(
             self.purpose,
             self.account_status,
@@ -216,6 +228,8 @@ class ClaimedText(NamedTuple):
             self.suppressed,
             self.number,
             self.has_number,
+            timing=timing or None,
+            latest=self.expires_at,
         )
 
 

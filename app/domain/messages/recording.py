@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from app.db import claims, rows
 from app.db.engine import UNSTORABLE, Connection, Database
@@ -17,11 +17,14 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import carrier_ids, outcome, outgoing, pacing
+from app.domain.messages import carrier_ids, limited, outcome, outgoing, pacing
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText
 from app.domain.messages.pacing import carrier_bucket, number_bucket
+from app.domain.quiet_hours import service
+from app.domain.quiet_hours import sql as quiet_hours
+from app.domain.quiet_hours.limits import Deferral
 
 MAX_BATCH = 200
 GIVE_UP = timedelta(hours=24)
@@ -65,9 +68,17 @@ class Unconfirmed:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A gate that the message passed at its acceptance refuses it now."""
+    """A gate that the message passed at its acceptance refuses it now, or puts it off for longer than it can wait."""
 
-    code: OwnCode
+    code: OwnCode | Literal[FailureCode.expired]
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """Quiet hours or a frequency cap of the recipient put the message off; `zones` are those of the recipient."""
+
+    deferral: Deferral
+    zones: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +97,7 @@ class RecordedText(NamedTuple):
 
 
 OtherResult = Rejected | Ambiguous | Unconfirmed | Blocked | Gone | None
-Result = Accepted | OtherResult
+Result = Accepted | Deferred | OtherResult
 """The result of a hand-off; None if the carrier certainly does not have the message."""
 
 
@@ -110,6 +121,8 @@ class Recorder:
         """Record a result; retry until the claim expires while the database is unreachable."""
         if isinstance(result, Accepted):
             await self._accept((text, result))
+        elif isinstance(result, Deferred):
+            await self._persist(partial(self._put_off, text, result))
         else:
             await self._persist(partial(self._record_other, text, result))
 
@@ -145,10 +158,10 @@ class Recorder:
             case Unconfirmed():
                 await self._settle(text, lambda unit: outcome.presume_sent(unit, text.message_id))
             case Blocked():
-                await self._fail(text, result.code)
+                await self._settle(text, lambda unit: _block(unit, text.message_id, result.code))
             case Rejected(retryable=False):
                 await self._fail(text, result.code, result.carrier_error)
-            case _ if self.clock.now() >= text.created_at + GIVE_UP:
+            case _ if self.clock.now() >= max(text.created_at + GIVE_UP, text.expires_at or text.created_at):
                 await self._fail(text, FailureCode.expired)
             case Rejected() | None:
                 await self._try_later(text, result)
@@ -164,6 +177,14 @@ class Recorder:
         answered = refusal is not None  # a temporary refusal is an answer
         claim = text.message_id, text.claimed_until
         await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)
+
+    async def _put_off(self, text: ClaimedText, result: Deferred) -> None:
+        """Schedule the hand-off for the time of a deferral. The message is locked first."""
+        until, claim = result.deferral.until, (text.message_id, text.claimed_until)
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            await limited.show(connection, [(text.message_id, result.deferral, result.zones)])
+            await connection.execute(outgoing.PUT_OFF, *claim, until)
+            await connection.execute(quiet_hours.COUNT_AT, [text.message_id], until, False)
 
     async def _ask_later(self, text: ClaimedText) -> None:
         """Schedule the next query of the carrier, after the time that it has not answered, within limits."""
@@ -209,6 +230,8 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         now,
     )
     await connection.execute(outgoing.REMOVE, ids)
+    if counting := [text.message_id for text, _ in accepted if text.expires_at]:
+        await connection.execute(quiet_hours.COUNT_AT, counting, now, True)
     new = {row.id: row.provider_message_id for row in recorded if row.was_pending}
     sent = [text for text, _ in accepted if text.message_id in new]
     await connection.execute(
@@ -230,6 +253,11 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
 def _part_ids(answer: Accepted) -> list[str]:
     """Return the ids of the parts, each once: some carriers name all parts of a message alike."""
     return list(dict.fromkeys(filter(None, answer.part_ids)))
+
+
+async def _block(unit: UnitOfWork, message_id: int, code: str) -> None:
+    await outcome.fail(unit, message_id, code)
+    await service.count_no_more(unit, message_id)
 
 
 def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> MessageSent:

@@ -33,7 +33,8 @@ class Send:
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
-    change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event.
+    change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event. A
+    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, and is refused otherwise.
     """
 
     to: str
@@ -49,6 +50,7 @@ class Send:
     fingerprint: str | None = None
     keeps_number: bool = True
     is_shown_live: bool = False
+    can_wait: bool = True
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""

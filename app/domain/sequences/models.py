@@ -39,18 +39,23 @@ class Sequence(Base):
 
 
 class Step(Base):
-    """One message of a sequence, sent `delay_minutes` after the previous one, or after the enrollment."""
+    """One message of a sequence, sent some time after the previous one, or after the enrollment.
+
+    That is `delay_days` days of the recipient's calendar, at the same time of the day, and then `delay_minutes`.
+    """
 
     __tablename__ = "sequence_steps"
     __table_args__ = (
         UniqueConstraint("sequence_id", "position"),
         CheckConstraint("delay_minutes >= 0", "delay_not_negative"),
+        CheckConstraint("delay_days >= 0", "delay_days_not_negative"),
     )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     sequence_id: Mapped[int] = mapped_column(ForeignKey("sequences.id", ondelete="CASCADE"))
     position: Mapped[int]
+    delay_days: Mapped[int] = mapped_column(server_default="0")
     delay_minutes: Mapped[int]
     body: Mapped[str]
 

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from app.domain.contacts.custom_fields import Value
+from app.domain.messages.limited import Limits, recipient_of
+from app.domain.quiet_hours.limits import Recipient
 
 
 class DueStep(NamedTuple):
@@ -11,7 +13,7 @@ class DueStep(NamedTuple):
 
     `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `was_sent` is
     true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment. `next_delay` is
-    in minutes; the last step has none.
+    in minutes, after `next_days` days; the last step has none. `limits` say when the next step may leave.
     """
 
     id: int
@@ -32,8 +34,14 @@ class DueStep(NamedTuple):
     company_name: str
     body: str
     fallbacks: dict[str, str]
+    next_days: int | None
     next_delay: int | None
     was_sent: bool
     has_opted_out: bool
     replies: list[str]
     newest_inbound_id: int
+    limits: Limits
+
+    def recipient_at(self, now: datetime) -> Recipient:
+        """Return the facts that decide when a step may leave."""
+        return recipient_of(self.phone, self.limits, now)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence as List
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import cast
 
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
@@ -21,8 +22,12 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import gates
 from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Attestation, Purpose
+from app.domain.quiet_hours import queries as quiet_hours
+from app.domain.quiet_hours.limits import Recipient
+from app.domain.quiet_hours.zones import find_place
 from app.domain.sequences import queries
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
+from app.domain.sequences.schedule import due_at
 from app.domain.templates import checking, vocabulary
 
 MAX_NAME, MAX_STEPS = 100, 50
@@ -33,10 +38,14 @@ REMOVED, ARCHIVED = "removed", "sequence_archived"
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """A step to create: the message, and its delay in minutes after the previous step or the enrollment."""
+    """A step to create: the message, and its delay after the previous step or the enrollment.
+
+    The delay is some days of the recipient's calendar, then some minutes.
+    """
 
     delay_minutes: int
     body: str
+    delay_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
             account_id=sequence.account_id,
             sequence_id=sequence.id,
             position=position,
+            delay_days=step.delay_days,
             delay_minutes=step.delay_minutes,
             body=step.body,
         )
@@ -135,12 +145,19 @@ async def _add(unit: UnitOfWork, sequence: Sequence, contact: Contact) -> Enroll
         "sequence_id": sequence.id,
         "contact_id": contact.id,
         "is_paused": sequence.status == SequenceStatus.paused,
-        "next_send_at": unit.clock.now() + timedelta(minutes=steps[0].delay_minutes),
+        "next_send_at": await _find_due_at(unit, steps[0], contact),
         "enrolled_by": unit.actor.label,
     }
     added = cast("Enrollment", (await unit.execute(insert(Enrollment).values(row).returning(Enrollment))).scalar_one())
     unit.notify("sequences")
     return added
+
+
+async def _find_due_at(unit: UnitOfWork, step: Step, contact: Contact) -> datetime:
+    account = await accounts.get_own(unit)
+    place = find_place(contact.phone, contact.time_zone, account.time_zone)
+    recipient = Recipient(place, await quiet_hours.get_book(unit), account.weekly_cap)
+    return due_at(recipient, unit.clock.now(), (step.delay_days, step.delay_minutes), contact.id)
 
 
 def _ended(unit: UnitOfWork, reason: str) -> dict[str, object]:
@@ -170,6 +187,8 @@ async def _check_gates(unit: UnitOfWork, contact: Contact) -> None:
 
 
 def _check(step: NewStep, known: Vocabulary, place: str) -> None:
+    if not 0 <= step.delay_days <= MAX_DELAY // (24 * 60):
+        raise InvalidInput(reason="delay_days must be from 0 to 365.", field=f"{place}.delay_days")
     if not 0 <= step.delay_minutes <= MAX_DELAY:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
     checking.check(step.body, known, f"{place}.body")

@@ -26,11 +26,14 @@ from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import gates
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.limited import limits_of
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition, Send
+from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.sequences.rows import DueStep
+from app.domain.sequences.schedule import NEVER_OPEN, due_at
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
 
@@ -59,10 +62,11 @@ WITH due AS (
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
   e.claimed_until, {contacts.PLACEHOLDERS}, a.company_name, step.body,
   {templates.fallbacks_of("e.account_id")} AS fallbacks,
-  next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
+  next.delay_days AS next_days, next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
-  {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies
+  {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies,
+  {limits_of("e.account_id", "c.phone", "0")} AS limits
 FROM claimed e
 JOIN sequences s ON s.id = e.sequence_id
 {contacts.join("e.contact_id")}
@@ -101,6 +105,11 @@ FROM sent WHERE e.id = sent.id RETURNING e.id
 
 TRY_LATER = """
 UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL
+WHERE id = $1 AND status = 'active' AND claimed_until = $2
+"""
+
+PUT_OFF = """
+UPDATE sequence_enrollments SET next_send_at = $3, claimed_until = NULL
 WHERE id = $1 AND status = 'active' AND claimed_until = $2
 """
 
@@ -166,6 +175,7 @@ class Drip:
             attestation=Attestation.enrollment,
             contact_id=row.contact_id,
             condition=Condition(check, row.id),
+            can_wait=False,
         )
         actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}")
         try:
@@ -192,13 +202,17 @@ class Drip:
             self.notify("events")
 
     async def _handle_refusal(self, row: DueStep, refusal: DomainError) -> None:
-        """Retry a refused step later, or end its enrollment.
+        """Retry a refused step later, or end its enrollment. Quiet hours and caps put it off until their time.
 
         After a change since the claim, or when the database was unreachable, the claim is released and the step is due
         at once; its idempotency key prevents a second send.
         """
         if isinstance(refusal, Unavailable | Conflict):
             await self._release([row])
+            return
+        if isinstance(refusal, QuietHours | FrequencyCap):
+            at = refusal.not_before or self.clock.now() + NEVER_OPEN
+            await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, at)
             return
         attempts = row.attempts
         if isinstance(refusal, OF_ACCOUNT):
@@ -246,9 +260,9 @@ def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
     """Return the time of the next step; None after the last one."""
     if row.next_delay is None:
         return None
-    wait = timedelta(minutes=row.next_delay)
     is_late = row.attempts > 0 or now - row.next_send_at > LATE
-    return now + (max(wait, APART) if is_late else wait)
+    delay = row.next_days or 0, row.next_delay
+    return due_at(row.recipient_at(now), now, delay, row.id, APART if is_late else timedelta())
 
 
 async def _record_completed(connection: Connection, completed: Sequence[DueStep], now: datetime) -> None:

@@ -159,7 +159,9 @@ async def test_every_gate_has_a_verdict_and_none_needs_the_phone_that_cannot_be_
     assert (allowed.facts.segments, allowed.facts.credits) == (1, 1)
     assert {each.gate.name: each.verdict for each in unreadable.verdicts if each.verdict is not Verdict.passed} == {
         "phone": "refused",
-        **dict.fromkeys(("contact", "opt_out", "dnd", "hold", "line_type", "credits"), "unknown"),
+        **dict.fromkeys(
+            ("contact", "opt_out", "dnd", "hold", "line_type", "frequency_cap", "quiet_hours", "credits"), "unknown"
+        ),
     }
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,8 @@ from app.domain.messages.gates import GATES, HANDOFF_GATES, find_refusal
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
+from app.domain.quiet_hours.limits import Deferral, Timing
+from app.domain.quiet_hours.zones import Place, ZoneReason
 from tests.domain.messages.handing import hand_over
 from tests.domain.messages.sends import TO
 from tests.factories.accounts import ACCOUNTS
@@ -26,6 +28,9 @@ from tests.factories.billing import audit
 from tests.factories.messages import MESSAGES, calls, states
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+HERE = Place("US-NY", ("America/New_York",), ZoneReason.area_code)
+WAIT = Deferral(NOON, "US")
 
 ALLOWED = SendFacts(
     purpose=Purpose.transactional,
@@ -66,6 +71,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("body", {"body": " \n"}, "invalid_input"),
     ("body", {"body": "A" * 1601}, "message_too_long"),
     ("body", {"segments": 11}, "message_too_long"),
+    ("frequency_cap", {"timing": Timing(HERE, by_cap=WAIT)}, "frequency_cap"),
+    ("quiet_hours", {"timing": Timing(HERE, by_hours=WAIT)}, "quiet_hours"),
     ("credits", {"credits": 2}, "insufficient_credits"),
     ("pace", {"wait": 5.1}, "number_busy"),
 ]
@@ -76,7 +83,10 @@ def test_the_gates_stand_in_the_order_of_the_domain_rules() -> None:
     names = [str(gate.name) for gate in GATES]
 
     assert names == list(dict.fromkeys(name for name, _, _ in REFUSED))
-    assert [str(gate.name) for gate in HANDOFF_GATES] == ["account", "opt_out", "dnd", "hold", "sender"]
+    assert [str(gate.name) for gate in HANDOFF_GATES] == [
+        *("account", "opt_out", "dnd", "hold", "sender"),
+        *("frequency_cap", "quiet_hours"),
+    ]
 
 
 def test_a_text_that_no_gate_refuses_is_allowed() -> None:
@@ -117,15 +127,22 @@ def test_every_gate_says_in_a_sentence_what_to_do(gate: gates.Gate[SendFacts]) -
 
 
 def test_a_message_can_fail_with_every_error_of_the_gates_of_hand_off() -> None:
-    assert {error.code for gate in HANDOFF_GATES for error in gate.errors} == set(OwnCode) - {OwnCode.canceled}
+    assert {error.code for gate in HANDOFF_GATES if not gate.defers for error in gate.errors} == set(OwnCode) - {
+        OwnCode.canceled
+    }
 
 
 @pytest.mark.parametrize(
     ("purpose", "passed"),
-    [("compliance", ["account", "opt_out", "dnd", "hold"]), ("conversational", ["hold"]), ("transactional", [])],
+    [
+        ("compliance", ["account", "opt_out", "dnd", "hold", "frequency_cap", "quiet_hours"]),
+        ("conversational", ["hold", "frequency_cap", "quiet_hours"]),
+        ("transactional", []),
+    ],
 )
 def test_a_purpose_passes_the_gates_that_exempt_it(purpose: str, passed: list[str]) -> None:
-    stopped = QueuedFacts(purpose, "suspended", TO, "active", True, NOON, True, "+12025550100", False)
+    timing = Timing(HERE, WAIT, WAIT)
+    stopped = QueuedFacts(purpose, "suspended", TO, "active", True, NOON, True, "+12025550100", False, timing=timing)
 
     assert [gate.name for gate in HANDOFF_GATES if find_refusal([gate], stopped) is None] == passed
 
@@ -133,6 +150,16 @@ def test_a_purpose_passes_the_gates_that_exempt_it(purpose: str, passed: list[st
 def test_a_compliance_text_is_never_asked_for() -> None:
     with pytest.raises(ValueError, match="compliance"):
         Send(TO, "Hello", consent_attested=True, purpose=Purpose.compliance)
+
+
+@pytest.mark.parametrize("name", ["by_cap", "by_hours"])
+def test_a_text_that_can_wait_is_refused_only_where_it_would_wait_for_longer(name: str) -> None:
+    waiting = replace(ALLOWED, timing=Timing(HERE, **{name: WAIT}), latest=NOON)
+    never = Timing(HERE, **{name: Deferral(None, "US")})
+
+    assert find_refusal(GATES, waiting) is None
+    assert find_refusal(GATES, replace(waiting, latest=NOON - timedelta(seconds=1))) is not None
+    assert find_refusal(GATES, replace(waiting, timing=never)) is not None
 
 
 async def test_a_repeated_key_does_not_excuse_from_certifying_consent(send: Callable[..., Any], pool: Pool) -> None:

@@ -1,0 +1,129 @@
+"""Texts that obey quiet hours and frequency caps: the facts that decide when they may leave."""
+
+from bisect import insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypedDict
+
+from app.db.engine import Connection, Pool
+from app.domain.accounts import sql as accounts
+from app.domain.contacts import sql as contacts
+from app.domain.messages.models import Purpose
+from app.domain.messages.requests import Send
+from app.domain.quiet_hours import limits, queries
+from app.domain.quiet_hours import sql as quiet_hours
+from app.domain.quiet_hours.limits import LONGEST, Deferral, Recipient, Timing
+from app.domain.quiet_hours.queries import OwnRule
+from app.domain.quiet_hours.zones import find_place
+
+NO_MESSAGE = 0
+"""The id of a text that has none yet: all texts to its phone count before it."""
+
+
+class Limits(TypedDict):
+    """The stored facts about a phone, in JSON: the times of texts and whether they have left, the account's rules."""
+
+    contact_zone: str | None
+    account_zone: str | None
+    weekly_cap: int
+    attempts: list[tuple[str, bool]] | None
+    rules: list[OwnRule] | None
+
+
+def limits_of(account_id: str, phone: str, message_id: str) -> str:
+    """Return the `Limits` of a phone, as an SQL expression whose arguments are expressions of the statement."""
+    attempts = quiet_hours.attempts("k.account_id", "k.phone", "k.id")
+    return f"""(SELECT to_jsonb(l) FROM (
+    SELECT {contacts.ZONE}, {accounts.LIMITS}, {attempts} AS attempts, {quiet_hours.rules("a.id")} AS rules
+    FROM (SELECT {account_id} AS account_id, {phone} AS phone, {message_id} AS id) AS k
+    {accounts.join("k.account_id")} {contacts.join_by_phone("k.account_id", "k.phone")}) AS l)"""
+
+
+FIND = f"""
+SELECT {limits_of("r.account_id", "r.phone", str(NO_MESSAGE))} AS limits
+FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS r(account_id, phone, place) ORDER BY r.place
+"""
+SHOW = """
+UPDATE messages m SET deferred_until = d.until, deferral_rule = d.rule, deferral_zones = d.zones::text[]
+FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[]) AS d(id, until, rule, zones) WHERE m.id = d.id
+"""
+"""Show the times for which messages were put off, with their rules and zones; each array of zones is its text."""
+
+
+def is_limited(purpose: str, *, limits_transactional: bool) -> bool:
+    """Return whether a text obeys quiet hours and caps: promotional ones do, and transactional ones if asked for."""
+    return purpose == Purpose.promotional or (limits_transactional and purpose == Purpose.transactional)
+
+
+def recipient_of(phone: str, known: Limits, now: datetime) -> Recipient:
+    """Return the recipient with a phone in E.164; a text that is late counts as if it left now."""
+    place = find_place(phone, known["contact_zone"], known["account_zone"])
+    times = ((datetime.fromisoformat(at), has_left) for at, has_left in known["attempts"] or ())
+    attempts = sorted(at if has_left else max(at, now) for at, has_left in times)
+    return Recipient(place, queries.book_of(known["rules"]), known["weekly_cap"], attempts)
+
+
+async def find_recipients(
+    source: Connection | Pool, wanted: Sequence[tuple[int, str]], now: datetime
+) -> list[Recipient]:
+    """Return the recipients of texts that are not accepted yet, by their accounts and phones."""
+    accounts_of, phones = [account for account, _ in wanted], [phone for _, phone in wanted]
+    rows = await source.fetch(FIND, accounts_of, phones)
+    return [recipient_of(phone, row["limits"], now) for phone, row in zip(phones, rows, strict=True)]
+
+
+async def show(connection: Connection, deferred: Iterable[tuple[int, Deferral, Sequence[str]]]) -> None:
+    """Show the deferrals of messages, with the time zones of their recipients."""
+    rows = [(id, deferral.until, deferral.rule, f"{{{','.join(zones)}}}") for id, deferral, zones in deferred]
+    if rows:
+        await connection.execute(SHOW, *map(list, zip(*rows, strict=True)))
+
+
+@dataclass(slots=True)
+class LimitedBatch:
+    """The limited texts of a batch that is accepted; each counts for those after it."""
+
+    now: datetime
+    _recipients: dict[tuple[int, str], Recipient] = field(default_factory=dict[tuple[int, str], Recipient])
+    _attempts: dict[tuple[int, str], list[datetime]] = field(default_factory=dict[tuple[int, str], list[datetime]])
+    _taken: list[tuple[int, int, str, Timing]] = field(default_factory=list[tuple[int, int, str, Timing]])
+
+    @property
+    def latest(self) -> datetime:
+        """Return the time after which no text of the batch leaves."""
+        return self.now + LONGEST
+
+    def latest_of(self, send: Send) -> datetime | None:
+        """Return the time until which a send can wait; None for one whose caller waits, or that may not be put off."""
+        return self.latest if send.can_wait and not send.claim else None
+
+    async def read(self, connection: Connection | Pool, wanted: Iterable[tuple[int, str]]) -> None:
+        """Read the facts about the phones of texts, by account and phone."""
+        keys = list(dict.fromkeys(wanted))
+        for key, found in zip(keys, await find_recipients(connection, keys, self.now) if keys else (), strict=True):
+            attempts = list(found.attempts)
+            self._attempts[key] = attempts
+            self._recipients[key] = Recipient(found.place, found.book, found.weekly_cap, attempts)
+
+    def decide(self, account_id: int, phone: str, message_id: int) -> Timing | None:
+        """Return when a text may leave; None for one that is not limited."""
+        recipient = self._recipients.get((account_id, phone))
+        return recipient and limits.decide(recipient, self.now, message_id)
+
+    def take(self, account_id: int, phone: str, message_id: int, timing: Timing) -> datetime:
+        """Let a text count from now on; return the time at which it is to leave."""
+        at = (timing.deferral.until if timing.deferral else None) or self.now
+        insort(self._attempts[account_id, phone], at)
+        self._taken.append((message_id, account_id, phone, timing))
+        return at
+
+    async def write(self, connection: Connection) -> None:
+        """Write the texts that count, and show the deferrals of those that wait."""
+        if not self._taken:
+            return
+        ids, accounts_of, phones, timings = (list(each) for each in zip(*self._taken, strict=True))
+        times = [(each.deferral.until if each.deferral else None) or self.now for each in timings]
+        await connection.execute(quiet_hours.COUNT, ids, accounts_of, phones, times)
+        taken = ((id, timing.deferral, timing.place.zones) for id, _, _, timing in self._taken if timing.deferral)
+        await show(connection, taken)

@@ -1,0 +1,40 @@
+"""Errors of texts that may not leave now, and of rules of quiet hours."""
+
+from datetime import datetime
+
+from app.domain.kernel.errors import DomainError
+
+
+class QuietHours(DomainError):
+    """The recipient's local time is outside the hours in which such texts may leave, and the send cannot wait.
+
+    `not_before` is the next time, None where there is none within two weeks.
+    """
+
+    code = "quiet_hours"
+    status = 422
+    not_before: datetime | None = None
+    message = (
+        "Such texts may not leave now: it is outside the hours of the rule {rule} in a time zone of the recipient. "
+        "The next time is {until}."
+    )
+
+
+class FrequencyCap(DomainError):
+    """The recipient has got as many texts of this kind as a rule allows for the time, and the send cannot wait.
+
+    `not_before` is the time at which the next one may leave.
+    """
+
+    code = "frequency_cap"
+    status = 422
+    not_before: datetime | None = None
+    message = "The recipient has got as many such texts as the rule {rule} allows. The next may leave at {until}."
+
+
+class LooserThanLaw(DomainError):
+    """A rule of an account would allow more than the law's, without the choice and the reason to override that."""
+
+    code = "looser_than_law"
+    status = 422
+    message = "{reason} A stricter rule needs no more; to override the law, set overrides_law and give the reason."
