@@ -81,7 +81,8 @@ def _quiet_hours() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for rule in LAWS:
-        days = f"{rule.days[0]} to {rule.days[-1]}" if len(rule.days) > 1 else rule.days[0]
+        first, *others = rule.days
+        days = f"{first} to {others[-1]}" if others else first
         window = f"{clock(rule.span.start)}-{clock(rule.span.end)}" if rule.span.start < rule.span.end else "closed"
         verified = "yes" if rule.is_verified else "no"
         lines.append(

@@ -88,7 +88,7 @@ async def test_the_tables_are_taken_back_and_made_again(empty_url: str) -> None:
 
 async def test_a_brace_of_an_older_step_is_written_twice_and_its_placeholders_stay(empty_url: str) -> None:
     await migrate.upgrade(empty_url, METADATA)
-    await move(empty_url, command.downgrade, "0011")
+    await move(empty_url, command.downgrade, "0014")
     await execute(
         empty_url,
         """
@@ -99,7 +99,7 @@ async def test_a_brace_of_an_older_step_is_written_twice_and_its_placeholders_st
         """,
     )
 
-    await move(empty_url, command.upgrade, "0012")
+    await move(empty_url, command.upgrade, "0015")
 
     body = await _value(empty_url, "SELECT body FROM sequence_steps")
     assert body == "Hi {first_name} {last_name}, {company_name} {{ }} {{}} {{x}}"

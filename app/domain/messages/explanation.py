@@ -57,9 +57,7 @@ class Explanation:
         return next((each for each in self.verdicts if each.verdict is Verdict.refused), None)
 
 
-async def explain(
-    pool: Pool, request: SendRequest, connections: OpenConnections, now: datetime
-) -> Explanation:
+async def explain(pool: Pool, request: SendRequest, connections: OpenConnections, now: datetime) -> Explanation:
     """Return the verdicts on a send as the database stands; nothing is locked, written or recorded."""
     account = await find(pool, Sender, accounts.FIND_SENDER, request.account_id)
     to = request.phone or facts.read_phone(request.send.to.strip(), account.region if account else None)

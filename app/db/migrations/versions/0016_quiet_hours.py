@@ -5,12 +5,12 @@ from alembic import op
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0012"
-down_revision = "0011"
+revision = "0016"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0011"
+oldest_code = "0014"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 INDEXES = {

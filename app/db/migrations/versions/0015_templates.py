@@ -8,12 +8,12 @@ from alembic import op
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0012"
-down_revision = "0011"
+revision = "0015"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0009"
+oldest_code = "0014"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 NAMES = ("first_name", "last_name", "company_name")

@@ -9,12 +9,12 @@ from sqlalchemy.dialects import postgresql
 
 from app.db.revisions import limit_locks
 
-revision = "0012"
-down_revision = "0011"
+revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0012"
+oldest_code = "0014"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 
