@@ -58,6 +58,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "record_opt_in": lambda ids: {"id": ids["contact"], "method": "web_form", "text": "I agree."},
     "update_conversation": lambda ids: {"id": ids["conversation"], "changes": {"status": "closed"}},
     "review_opt_out": lambda ids: {"id": ids["conversation"], "opted_out": True},
+    "sequences": lambda _: {"first": 10},
     "sequence": lambda ids: {"id": ids["sequence"]},
     "enrollments": lambda ids: {"sequence_id": ids["sequence"]},
     "create_sequence": lambda _: {"name": "Another", "steps": [{"delay_minutes": 0, "body": "Hello"}]},

@@ -144,7 +144,7 @@ SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "measure_text
 a phone alike.
 """
 
-SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts"}
+SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts", "sequences"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")

@@ -1,5 +1,6 @@
 """Rendering texts with placeholders."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
 import pytest
@@ -30,7 +31,7 @@ placeholders = st.sampled_from(
 templates = st.lists(placeholders | st.text(alphabet="ab ,.!?\n%’", max_size=5), max_size=8).map("".join)
 
 
-def shown(text: str, values: dict[str, object], **fallbacks: str) -> str:
+def shown(text: str, values: Mapping[str, object], **fallbacks: str) -> str:
     return compiled(text, tuple(fallbacks.items())).render(values).text
 
 
