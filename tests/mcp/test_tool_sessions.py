@@ -1,6 +1,7 @@
 """Sessions of one web process: they belong to the credential that opened them."""
 
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -92,4 +93,5 @@ async def test_an_open_stream_ends_when_the_process_stops(client: httpx2.AsyncCl
     async with client.stream("GET", "/mcp", headers=headers) as stream:
         assert stream.status_code == 200
         served.server.should_exit = True
-        assert await within("the end of the stream", stream.aread()) is not None
+        with suppress(httpx2.RemoteProtocolError):  # where the server is faster than the session
+            await within("the end of the stream", stream.aread())
