@@ -20,7 +20,7 @@ TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cor
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test coverage check bench chaos generate format lock area $(CHECKS)
+.PHONY: help install serve test coverage check bench chaos conformance generate format lock area $(CHECKS)
 
 help: ## List what make can do here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: .venv/development ## Measure the service against a floor measured in the 
 
 chaos: .venv/development ## Kill workers, servers and connections under load, and count what is left
 	@$(BIN)/pytest --numprocesses 0 tests/chaos --timeout 1800 --session-timeout 0 $(ARGS)
+
+conformance: .venv/development ## Run the conformance suite of the tool server's protocol
+	@$(BIN)/pytest --numprocesses 0 --verbosity 2 tests/mcp/test_conformance.py $(ARGS)
 
 generate: .venv/development ## Write schema.graphql and every other file that is read off the code
 	@$(BIN)/messaging generate

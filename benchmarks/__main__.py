@@ -23,6 +23,7 @@ from benchmarks import (
     rendering,
     send,
     smpp,
+    tools,
     webhooks,
 )
 from benchmarks.figures import Comparison, table
@@ -43,6 +44,7 @@ PROGRAMS: dict[str, Program] = {
     "idle": idle.measure,
     "rendering": rendering.measure,
     "smpp": smpp.measure,
+    "tools": tools.measure,
 }
 ROUNDS = 5
 

@@ -54,6 +54,8 @@ PROCESSES = (
     "graphql/test_typescript",
     "jobs/test_webhooks_workers",
     "jobs/test_worker",
+    "mcp/test_conformance",
+    "mcp/test_tool_clients",
     "oauth/test_oauth_reference_clients",
     "smpp/",
 )

@@ -95,11 +95,15 @@ def routes(services: Services, executor: Executor, identity: Identity, running: 
 
 
 async def _hand_over(app: ASGIApp, caller: Caller, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run the protocol's implementation on a request whose body was read."""
+    """Run the protocol's implementation on a request whose body was read.
+
+    It compares headers with the body, so spaces around their values are removed (RFC 9110, 5.5).
+    """
     unread: deque[Message] = deque([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
         return unread.popleft() if unread else await receive()
 
     scope.setdefault("state", {})["caller"] = caller
-    await app(scope, receive_again, send)
+    headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+    await app({**scope, "headers": headers}, receive_again, send)

@@ -59,7 +59,6 @@ def open_transport(tools: Tools) -> Transport:
         instructions=INSTRUCTIONS,
         website_url=settings.public_url,
         cache_hints={**dict.fromkeys(LISTS, CacheHint(LISTS_MILLISECONDS, "private")), "resources/read": CacheHint()},
-        get_tool_input_schema=tools.catalogue.input_schema,
         **handlers(tools),
     )
     keys = [tools.services.confirmations.key]
@@ -69,7 +68,7 @@ def open_transport(tools: Tools) -> Transport:
 
 
 def handlers(tools: Tools) -> dict[str, Any]:
-    """Return the handlers of the protocol's requests, by the parameters of `Server`."""
+    """Return the handlers of the protocol's requests, and the look-up of schemas, by the parameters of `Server`."""
     return {**_tool_handlers(tools), **_resource_handlers(tools), **_prompt_handlers(tools)}
 
 
@@ -84,7 +83,11 @@ def _tool_handlers(tools: Tools) -> dict[str, Any]:
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name[:64]}. tools/list lists the tools.")
         return await tools.calls.run(Call(tool, params.arguments or {}, caller, asker(context), answer_of(params)))
 
-    return {"on_list_tools": list_tools, "on_call_tool": call_tool}
+    return {
+        "get_tool_input_schema": tools.catalogue.input_schema,
+        "on_list_tools": list_tools,
+        "on_call_tool": call_tool,
+    }
 
 
 def _resource_handlers(tools: Tools) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import structlog
 from structlog.typing import EventDict, Processor
 
-CHATTY = ("alembic", "httpx2", "uvicorn")
+CHATTY = ("alembic", "httpx2", "mcp", "uvicorn")
 """Libraries of which only warnings and errors are logged."""
 
 PHONE_KEYS = frozenset({"phone", "phone_number", "from", "to", "from_number", "to_number"})
