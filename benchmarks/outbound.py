@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 
 HOST = "localhost"
 BODY = b"x" * 600
@@ -101,7 +101,7 @@ async def compare(port: int, trust: ssl.SSLContext) -> None:
     async def look_up(_: str) -> list[str]:
         return ["127.0.0.1"]
 
-    poster = WebhookPoster(False, [IPv4Network("127.0.0.0/8")], resolve=look_up, ssl_context=trust)
+    poster = HttpClient(False, [IPv4Network("127.0.0.0/8")], resolve=look_up, ssl_context=trust)
     connector = aiohttp.TCPConnector(ssl=trust, limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(15)) as session:
 

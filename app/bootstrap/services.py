@@ -30,7 +30,7 @@ from app.jobs.notifier import Notifier
 from app.providers.attempts import RedisAttempts
 from app.providers.limits import Limits
 from app.providers.outbound.addresses import LOOPBACK
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from app.providers.outbound.documents import DocumentReader
 from app.providers.places import Places
 from app.providers.rate_limits import Policy, Rates
@@ -89,7 +89,7 @@ def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
     return lines
 
 
-def _join(settings: Settings, database: Database, poster: WebhookPoster, lines: _Lines) -> Services:
+def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Lines) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
     connections = _open_connections(settings, pool, clock, notify, poster)
     return Services(
@@ -130,7 +130,7 @@ def _limits(settings: Settings, lines: _Lines) -> Limits:
     )
 
 
-def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: WebhookPoster) -> Authority:
+def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: HttpClient) -> Authority:
     seal = Seal(derive(settings, "oauth signing keys"))
     return Authority(
         resources=Resources(settings.public_url),
@@ -170,9 +170,9 @@ def _open_handoff(
     return Handoff(database, connections, clock, notify, pace, _count_send)
 
 
-def _open_poster(settings: Settings) -> WebhookPoster:
+def _open_poster(settings: Settings) -> HttpClient:
     networks = [*settings.webhook_allow_nets, *(LOOPBACK if settings.in_development else ())]
-    return WebhookPoster(
+    return HttpClient(
         allow_http=settings.in_development,
         allow_networks=networks,
         connect_timeout=settings.webhook_connect_seconds,

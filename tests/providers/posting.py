@@ -3,7 +3,7 @@
 import ssl
 from collections.abc import Sequence
 
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from tests.providers.peers import NETWORKS
 
 HEADERS = {"content-type": "application/json", "webhook-id": "evt_1"}
@@ -23,5 +23,5 @@ class Names:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 
-def open_poster(names: Names | None = None, timeout: float = LONG, connect_timeout: float = LONG) -> WebhookPoster:
-    return WebhookPoster(True, NETWORKS, connect_timeout, timeout, names and names.look_up, TLS)
+def open_poster(names: Names | None = None, timeout: float = LONG, connect_timeout: float = LONG) -> HttpClient:
+    return HttpClient(True, NETWORKS, connect_timeout, timeout, names and names.look_up, TLS)

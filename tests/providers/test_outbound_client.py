@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.domain.webhooks.poster import PostError
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from tests.providers.peers import OK, Answering, Peer, repeat, say, say_and_close, say_and_reset, serve, then
 from tests.providers.posting import HEADERS, LONG, Names, open_poster
 from tests.waiting import never, until
@@ -16,7 +16,7 @@ SHORT = 0.3
 
 
 @pytest.fixture
-async def poster() -> AsyncGenerator[WebhookPoster]:
+async def poster() -> AsyncGenerator[HttpClient]:
     poster = open_poster()
     yield poster
     await poster.close()
@@ -27,7 +27,7 @@ async def answer_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWri
     raise ConnectionResetError
 
 
-async def test_what_is_posted_is_what_arrives(poster: WebhookPoster) -> None:
+async def test_what_is_posted_is_what_arrives(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         await poster.post(f"{peer.url}?a=1", HEADERS, b'{"a":1}')
 
@@ -38,7 +38,7 @@ async def test_what_is_posted_is_what_arrives(poster: WebhookPoster) -> None:
     assert peer.requests == [(head, b'{"a":1}')]
 
 
-async def test_a_reply_says_what_was_answered_and_by_whom(poster: WebhookPoster) -> None:
+async def test_a_reply_says_what_was_answered_and_by_whom(poster: HttpClient) -> None:
     answer = b"HTTP/1.1 503 Later\r\nRetry-After: 120\r\ncontent-length: 4\r\n\r\nlate"
 
     async with serve(say(answer)) as peer:
@@ -50,7 +50,7 @@ async def test_a_reply_says_what_was_answered_and_by_whom(poster: WebhookPoster)
     assert 0 < reply.duration < LONG
 
 
-async def test_a_connection_is_kept_for_the_next_post(poster: WebhookPoster) -> None:
+async def test_a_connection_is_kept_for_the_next_post(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         replies = [await poster.post(peer.url, HEADERS, b"%d" % number) for number in range(5)]
 
@@ -59,7 +59,7 @@ async def test_a_connection_is_kept_for_the_next_post(poster: WebhookPoster) -> 
     assert peer.connections == 1
 
 
-async def test_posts_at_the_same_time_have_a_connection_each(poster: WebhookPoster) -> None:
+async def test_posts_at_the_same_time_have_a_connection_each(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         for _ in range(3):
             replies = await asyncio.gather(*(poster.post(peer.url, HEADERS, b"%d" % each) for each in range(20)))
@@ -78,9 +78,7 @@ async def test_posts_at_the_same_time_have_a_connection_each(poster: WebhookPost
         OK + b"surplus",
     ],
 )
-async def test_a_connection_that_the_peer_will_close_or_abuses_is_not_kept(
-    poster: WebhookPoster, answer: bytes
-) -> None:
+async def test_a_connection_that_the_peer_will_close_or_abuses_is_not_kept(poster: HttpClient, answer: bytes) -> None:
     async with serve(say(answer)) as peer:
         replies = [await poster.post(peer.url, HEADERS, b"") for _ in range(2)]
 
@@ -88,7 +86,7 @@ async def test_a_connection_that_the_peer_will_close_or_abuses_is_not_kept(
     assert peer.connections == 2
 
 
-async def test_a_connection_that_is_not_kept_is_ended_by_us(poster: WebhookPoster) -> None:
+async def test_a_connection_that_is_not_kept_is_ended_by_us(poster: HttpClient) -> None:
     async with serve(say(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")) as peer:
         reply = await poster.post(peer.url, HEADERS, b"")
         await peer.wait_until_ended()
@@ -96,7 +94,7 @@ async def test_a_connection_that_is_not_kept_is_ended_by_us(poster: WebhookPoste
     assert reply.status == 200
 
 
-async def test_a_connection_that_brings_what_nobody_asked_for_is_not_used_again(poster: WebhookPoster) -> None:
+async def test_a_connection_that_brings_what_nobody_asked_for_is_not_used_again(poster: HttpClient) -> None:
     async def answer_then_go_on(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
         await asyncio.sleep(0.05)
@@ -111,7 +109,7 @@ async def test_a_connection_that_brings_what_nobody_asked_for_is_not_used_again(
     assert peer.connections == 2
 
 
-async def test_a_kept_connection_that_the_peer_has_closed_is_not_used_again(poster: WebhookPoster) -> None:
+async def test_a_kept_connection_that_the_peer_has_closed_is_not_used_again(poster: HttpClient) -> None:
     async with serve(say_and_close(OK)) as peer:
         replies = []
         for _ in range(3):
@@ -124,7 +122,7 @@ async def test_a_kept_connection_that_the_peer_has_closed_is_not_used_again(post
 
 
 async def test_a_close_that_was_not_noticed_yet_is_noticed_before_a_connection_is_used_again(
-    poster: WebhookPoster,
+    poster: HttpClient,
 ) -> None:
     async def answer_and_close_at_once(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
@@ -137,7 +135,7 @@ async def test_a_close_that_was_not_noticed_yet_is_noticed_before_a_connection_i
     assert (peer.connections, len(peer.requests)) == (2, 2)
 
 
-async def test_what_was_written_is_never_written_again(poster: WebhookPoster) -> None:
+async def test_what_was_written_is_never_written_again(poster: HttpClient) -> None:
     async with serve(then(say(OK), say_and_close())) as peer:
         first = await poster.post(peer.url, HEADERS, b"first")
         second = await poster.post(peer.url, HEADERS, b"second")
@@ -148,7 +146,7 @@ async def test_what_was_written_is_never_written_again(poster: WebhookPoster) ->
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_not_followed(poster: WebhookPoster, status: int) -> None:
+async def test_a_redirect_is_not_followed(poster: HttpClient, status: int) -> None:
     async with serve(say(OK)) as elsewhere:
         answer = f"HTTP/1.1 {status} Moved\r\nlocation: {elsewhere.url}\r\ncontent-length: 0\r\n\r\n"
         async with serve(say(answer.encode())) as peer:
@@ -180,9 +178,7 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
         (say_and_close(b"HTTP/1.0 404 Not Found\r\n\r\n"), 404, b""),
     ],
 )
-async def test_answers_come_in_many_forms(
-    poster: WebhookPoster, answering: Answering, status: int, body: bytes
-) -> None:
+async def test_answers_come_in_many_forms(poster: HttpClient, answering: Answering, status: int, body: bytes) -> None:
     async with serve(answering) as peer:
         reply = await poster.post(peer.url, HEADERS, b"")
 
@@ -203,7 +199,7 @@ async def test_answers_come_in_many_forms(
     ],
 )
 async def test_a_peer_that_answers_badly_costs_a_reply_and_its_connection(
-    poster: WebhookPoster, answering: Answering, error: PostError
+    poster: HttpClient, answering: Answering, error: PostError
 ) -> None:
     async with serve(answering) as peer:
         replies = [await poster.post(peer.url, HEADERS, b"") for _ in range(2)]
@@ -248,7 +244,7 @@ async def test_a_connection_that_was_made_while_this_process_was_held_up_is_used
     assert (reply.status, reply.error) == (200, "")
 
 
-async def test_a_body_without_an_end_is_cut(poster: WebhookPoster) -> None:
+async def test_a_body_without_an_end_is_cut(poster: HttpClient) -> None:
     async with serve(repeat(b"x" * 1000, start=b"HTTP/1.1 200 OK\r\n\r\n")) as peer:
         reply = await poster.post(peer.url, HEADERS, b"")
         await peer.wait_until_ended()
@@ -256,7 +252,20 @@ async def test_a_body_without_an_end_is_cut(poster: WebhookPoster) -> None:
     assert (reply.status, reply.body) == (200, b"x" * 2048)
 
 
-async def test_an_answer_that_comes_before_the_body_was_read_counts(poster: WebhookPoster) -> None:
+async def test_a_longer_body_is_kept_when_the_caller_asks_for_it(poster: HttpClient) -> None:
+    body = b"x" * 100_000
+    async with serve(say(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n" + body)) as peer:
+        replies = [await poster.send("GET", peer.url, HEADERS, kept=200_000) for _ in range(2)]
+        cut = await poster.send("GET", peer.url, HEADERS, kept=50_000)
+
+    assert [(reply.status, reply.body) for reply in replies] == [(200, body)] * 2
+    assert cut.body == body[:50_000]
+    assert peer.connections == 1
+    assert peer.requests[0][0].startswith("GET /hook HTTP/1.1\r\n")
+    assert "content-length" not in peer.requests[0][0]
+
+
+async def test_an_answer_that_comes_before_the_body_was_read_counts(poster: HttpClient) -> None:
     async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
         await never()
@@ -270,7 +279,7 @@ async def test_an_answer_that_comes_before_the_body_was_read_counts(poster: Webh
 
 @pytest.mark.parametrize("name", ["x\r\ny", "x\ny", "x"])
 @pytest.mark.parametrize("value", ["a\r\nhost: evil", "a\n", "a\r", "é"])
-async def test_a_header_cannot_bring_another_one(poster: WebhookPoster, name: str, value: str) -> None:
+async def test_a_header_cannot_bring_another_one(poster: HttpClient, name: str, value: str) -> None:
     async with serve(say(OK)) as peer:
         with pytest.raises(ValueError, match=r"line break|ascii"):
             await poster.post(peer.url, {name: value}, b"")
@@ -278,7 +287,7 @@ async def test_a_header_cannot_bring_another_one(poster: WebhookPoster, name: st
     assert peer.connections == 0
 
 
-async def test_a_post_that_is_cancelled_ends_its_connection(poster: WebhookPoster) -> None:
+async def test_a_post_that_is_cancelled_ends_its_connection(poster: HttpClient) -> None:
     async with serve(answer_nothing) as peer:
         posting = asyncio.create_task(poster.post(peer.url, HEADERS, b""))
         await _until_requested(peer)
@@ -290,7 +299,7 @@ async def test_a_post_that_is_cancelled_ends_its_connection(poster: WebhookPoste
     assert peer.connections == 1
 
 
-async def test_closing_ends_the_kept_connections(poster: WebhookPoster) -> None:
+async def test_closing_ends_the_kept_connections(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         await asyncio.gather(*(poster.post(peer.url, HEADERS, b"") for _ in range(3)))
         await poster.close()

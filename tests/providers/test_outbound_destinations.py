@@ -6,20 +6,20 @@ import pytest
 
 from app.domain.webhooks.errors import InvalidUrl
 from app.domain.webhooks.poster import PostError
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from tests.providers.peers import NETWORKS, OK, say, serve
 from tests.providers.posting import HEADERS, LONG, TLS, Names, open_poster
 from tests.waiting import never
 
 
 @pytest.fixture
-async def poster() -> AsyncGenerator[WebhookPoster]:
+async def poster() -> AsyncGenerator[HttpClient]:
     poster = open_poster()
     yield poster
     await poster.close()
 
 
-async def test_an_address_where_nobody_listens_is_an_error_of_connecting(poster: WebhookPoster) -> None:
+async def test_an_address_where_nobody_listens_is_an_error_of_connecting(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         pass
 
@@ -40,7 +40,7 @@ async def test_a_url_that_is_not_good_is_not_posted_to(url: str) -> None:
 
 
 async def test_in_production_http_is_not_posted_to() -> None:
-    poster = WebhookPoster(allow_http=False, allow_networks=NETWORKS, ssl_context=TLS)
+    poster = HttpClient(allow_http=False, allow_networks=NETWORKS, ssl_context=TLS)
 
     async with serve(say(OK)) as peer:
         reply = await poster.post(peer.url, HEADERS, b"")
@@ -49,14 +49,14 @@ async def test_in_production_http_is_not_posted_to() -> None:
     assert (reply.error, peer.connections) == (PostError.invalid_url, 0)
 
 
-async def test_check_returns_the_normal_form_or_says_what_is_wrong(poster: WebhookPoster) -> None:
+async def test_check_returns_the_normal_form_or_says_what_is_wrong(poster: HttpClient) -> None:
     assert poster.check("HTTP://LOCALHOST:8000") == "http://localhost:8000/"
     with pytest.raises(InvalidUrl, match=r"points to 10\.0\.0\.1"):
         poster.check("https://10.0.0.1/")
 
 
 async def test_without_allowed_networks_this_machine_is_out_of_reach() -> None:
-    poster = WebhookPoster(allow_http=True, allow_networks=(), ssl_context=TLS)
+    poster = HttpClient(allow_http=True, allow_networks=(), ssl_context=TLS)
 
     async with serve(say(OK)) as peer:
         urls = [peer.url, f"http://localhost:{peer.port}/", f"http://[::ffff:127.0.0.1]:{peer.port}/"]
@@ -153,7 +153,7 @@ async def test_a_look_up_that_does_not_end_is_an_error_of_the_look_up() -> None:
         await never()
         return ["127.0.0.1"]
 
-    poster = WebhookPoster(True, NETWORKS, 0.05, LONG, look_up, TLS)
+    poster = HttpClient(True, NETWORKS, 0.05, LONG, look_up, TLS)
 
     reply = await poster.post("http://slow.example/", HEADERS, b"")
     await poster.close()
@@ -162,7 +162,7 @@ async def test_a_look_up_that_does_not_end_is_an_error_of_the_look_up() -> None:
     assert reply.duration < LONG
 
 
-async def test_ipv6_is_posted_to(poster: WebhookPoster) -> None:
+async def test_ipv6_is_posted_to(poster: HttpClient) -> None:
     async with serve(say(OK), host="::1") as peer:
         reply = await poster.post(f"http://[::1]:{peer.port}/", HEADERS, b"")
 

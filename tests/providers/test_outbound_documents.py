@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.oauth.documents import MAX_BYTES, Unfetched
 from app.providers.outbound import documents
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from app.providers.outbound.documents import DocumentReader
 from tests.providers.peers import NETWORKS, repeat, say, serve
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def poster() -> AsyncGenerator[WebhookPoster]:
-    poster = WebhookPoster(allow_http=True, allow_networks=NETWORKS)
+async def poster() -> AsyncGenerator[HttpClient]:
+    poster = HttpClient(allow_http=True, allow_networks=NETWORKS)
     yield poster
     await poster.close()
 
 
 @pytest.fixture
-def reader(poster: WebhookPoster) -> DocumentReader:
+def reader(poster: HttpClient) -> DocumentReader:
     return DocumentReader(poster, "messaging-oauth/1")
 
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from app.domain.webhooks.poster import PostError, Reply
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from tests.providers.peers import NETWORKS, OK, Peer, say, serve
 from tests.waiting import within
 
@@ -74,8 +74,8 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-def open_poster(trust: ssl.SSLContext | None, connect_timeout: float = 10.0) -> WebhookPoster:
-    return WebhookPoster(False, NETWORKS, connect_timeout, 10.0, look_up, trust)
+def open_poster(trust: ssl.SSLContext | None, connect_timeout: float = 10.0) -> HttpClient:
+    return HttpClient(False, NETWORKS, connect_timeout, 10.0, look_up, trust)
 
 
 async def post(trust: ssl.SSLContext | None, peer: Peer, host: str = HOST) -> Reply:

@@ -47,7 +47,8 @@ class Answer(NamedTuple):
 class AnswerReader:
     """Parses the responses of one connection.
 
-    Interim responses (1xx) are skipped. A body is read up to 16 KiB; the connection is closed after a longer one.
+    Interim responses (1xx) are skipped. A body is read up to 16 KiB, or to the size that is kept if that is more; the
+    connection is closed after a longer one.
     """
 
     def __init__(self) -> None:
@@ -57,6 +58,7 @@ class AnswerReader:
     def start(self, kept: int = BODY_KEPT) -> None:
         """Prepare for the next response; keep at most `kept` bytes of its body."""
         self._kept = kept
+        self._body_limit = max(BODY_LIMIT, kept)
         self.is_complete = False
         self._status = 0
         self._headers: dict[bytes, bytes] = {}
@@ -89,7 +91,8 @@ class AnswerReader:
         return Answer(self._status, self._headers, self._body, self._is_reusable)
 
     def _cut_what_is_long(self) -> None:
-        if self._status and (self._body_size > BODY_LIMIT or self._received > HEAD_LIMIT + BODY_LIMIT):
+        limit = self._body_limit
+        if self._status and (self._body_size > limit or self._received > HEAD_LIMIT + limit):
             self.is_complete, self._is_reusable = True, False
         elif not self._status and self._received > HEAD_LIMIT:
             raise ExchangeFailed(PostError.too_large)

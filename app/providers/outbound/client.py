@@ -1,4 +1,4 @@
-"""Posts to user-supplied URLs."""
+"""HTTP client for URLs of users and of carriers."""
 
 import asyncio
 import contextlib
@@ -24,17 +24,18 @@ TIMEOUT = 15.0
 IDLE_LIMIT = 15.0
 IDLE_CONNECTIONS = 256
 ADDRESSES_TRIED = 3
+BODILESS = frozenset({"GET", "DELETE"})
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """Returns the addresses of a host, the best first; none for an unknown host."""
 
 
-class WebhookPoster:
-    """Posts over HTTP/1.1 and keeps connections; the `Poster` of the worker.
+class HttpClient:
+    """Calls servers over HTTP/1.1 and keeps connections; the `Poster` of the worker.
 
-    A name is looked up once for a post, every address must be allowed, and the one that was checked is the one
+    A name is looked up once for a request, every address must be allowed, and the one that was checked is the one
     connected to: Host, SNI and certificate stay those of the URL. Redirects are not followed, proxies of the
-    environment are not used, and nothing that was written is written again: the schedule of deliveries retries.
+    environment are not used, and nothing that was written is written again: callers decide when to retry.
     `connect_timeout` is for the look-up, and again for connection and handshake; `timeout` is for the answer, from when
     the request was written.
     """
@@ -62,11 +63,25 @@ class WebhookPoster:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post the body once; raise `ValueError` for headers with a line break or characters outside ASCII."""
-        return await self._send(url, partial(_request, "POST", headers=headers, body=body), self._timeout, BODY_KEPT)
+        return await self.send("POST", url, headers, body)
 
     async def get(self, url: str, headers: Mapping[str, str], seconds: float, kept: int) -> Reply:
         """Fetch at most `kept` bytes of a URL within `seconds`, with the same checks as for posts."""
-        return await self._send(url, partial(_request, "GET", headers=headers, body=b""), seconds, kept)
+        return await self.send("GET", url, headers, seconds=seconds, kept=kept)
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        *,
+        seconds: float | None = None,
+        kept: int = BODY_KEPT,
+    ) -> Reply:
+        """Send one request; return at most `kept` bytes of the response, awaited for `seconds` or the usual timeout."""
+        write = partial(_request, method, headers=headers, body=body)
+        return await self._send(url, write, self._timeout if seconds is None else seconds, kept)
 
     async def _send(self, url: str, write: Callable[[Target], bytes], seconds: float, kept: int) -> Reply:
         started = time.perf_counter()
@@ -145,7 +160,7 @@ def _request(method: str, target: Target, *, headers: Mapping[str, str], body: b
     lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
     if not lines.count("\r") == lines.count("\n") == len(headers):
         raise ValueError("a header holds a line break")
-    length = "" if method == "GET" else f"content-length: {len(body)}\r\n"
+    length = "" if method in BODILESS else f"content-length: {len(body)}\r\n"
     return f"{method}{target.head}{lines}{length}\r\n".encode("ascii") + body
 
 

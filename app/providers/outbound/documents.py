@@ -3,7 +3,7 @@
 import re
 
 from app.domain.oauth.documents import MAX_BYTES, Fetched, Unfetched
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 
 TIMEOUT = 5.0
 HEADERS = {"accept": "application/json", "connection": "close"}
@@ -14,7 +14,7 @@ NO_STORE = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
 class DocumentReader:
     """Fetches documents from URLs that may be posted to; other addresses are refused."""
 
-    def __init__(self, poster: WebhookPoster, user_agent: str) -> None:
+    def __init__(self, poster: HttpClient, user_agent: str) -> None:
         self._poster = poster
         self._headers = {**HEADERS, "user-agent": user_agent}
 

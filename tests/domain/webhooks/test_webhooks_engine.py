@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 from app.domain.webhooks import delivery_worker
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.providers.outbound.addresses import LOOPBACK
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 from tests.domain.webhooks.faults import with_parts
 from tests.domain.webhooks.harness import Harness, stages
 from tests.domain.webhooks.receivers import Held, Post, status
@@ -72,7 +72,7 @@ async def test_first_attempts_for_one_contact_go_out_in_the_order_of_the_events(
 
 async def test_first_attempts_keep_their_order_when_this_process_is_held_up_while_it_connects(harness: Harness) -> None:
     loop, hold_up = asyncio.get_running_loop(), iter([lambda: time.sleep(0.6)])
-    impatient = WebhookPoster(allow_http=True, allow_networks=LOOPBACK, connect_timeout=0.3)
+    impatient = HttpClient(allow_http=True, allow_networks=LOOPBACK, connect_timeout=0.3)
     dependencies = replace(
         harness.engine.shared.dependencies, poster=impatient, watch=lambda _: [loop.call_soon(each) for each in hold_up]
     )

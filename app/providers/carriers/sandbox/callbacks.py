@@ -16,7 +16,7 @@ from app.domain.carriers.carrier import FailureCode, InboundMessage, MalformedCa
 from app.domain.carriers.models import SANDBOX
 from app.domain.webhooks.poster import Poster, Reply
 from app.providers.carriers.sandbox.signature import HEADER, sign
-from app.providers.outbound.client import WebhookPoster
+from app.providers.outbound.client import HttpClient
 
 EVERYWHERE = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 CONNECT_SECONDS, ANSWER_SECONDS = 2.0, 5.0
@@ -85,12 +85,12 @@ def inbound_payload(id: str, from_number: str, to_number: str, text: str) -> Pay
 
 
 @asynccontextmanager
-async def open_poster(trusted: Path | None = None) -> AsyncGenerator[WebhookPoster]:
+async def open_poster(trusted: Path | None = None) -> AsyncGenerator[HttpClient]:
     """Open what posts callbacks to the service, wherever that is; it also trusts the certificates of a file."""
     context = ssl.create_default_context() if trusted else None
     if context:
         context.load_verify_locations(trusted)
-    poster = WebhookPoster(True, EVERYWHERE, CONNECT_SECONDS, ANSWER_SECONDS, ssl_context=context)
+    poster = HttpClient(True, EVERYWHERE, CONNECT_SECONDS, ANSWER_SECONDS, ssl_context=context)
     try:
         yield poster
     finally:
