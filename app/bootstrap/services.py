@@ -143,12 +143,12 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: Ht
 
 
 def _open_connections(
-    settings: Settings, pool: Pool, clock: Clock, notify: Notify, poster: WebhookPoster
+    settings: Settings, pool: Pool, clock: Clock, notify: Notify, poster: HttpClient
 ) -> OpenConnections:
     environment = Environment(
         pool=pool,
         notify=notify,
-        poster=poster,
+        client=poster,
         public_url=settings.public_url,
         timeout=settings.handoff_timeout_seconds,
         sandbox_secret=derive(settings, "sandbox"),

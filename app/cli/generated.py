@@ -14,6 +14,7 @@ from app.domain.quiet_hours.rules import clock
 from app.graphql.schema import CONTRACT
 from app.main import VERSION, rest_operations
 from app.mcp.catalogue import catalogue as tools
+from app.providers import carrier_errors
 from app.providers.carriers.sandbox import numbers
 from app.rest import openapi
 
@@ -100,5 +101,6 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/tools.json": lambda: tool_reference.as_json(tools()),
     "docs/tools.md": lambda: tool_reference.as_markdown(tools()),
     "docs/quiet-hours-rules.md": _quiet_hours,
+    "docs/carrier-errors.md": carrier_errors.as_markdown,
     "docs/sandbox.md": numbers.as_markdown,
 }

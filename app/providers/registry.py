@@ -9,11 +9,16 @@ from app.domain.carriers.carrier import Carrier
 from app.domain.carriers.kinds import CarrierKind, Configuration, Credentials, Open, Settings
 from app.domain.carriers.models import WORKER
 from app.domain.kernel.unit_of_work import Notify
+from app.providers.carrier_api import CarrierHttp
 from app.providers.carriers.sandbox.connection import Network, SandboxCredentials, SandboxSettings, open_sandbox
 from app.providers.carriers.smpp.carrier import SmppCarrier
 from app.providers.carriers.smpp.connection import ROLE as SMPP
 from app.providers.carriers.smpp.connection import SmppCredentials, SmppSettings, open_smpp
-from app.providers.outbound.client import WebhookPoster
+from app.providers.carriers.telnyx.carrier import TelnyxCarrier
+from app.providers.carriers.telnyx.settings import TelnyxCredentials, TelnyxSettings
+from app.providers.carriers.twilio.carrier import TwilioCarrier
+from app.providers.carriers.twilio.settings import TwilioCredentials, TwilioSettings
+from app.providers.outbound.client import HttpClient
 
 S = TypeVar("S", bound=Settings)
 C = TypeVar("C", bound=Credentials)
@@ -30,7 +35,7 @@ class Environment:
 
     pool: Pool
     notify: Notify
-    poster: WebhookPoster
+    client: HttpClient
     public_url: str
     timeout: float
     sandbox_secret: bytes
@@ -76,9 +81,19 @@ def _open_smpp(key: str, settings: SmppSettings, credentials: SmppCredentials, i
     return open_smpp(key, settings, credentials, its.pool)
 
 
+def _open_twilio(key: str, settings: TwilioSettings, credentials: TwilioCredentials, its: Environment) -> Carrier:
+    return TwilioCarrier(key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
+
+
+def _open_telnyx(key: str, settings: TelnyxSettings, credentials: TelnyxCredentials, its: Environment) -> Carrier:
+    return TelnyxCarrier(key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
+
+
 ADAPTERS = (
     adapt("sandbox", "Sandbox", (SandboxSettings, SandboxCredentials), _open_sandbox),
     adapt("smpp", "SMPP 3.4", (SmppSettings, SmppCredentials), _open_smpp, role=SMPP),
+    adapt("telnyx", "Telnyx", (TelnyxSettings, TelnyxCredentials), _open_telnyx, is_for_accounts=True),
+    adapt("twilio", "Twilio", (TwilioSettings, TwilioCredentials), _open_twilio, is_for_accounts=True),
 )
 """One line for each kind; a new carrier is added here."""
 

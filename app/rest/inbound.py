@@ -81,7 +81,7 @@ class CarrierCallbacks:
         connection = await self._services.connections.get(key)
         if connection is None:
             raise NotFound(kind="carrier", id=key)
-        callback = CallbackRequest(_url(request), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
+        callback = CallbackRequest(self._url(request), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
             async with connection.lend():
                 await self._verify_and_process(connection, callback, process)
@@ -107,12 +107,11 @@ class CarrierCallbacks:
                 return await process(carrier, callback)
         return await process(last, callback)
 
-
-def _url(request: Request) -> str:
-    """Return the URL of a request, like `request.url` but ten times as fast."""
-    scope, query = request.scope, request.scope["query_string"]
-    address = f"{scope['scheme']}://{request.headers.get('host', '')}{scope['path']}"
-    return f"{address}?{query.decode('latin-1')}" if query else address
+    def _url(self, request: Request) -> str:
+        """Return the URL that the carrier called: the configured address, because a proxy may have changed Host."""
+        scope, query = request.scope, request.scope["query_string"]
+        address = f"{self._services.settings.public_url}{scope['path']}"
+        return f"{address}?{query.decode('latin-1')}" if query else address
 
 
 def _payload(callback: CallbackRequest) -> dict[str, Any]:

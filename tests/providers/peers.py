@@ -58,11 +58,13 @@ async def serve(
 
     server = await asyncio.start_server(handle, host, 0, ssl=tls)
     peer.port = server.sockets[0].getsockname()[1]
-    yield peer
-    server.close()
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    try:
+        yield peer
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def read_request(reader: asyncio.StreamReader, reads_body: bool) -> tuple[str, bytes]:

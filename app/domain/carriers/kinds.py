@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.config import JsonDict
 
 from app.domain.carriers.carrier import Carrier
 from app.domain.carriers.models import WORKER
 
-OPERATOR_ONLY = {"operator_only": True}
+OPERATOR_ONLY: JsonDict = {"operator_only": True}
 """The `json_schema_extra` of a setting that an account cannot choose, such as the address of the carrier's API."""
 
 
