@@ -193,4 +193,6 @@ def test_no_file_points_outside_the_repository():
 def test_every_test_folder_holds_tests():
     folders = {path.parent for path in (ROOT / "tests").rglob("*.py")}
 
-    assert [path for path in folders if path.name != "factories" and not any(path.rglob("test_*.py"))] == []
+    assert [
+        path for path in folders if path.name not in ("factories", "peers") and not any(path.rglob("test_*.py"))
+    ] == []

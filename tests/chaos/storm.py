@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -60,21 +61,25 @@ class Storm:
     api: httpx2.AsyncClient
     start_worker: Callable[[], Process]
     chance: random.Random
+    settings: Settings
+    account_id: int
     workers: list[Process] = field(default_factory=list[Process])
     ids: list[int] = field(default_factory=list[int])
     killed: int = 0
     cuts: int = 0
     unavailable: int = 0
+    from_number: dict[str, int] = field(default_factory=dict[str, int])
 
     async def send(self, count: int) -> None:
-        """Send messages concurrently; one in twenty goes to a number of the sandbox that fails."""
+        """Send messages concurrently; of those of the sandbox, one in twenty goes to a number that fails."""
         left = iter(range(count))
 
         async def post() -> None:
             for _ in left:
                 ordinary = f"+1202555{self.chance.randrange(10_000):04d}"
-                to = self.chance.choice(SCRIPTED) if self.chance.random() < 0.05 else ordinary
-                body = {"to": to, "message": f"Text {len(self.ids)}", "consent_attested": True}
+                is_scripted = not self.from_number and self.chance.random() < 0.05
+                to = self.chance.choice(SCRIPTED) if is_scripted else ordinary
+                body = {"to": to, "message": f"Text {uuid4().hex}", "consent_attested": True, **self.from_number}
                 self.ids.append(await self._post(body))
 
         await asyncio.gather(*(post() for _ in range(AT_ONCE)))
@@ -137,7 +142,7 @@ class Storm:
 
 
 @asynccontextmanager
-async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
+async def storm(folder: Path, credits: int, seed: int, **variables: object) -> AsyncGenerator[Storm]:
     """Start separate databases, a web process and two workers, and open an account."""
     servers = Servers.start(folder / "databases", durable=False)
     with ExitStack() as stack:
@@ -146,7 +151,7 @@ async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
         addresses = {"DATABASE_URL": servers.database_url, "REDIS_URL": servers.redis_url, "PORT": free_port()}
         settings = Settings(_env_file=None, environment="development", secret_key=SecretStr(SECRET), **addresses)
         await migrate.upgrade(servers.database_url, METADATA)
-        env = addresses | PACE | {"MESSAGING_ENVIRONMENT": "development", "MESSAGING_SECRET_KEY": SECRET}
+        env = addresses | PACE | variables | {"MESSAGING_ENVIRONMENT": "development", "MESSAGING_SECRET_KEY": SECRET}
         processes = [start(role, **env) for role in ("web", *["worker"] * WORKERS)]
         opened = await setup.create_account(settings, "Blue Door", "ann@example.com", credits)
         await asyncio.to_thread(await_ready, settings.public_url, *processes)
@@ -158,4 +163,5 @@ async def storm(folder: Path, credits: int, seed: int) -> AsyncGenerator[Storm]:
             httpx2.AsyncClient(base_url=settings.public_url, headers=headers, timeout=60) as api,
         ):
             pool = services.database.pool
-            yield Storm(pool, redis, api, lambda: start("worker", **env), random.Random(seed), processes[1:])
+            worker, chance = partial(start, "worker", **env), random.Random(seed)
+            yield Storm(pool, redis, api, worker, chance, settings, opened.account_id, processes[1:])
