@@ -48,6 +48,7 @@ SAVED = SavedRows()
 
 PROCESSES = (
     "browser/",
+    "carriers/",
     "e2e/",
     "embedded/",
     "graphql/test_live_clients",
