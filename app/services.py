@@ -8,6 +8,7 @@ from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.agents.writer import Writer
 from app.domain.carriers.connections import OpenConnections
+from app.domain.carriers.service import Ports as CarrierPorts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -43,6 +44,7 @@ class Services:
     webhooks: WebhookPorts
     writer: Writer
     connections: OpenConnections
+    carriers: CarrierPorts
     handoff: Handoff
     feed: Feed
     live: Listener

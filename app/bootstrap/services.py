@@ -11,6 +11,7 @@ from app.db.engine import Database, Pool, connect
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
+from app.domain.carriers.service import Ports as CarrierPorts
 from app.domain.events import retention as events
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
@@ -34,7 +35,7 @@ from app.providers.outbound.client import HttpClient
 from app.providers.outbound.documents import DocumentReader
 from app.providers.places import Places
 from app.providers.rate_limits import Policy, Rates
-from app.providers.registry import Environment, open_with
+from app.providers.registry import KINDS, Environment, open_with
 from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
 from app.services import Services
@@ -103,6 +104,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writer=TemplateWriter(),
         connections=connections,
+        carriers=CarrierPorts(KINDS, connections),
         handoff=_open_handoff(settings, database, connections, clock, notify),
         feed=Feed(pool),
         live=lines.live,

@@ -20,6 +20,7 @@ GROUPS = {
     "client": "OAuth clients for the users of every account.",
     "application": "OAuth clients of one account, and connected applications.",
     "webhook": "Webhooks and their deliveries.",
+    "carrier": "Connections to carriers, of the installation and of accounts.",
     "contact": "Contacts and their consent records.",
     "conversation": "Conversations.",
     "job": "Long jobs, such as changes of many contacts.",

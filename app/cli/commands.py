@@ -11,7 +11,7 @@ import typer
 
 from app import gc
 from app import settings as configuration
-from app.cli import administration, runtime
+from app.cli import administration, carriers, runtime
 from app.cli.administration import find_settings, opened_facts, tell
 from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email
@@ -23,6 +23,7 @@ T = TypeVar("T")
 HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, context_settings=HELP)
 sandbox = typer.Typer(no_args_is_help=True)
+assert carriers.carrier is administration.TYPERS["carrier"]
 for name, purpose in administration.GROUPS.items():
     app.add_typer(administration.TYPERS[name], name=name, help=purpose)
 app.add_typer(sandbox, name="sandbox", help="Report as the sandbox carrier to the running service.")

@@ -93,7 +93,7 @@ async def create_key(settings: Settings, account_id: int, new: NewKey) -> dict[s
     """Create a key for an account; return it with its text."""
     async with operate(settings, account_id) as unit:
         row, key = await api_keys.create_key(unit, derive(settings, "api keys"), new)
-        return {**_shown(row, ("id", "name", "scopes", "expires_at")), "key": key.text}
+        return {**show(row, ("id", "name", "scopes", "expires_at")), "key": key.text}
 
 
 async def list_accounts(
@@ -103,7 +103,7 @@ async def list_accounts(
     async with _unit(settings, NOBODY) as unit:
         page = await administration.list_accounts(unit, search, Window(first, after))
         info = {"has_next_page": await page.has_next_page(), "end_cursor": page.end_cursor}
-        nodes, total = [_shown(each, columns) for each in page.nodes], await page.total()
+        nodes, total = [show(each, columns) for each in page.nodes], await page.total()
         return {"nodes": nodes, "total_count": total.count, "total_is_exact": total.is_exact, "page_info": info}
 
 
@@ -112,7 +112,7 @@ async def change_account(
 ) -> dict[str, Any]:
     """Change an account by an operator's function; return it."""
     async with operate(settings, account_id) as unit:
-        return _shown(await change(unit), columns)
+        return show(await change(unit), columns)
 
 
 async def find_name(settings: Settings, account_id: int) -> str:
@@ -127,7 +127,7 @@ async def delete_account(settings: Settings, account_id: int, confirm: str, *, n
         asked = await deletion.request(unit, confirm, timedelta(days=settings.account_deletion_days * (not now)))
         if now:
             asked = await deletion.bring_forward(unit)
-        return _shown(asked, ("account_id", "deletion_at", "credits"))
+        return show(asked, ("account_id", "deletion_at", "credits"))
 
 
 async def reset_password(settings: Settings, account_id: int, user_id: int) -> dict[str, Any]:
@@ -141,20 +141,20 @@ async def reset_password(settings: Settings, account_id: int, user_id: int) -> d
 async def list_clients(settings: Settings, columns: Columns) -> list[dict[str, Any]]:
     """Return the OAuth clients for the users of every account."""
     async with _unit(settings, NOBODY) as unit:
-        return [_shown(each, columns) for each in await clients.list_shared(unit)]
+        return [show(each, columns) for each in await clients.list_shared(unit)]
 
 
 async def revoke_client(settings: Settings, id: int, columns: Columns) -> dict[str, Any]:
     """Revoke an OAuth client for the users of every account; raise `NotFound`."""
     async with _unit(settings, NOBODY) as unit:
-        return _shown(await clients.revoke_shared(unit, id), columns)
+        return show(await clients.revoke_shared(unit, id), columns)
 
 
 async def list_failures(settings: Settings, first: int) -> list[dict[str, Any]]:
     """Return reactions to events that failed, of all accounts, the latest first."""
     async with connect(settings) as services:
         found = await set_aside.list_failures(services.database.pool, first)
-    return [_shown(each, each._fields) for each in found]
+    return [show(each, each._fields) for each in found]
 
 
 async def retry_failures(settings: Settings, event_id: int | None) -> int:
@@ -191,7 +191,7 @@ async def _ask(settings: Settings, statement: str, value: object) -> Any:
         return await services.database.pool.fetchval(statement, value, SandboxCarrier.key)
 
 
-def _shown(row: object, columns: Columns) -> dict[str, Any]:
+def show(row: object, columns: Columns) -> dict[str, Any]:
     """Return columns of a row in the form of the contract."""
     values = {name: getattr(row, name) for name in columns}
     return {name: timestamp(value) if isinstance(value, datetime) else value for name, value in values.items()}
@@ -205,7 +205,7 @@ def _opening(settings: Settings, company_name: str, email: str, credits: int) ->
 @asynccontextmanager
 async def operate(settings: Settings, account_id: int) -> AsyncGenerator[UnitOfWork]:
     """Open a unit of work on an account for the operator; raise `NotFound` and `AccountDeleted`."""
-    async with connect(settings) as services, _open(services, operator_of(account_id)) as unit:
+    async with connect(settings) as services, open_for(services, operator_of(account_id)) as unit:
         await check_account(unit)
         yield unit
 
@@ -223,11 +223,12 @@ async def check_account(unit: UnitOfWork) -> None:
 
 @asynccontextmanager
 async def _unit(settings: Settings, actor: Actor) -> AsyncGenerator[UnitOfWork]:
-    async with connect(settings) as services, _open(services, actor) as unit:
+    async with connect(settings) as services, open_for(services, actor) as unit:
         yield unit
 
 
-def _open(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitOfWork]:
+def open_for(services: Services, actor: Actor) -> AbstractAsyncContextManager[UnitOfWork]:
+    """Open a unit of work for an actor."""
     return open_unit(services.database.sessions, actor, services.clock, services.notify)
 
 

@@ -67,6 +67,14 @@ describe(
 )
 
 
+@strawberry.type(description="A file of an inbound MMS.")
+class Media:
+    """A link to a file."""
+
+    url: str = strawberry.field(description="The address of the carrier's copy, which may need its credentials.")
+    content_type: str = strawberry.field(description="The media type, such as image/jpeg.")
+
+
 @strawberry.type(description="One text, out or in.")
 class Message:
     """A message."""
@@ -87,6 +95,14 @@ class Message:
         graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
     )
     provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
+    carrier: str = strawberry.field(description="The key of the connection to the carrier.")
+    carrier_segments: int | None = strawberry.field(
+        description="The number of SMS segments that the carrier counted; null where it did not say."
+    )
+    carrier_charge: float | None = strawberry.field(
+        description="The amount that the carrier charged, in carrier_currency; null where it did not say."
+    )
+    carrier_currency: str | None = strawberry.field(description="The currency of carrier_charge, as in ISO 4217.")
     created_at: datetime = strawberry.field(description="The time at which it was accepted or received.")
     sent_at: datetime | None = strawberry.field(description="The time at which the carrier accepted it.")
     delivered_at: datetime | None = strawberry.field(description="The time at which it was delivered.")
@@ -109,6 +125,11 @@ class Message:
     def unconfirmed(self: Any, info: Info) -> bool:
         """Tell whether the outcome of the message is unknown."""
         return queries.is_unconfirmed(self, info.context.unit.clock.now())
+
+    @strawberry.field(description="The files of an inbound MMS, as links to the carrier's copies.")
+    def media(self: Any) -> list[Media]:
+        """Return the links to the files."""
+        return [Media(**each) for each in self.media or []]
 
     @strawberry.field(description="The reason of the failure and what to do, as a sentence.")
     def status_description(self) -> str | None:

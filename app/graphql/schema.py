@@ -14,6 +14,7 @@ from app.graphql.audit import AuditQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
 from app.graphql.bulk import BulkMutation
+from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
@@ -46,6 +47,7 @@ class Query(
     AuditQuery,
     AutomationQuery,
     BillingQuery,
+    CarrierConnectionQuery,
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
@@ -74,6 +76,7 @@ class Mutation(
     AgentMutation,
     AutomationMutation,
     BulkMutation,
+    CarrierConnectionMutation,
     ContactMutation,
     ConversationMutation,
     CustomFieldMutation,

@@ -20,6 +20,8 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.automations import service as automations
 from app.domain.automations.models import WatchedKeyword
 from app.domain.billing import service as billing
+from app.domain.carriers import service as carriers
+from app.domain.carriers.service import NewConnection, Ports
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
@@ -44,6 +46,7 @@ from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
+from app.providers.registry import KINDS
 from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import ACCOUNTS
@@ -57,6 +60,7 @@ pytestmark = pytest.mark.anyio
 
 SHOWS_NO_TEXT = {
     "balance",
+    "carrier_kinds",
     "carrier_lookup",
     "conversation",
     "conversations",
@@ -104,6 +108,7 @@ class World:
 
 
 CREATES = {
+    "add_carrier_connection",
     "add_quiet_hours",
     "bulk_delete",
     "bulk_stage",
@@ -139,7 +144,7 @@ GIVEN: dict[str, frozenset[str]] = {
 }
 """Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
-SAME_FOR_ALL = {"event_samples", "explain_send", "last_update_id", "measure_text", "tariff"}
+SAME_FOR_ALL = {"carrier_kinds", "event_samples", "explain_send", "last_update_id", "measure_text", "tariff"}
 """Queries with the same answer for both accounts: no update was dispatched, they have one rate and region, and may text
 a phone alike.
 """
@@ -226,6 +231,22 @@ async def add_texts(unit: UnitOfWork) -> tuple[Template, WatchedKeyword]:
     return await templates.create(unit, MARK, MARK), await automations.watch(unit, MARK)
 
 
+def with_own_carriers(services: Services) -> Services:
+    """Return services with a kind that accounts may have connections of."""
+    own = replace(KINDS["sandbox"], is_for_accounts=True)
+    return replace(services, carriers=Ports({"sandbox": own}, services.connections))
+
+
+async def add_connections(services: Services, actor: Actor) -> dict[str, int]:
+    """Add two connections of the account's own, one of them paused; return their ids."""
+    own, ports = NewConnection("sandbox", MARK, {"numbers": ["+14155550100"]}, {}), with_own_carriers(services).carriers
+    async with unit_of(services, actor) as unit:
+        added = [await carriers.add(unit, ports, actor.account_id, own) for _ in range(2)]
+        active, paused = [each.connection for each in added]
+        await carriers.pause(unit, ports, paused)
+    return {"connection": active.id, "paused_connection": paused.id}
+
+
 async def make_world(services: Services) -> World:
     """Open two accounts, and give one of them one of everything, with the mark in it."""
     open_account = opener(services)
@@ -263,6 +284,7 @@ async def make_world(services: Services) -> World:
         "job": job.id,
         "custom_field": field.id,
         "quiet_hours": closed.own_id or 0,
+        **await add_connections(services, actor),
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,
@@ -281,7 +303,7 @@ async def make_world(services: Services) -> World:
         "session": session.id,
         "invitation": invitation.id,
     }
-    return World(services, actor, Actor(stranger.account_id, ALL, "stranger"), ids)
+    return World(with_own_carriers(services), actor, Actor(stranger.account_id, ALL, "stranger"), ids)
 
 
 async def test_nobody_is_refused_every_field_and_changes_nothing(kept_world: World):

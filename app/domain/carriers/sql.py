@@ -20,6 +20,14 @@ def is_served(key: str, role: str, keys: str) -> str:
     return _is_served(key, role, keys)
 
 
+def serves(key: str, account_id: str) -> str:
+    """Return the condition that a connection is an account's own, or the whole installation's."""
+    return (
+        f"EXISTS (SELECT FROM carrier_connections k WHERE k.key = {key}"
+        f" AND (k.account_id IS NULL OR k.account_id = {account_id}))"
+    )
+
+
 def _is_served(key: str, role: str, keys: str, condition: str = "") -> str:
     served = f"{condition}k.role = {role}::text AND ({keys}::text[] IS NULL OR k.key = ANY({keys}::text[]))"
     return f"coalesce((SELECT {served} FROM carrier_connections k WHERE k.key = {key}), {role}::text = '{WORKER}')"

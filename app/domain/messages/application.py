@@ -35,7 +35,7 @@ TAKE = """
 WITH held AS (
   SELECT m.id, m.account_id, m.contact_id, m.carrier, m.from_number, m.to_number, m.body, m.status, m.segments,
     m.credits, m.cost, m.provider_message_id, m.carrier_status, m.carrier_error, m.error_code, m.unconfirmed,
-    m.sent_at, m.delivered_at, c.first_name, c.last_name
+    m.sent_at, m.delivered_at, m.carrier_segments, c.first_name, c.last_name
   FROM messages m {join}, set_config('lock_timeout', $2, true)
   WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR NO KEY UPDATE OF m{skip}
 ), journaled AS (
@@ -54,9 +54,10 @@ SKIP = TAKE.format(join=contacts.join("m.contact_id"), skip=" SKIP LOCKED")
 WRITE = f"""
 WITH reported AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[], $12::numeric[])
+    $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[], $12::numeric[], $13::bigint[],
+    $14::numeric[], $15::text[])
     AS r(id, was, status, provider_message_id, carrier_status, carrier_error, error_code, unconfirmed, sent_at,
-      delivered_at, is_newly_named, cost)
+      delivered_at, is_newly_named, cost, carrier_segments, charge, currency)
 ), named AS ({
     carrier_ids.insert(
         "SELECT carrier, r.provider_message_id, id AS message_id FROM reported r JOIN messages m USING (id)"
@@ -66,7 +67,8 @@ WITH reported AS (
 UPDATE messages m SET status = r.status, provider_message_id = r.provider_message_id,
   carrier_status = r.carrier_status, carrier_error = r.carrier_error, error_code = r.error_code,
   cost = r.cost, unconfirmed = r.unconfirmed,
-  sent_at = r.sent_at, delivered_at = r.delivered_at
+  sent_at = r.sent_at, delivered_at = r.delivered_at, carrier_segments = r.carrier_segments,
+  carrier_charge = coalesce(r.charge, m.carrier_charge), carrier_currency = coalesce(r.currency, m.carrier_currency)
 FROM reported r WHERE m.id = r.id AND m.status = r.was
 """
 
@@ -236,6 +238,9 @@ class Application:
             [message.delivered_at for message in changed],
             [message.is_newly_named for message in changed],
             [message.cost for message in changed],
+            [message.carrier_segments for message in changed],
+            [message.charge and message.charge.amount for message in changed],
+            [message.charge and message.charge.currency for message in changed],
         )
         named = [message.given_id for message in changed if message.is_newly_named]
         self.has_matched = await carrier_ids.match(connection, named)

@@ -30,9 +30,14 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(carrier, id, message_id)
 WHERE u.carrier = a.carrier AND u.provider_message_id = a.id AND u.message_id IS NULL
 """
 
-FIND_OTHERS = """
-SELECT provider_message_id FROM carrier_ids
-WHERE carrier = $1 AND provider_message_id = ANY($2::text[]) AND direction = 'outbound' AND message_id NOT IN (0, $3)
+TAKE = """
+WITH taken AS (
+  INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id) VALUES ($1, $2, 'outbound', $3)
+  ON CONFLICT DO NOTHING RETURNING message_id
+)
+SELECT EXISTS (SELECT FROM taken) OR EXISTS (
+  SELECT FROM carrier_ids WHERE carrier = $1 AND provider_message_id = $2 AND direction = 'outbound' AND message_id = $3
+)
 """
 
 NAME_PARTS = """
@@ -63,9 +68,9 @@ def insert(rows: str) -> str:
   ON CONFLICT DO NOTHING RETURNING carrier, provider_message_id, message_id"""
 
 
-async def find_others(pool: Pool, carrier: str, ids: Sequence[str], message_id: int) -> set[str]:
-    """Return those of a carrier's ids that it assigned to outbound messages other than `message_id`."""
-    return {row[0] for row in await pool.fetch(FIND_OTHERS, carrier, ids, message_id)}
+async def take(pool: Pool, carrier: str, id: str, message_id: int) -> bool:
+    """Take an id for a message before anything is concluded from it; return False where another message has it."""
+    return await pool.fetchval(TAKE, carrier, id, message_id)
 
 
 async def name_parts(connection: Connection, named: Sequence[tuple[str, int, Sequence[str]]]) -> None:

@@ -271,11 +271,16 @@ class Handoff:
         return self.connections.find(text.carrier)
 
     async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
-        """Return the first answer whose id the carrier has not given to another message."""
-        ids = [answer.provider_message_id for answer in found if isinstance(answer, Accepted)]
-        others = await carrier_ids.find_others(self.database.pool, text.carrier, ids, text.message_id) if ids else ()
-        free = (each for each in found if not (isinstance(each, Accepted) and each.provider_message_id in others))
-        return next(free, None)
+        """Return the first answer whose id no other message has, and take that id.
+
+        Two texts with the same words between the same numbers may be asked for at the same time.
+        """
+        for answer in found:
+            if isinstance(answer, Rejected):
+                return answer
+            if await carrier_ids.take(self.database.pool, text.carrier, answer.provider_message_id, text.message_id):
+                return answer
+        return None
 
     def _conclude(self, text: ClaimedText, found: Answer | None) -> Result:
         """Return the carrier's answer, or the conclusion once it has been asked for long enough."""

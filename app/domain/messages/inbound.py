@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.db.engine import Pool, Sessions
 from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
-from app.domain.carriers.carrier import Carrier, InboundMessage
+from app.domain.carriers.carrier import Carrier, InboundMessage, Keyword
 from app.domain.carriers.connections import OpenConnections
 from app.domain.consent import recognition
 from app.domain.consent.recognition import Intent, IntentKind
@@ -40,6 +40,13 @@ END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
 HELP_WITH_SUPPORT = "for help contact {support}. "
 HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
+ANSWERED = {
+    Keyword.stop: IntentKind.opt_out,
+    Keyword.start: IntentKind.opt_in,
+    Keyword.help: IntentKind.help,
+}
+"""The intents of the keywords that a carrier acts on itself, whatever the text."""
+
 FORMER_DEFAULT_NAME = "My company"
 """The former default name of accounts."""
 
@@ -60,17 +67,17 @@ class Inbox:
 
     async def receive(self, carrier: str, inbound: InboundMessage) -> None:
         """Store a message, open its conversation and act on its intent in one transaction. Idempotent."""
-        account_id = await self.pool.fetchval(numbers.FIND_OWNER, inbound.to_number, carrier)
-        if account_id is None:
+        owner = await self.pool.fetchrow(numbers.FIND_OWNER, inbound.to_number, carrier)
+        if owner is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
             return
         known = await self.connections.get(carrier)
         if known is None:
             await self.keep_unmatched(carrier, "inbound", "the connection was removed", _payload(inbound))
             return
-        actor = Actor(account_id, frozenset(), f"carrier:{carrier}")
+        actor = Actor(owner["account_id"], frozenset(), f"carrier:{carrier}")
         async with open_unit(self.sessions, actor, self.clock, self.notify) as unit:
-            await _process(unit, known.carrier, inbound)
+            await _process(unit, Route(known.carrier, owner["carrier"]), inbound)
 
     async def keep_unmatched(self, carrier: str, kind: str, problem: str, payload: dict[str, Any]) -> None:
         """Store a signed callback that cannot be processed, so that it can be inspected."""
@@ -78,25 +85,37 @@ class Inbox:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """The carrier that brought a message, and the key of the connection that replies leave through."""
+
+    carrier: Carrier
+    reply_through: str
+
+
+@dataclass(frozen=True, slots=True)
 class Arrival:
-    """A stored inbound message with its contact and conversation; `reopened` when the conversation was closed."""
+    """A stored inbound message with its contact and conversation; `reopened` when the conversation was closed.
+
+    No reply is owed where `is_answered`: the carrier has answered the keyword.
+    """
 
     message: Message
     contact: Contact
     conversation: Conversation
-    carrier: Carrier
+    route: Route
     reopened: bool
+    is_answered: bool
 
 
-async def _process(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> None:
-    id = await _reserve_id(unit, carrier, inbound)
+async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> None:
+    id = await _reserve_id(unit, route.carrier, inbound)
     if id is None:
         return
-    if recognition.classify(inbound.body).kind is IntentKind.opt_out:
+    if _classify(inbound, opted_out=False).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
-    intent = recognition.classify(inbound.body, opted_out=contact.status == ContactStatus.opted_out)
-    arrival = await _store(unit, id, carrier, contact, inbound)
+    intent = _classify(inbound, opted_out=contact.status == ContactStatus.opted_out)
+    arrival = await _store(unit, id, route, contact, inbound)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
@@ -105,6 +124,15 @@ async def _process(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) 
     if arrival.reopened:
         outbox.record(unit, ConversationChanged.of(arrival.conversation), contact.id)
     await unit.save(contact, arrival.conversation)
+
+
+def _classify(inbound: InboundMessage, *, opted_out: bool) -> Intent:
+    """Return the intent of a message: the one that the carrier acted on, or else the one that its text expresses."""
+    intent = recognition.classify(inbound.body, opted_out=opted_out)
+    answered = inbound.answered_keyword
+    if answered is None or intent.kind is ANSWERED[answered]:
+        return intent
+    return Intent(ANSWERED[answered], inbound.body.strip()[:32], "carrier")
 
 
 async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int | None:
@@ -117,7 +145,7 @@ async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessag
     return (await unit.execute(taken.returning(CarrierId.message_id))).scalar_one_or_none()
 
 
-async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, inbound: InboundMessage) -> Arrival:
+async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbound: InboundMessage) -> Arrival:
     conversation = await conversations.find_or_open(
         unit,
         contact,
@@ -137,8 +165,9 @@ async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, 
         purpose=Purpose.conversational,
         segments=counted.segments,
         encoding=counted.encoding,
-        carrier=carrier.key,
+        carrier=route.carrier.key,
         provider_message_id=inbound.provider_message_id,
+        media=[{"url": each.url, "content_type": each.content_type} for each in inbound.media] or None,
         actor=unit.actor.label,
         sent_at=inbound.at or unit.clock.now(),
     )
@@ -148,7 +177,8 @@ async def _store(unit: UnitOfWork, id: int, carrier: Carrier, contact: Contact, 
     conversation.unread_count += 1
     conversation.last_message_at = unit.clock.now()
     conversation.sending_number = inbound.to_number
-    return Arrival(message, contact, conversation, carrier, reopened)
+    is_answered = route.carrier.capabilities.handles_opt_out or inbound.answered_keyword is not None
+    return Arrival(message, contact, conversation, route, reopened, is_answered)
 
 
 async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
@@ -176,14 +206,14 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
     for message_id in await outgoing.cancel(unit, arrival.contact.id):
         await outcome.fail(unit, message_id, failures.OwnCode.contact_opted_out)
-    if changed and not arrival.carrier.capabilities.handles_opt_out:
+    if changed and not arrival.is_answered:
         await _reply(unit, arrival, STOPPED)
 
 
 async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
-    if await opt_outs.opt_in(unit, arrival.contact, evidence) and not arrival.carrier.capabilities.handles_opt_out:
+    if await opt_outs.opt_in(unit, arrival.contact, evidence) and not arrival.is_answered:
         await _reply(unit, arrival, STARTED)
 
 
@@ -196,7 +226,7 @@ async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
         Message.body.endswith(END_OF_HELP, autoescape=True),
         Message.created_at > unit.clock.now() - HELP_EVERY,
     )
-    if not arrival.carrier.capabilities.handles_opt_out and not await unit.all(answered.limit(1)):
+    if not arrival.is_answered and not await unit.all(answered.limit(1)):
         await _reply(unit, arrival, HELP)
 
 
@@ -218,7 +248,7 @@ async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
         purpose=Purpose.compliance,
         segments=counted.segments,
         encoding=counted.encoding,
-        carrier=arrival.carrier.key,
+        carrier=arrival.route.reply_through,
         actor="system",
         created_at=now,
     )

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Numeric, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -54,7 +55,9 @@ class Message(Base):
 
     `carrier` is the key of the connection. A `pending` one has a row in `outgoing`. `unconfirmed` is true when the
     carrier is no longer queried; see `queries.is_unconfirmed`. `deferred_until` is the time to which quiet hours or a
-    frequency cap put it off last, with the rule and the time zones of the recipient.
+    frequency cap put it off last, with the rule and the time zones of the recipient. `carrier_segments`,
+    `carrier_charge` and `carrier_currency` are as the carrier reported them, `media` the links to the files of an
+    inbound MMS.
     """
 
     __tablename__ = "messages"
@@ -87,6 +90,10 @@ class Message(Base):
     error_code: Mapped[str | None]
     carrier_error: Mapped[str | None]
     unconfirmed: Mapped[bool] = mapped_column(server_default=text("false"))
+    carrier_segments: Mapped[int | None]
+    carrier_charge: Mapped[Decimal | None]
+    carrier_currency: Mapped[str | None]
+    media: Mapped[list[dict[str, str]] | None] = mapped_column(JSONB)
     actor: Mapped[str]
     request_id: Mapped[str | None]
     created_at: Mapped[Created]

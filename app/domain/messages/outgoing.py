@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, update
 
 from app.db import rows
 from app.db.engine import Pool
@@ -77,7 +77,7 @@ FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
   m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
-  {numbers.is_active("o.number", "o.account_id", "o.carrier")} AS has_number, o.expires_at,
+  {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
   CASE WHEN o.expires_at IS NOT NULL
     THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
@@ -146,10 +146,15 @@ GIVE_BACK = """
 UPDATE outgoing SET claimed_until = $3, attempts = attempts - $4
 WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2
 """
-PUT_BACK = """
-UPDATE outgoing SET claimed_until = NULL, due_at = $3,
-  unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
-WHERE message_id = $1 AND claimed_until = $2
+# A number may have moved to another connection since the claim.
+PUT_BACK = f"""
+WITH put_back AS (
+  UPDATE outgoing o SET claimed_until = NULL, due_at = $3,
+    carrier = coalesce({numbers.find_carrier("o.number", "o.account_id")}, o.carrier),
+    unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
+  WHERE message_id = $1 AND claimed_until = $2 RETURNING message_id, carrier
+)
+UPDATE messages m SET carrier = p.carrier FROM put_back p WHERE m.id = p.message_id AND m.carrier <> p.carrier
 """
 PUT_OFF = """
 UPDATE outgoing SET claimed_until = NULL, due_at = $3, attempts = attempts - 1
@@ -301,6 +306,19 @@ async def add(unit: UnitOfWork, message: Message) -> None:
     )
     await unit.save(row)
     unit.notify("messages")
+
+
+async def count_at(unit: UnitOfWork, carrier: str) -> int:
+    """Return the number of texts that have not left through a connection."""
+    return await unit.one(select(func.count()).select_from(Outgoing).where(Outgoing.carrier == carrier)) or 0
+
+
+async def move(unit: UnitOfWork, number: str, carrier: str) -> None:
+    """Let the unclaimed texts of a number of the account leave through another connection."""
+    waiting = Outgoing.account_id == unit.actor.account_id, Outgoing.number == number, Outgoing.carrier != carrier
+    moved = update(Outgoing).where(*waiting, Outgoing.claimed_until.is_(None)).values(carrier=carrier)
+    ids = (await unit.execute(moved.returning(Outgoing.message_id))).scalars().all()
+    await unit.execute(update(Message).where(Message.id.in_(ids)).values(carrier=carrier))
 
 
 async def cancel(unit: UnitOfWork, contact_id: int) -> Sequence[int]:

@@ -38,22 +38,30 @@ ACCEPTED_ONLY = Accepted("", "")
 # `named` is not joined: PostgreSQL expects one row of an INSERT, and would compare each of its rows with each message.
 RECORD_SENT = f"""
 WITH answered AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS a(id, provider_message_id, carrier_status)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
+    AS a(id, provider_message_id, carrier_status, parts, charge, currency)
 ), taken AS (
   SELECT m.id, m.status, m.carrier, m.provider_message_id FROM messages m
   WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
-), named AS ({
+), inserted AS ({
     carrier_ids.insert(
         "SELECT carrier, a.provider_message_id, id AS message_id FROM taken JOIN answered a USING (id)"
         " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
     )
-})
+}), named AS (
+  SELECT message_id FROM inserted UNION ALL
+  SELECT n.message_id FROM taken JOIN answered a USING (id) JOIN carrier_ids n ON n.carrier = taken.carrier
+    AND n.provider_message_id = a.provider_message_id AND n.direction = 'outbound' AND n.message_id = taken.id
+  WHERE taken.provider_message_id IS NULL
+)
 UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id,
     CASE WHEN m.id IN (SELECT message_id FROM named) THEN a.provider_message_id END),
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
   carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
   unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
-  sent_at = coalesce(m.sent_at, $4)
+  sent_at = coalesce(m.sent_at, $4),
+  carrier_segments = coalesce(a.parts, m.carrier_segments), carrier_charge = coalesce(a.charge, m.carrier_charge),
+  carrier_currency = coalesce(a.currency, m.carrier_currency)
 FROM taken JOIN answered a USING (id)
 WHERE m.id = taken.id
 RETURNING m.id, m.carrier, m.provider_message_id, m.id IN (SELECT message_id FROM named) AS is_named,
@@ -170,7 +178,7 @@ class Recorder:
         """Schedule another hand-off. If the carrier limits a rate, other messages wait too."""
         wait = _backoff(text.attempts)
         if refusal and refusal.code is FailureCode.rate_limited:
-            wait = refusal.retry_after or wait
+            wait = min(refusal.retry_after or wait, RETRY_MOST)
             of_number = refusal.limited is Limited.number
             bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
             await pacing.hold(self.database.pool, bucket, self.clock.now() + wait)
@@ -228,6 +236,9 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         [answer.provider_message_id or None for _, answer in accepted],
         [answer.carrier_status for _, answer in accepted],
         now,
+        [answer.parts for _, answer in accepted],
+        [answer.charge and answer.charge.amount for _, answer in accepted],
+        [answer.charge and answer.charge.currency for _, answer in accepted],
     )
     await connection.execute(outgoing.REMOVE, ids)
     if counting := [text.message_id for text, _ in accepted if text.expires_at]:

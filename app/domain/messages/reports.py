@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import failures
 from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, outbound_keys
@@ -29,6 +29,8 @@ class ReportedMessage:
         self.carrier_error: str | None = row["carrier_error"]
         self.error_code: str | None = row["error_code"]
         self.unconfirmed: bool = row["unconfirmed"]
+        self.carrier_segments: int | None = row["carrier_segments"]
+        self.charge: Charge | None = None
         self.sent_at: datetime | None = row["sent_at"]
         self.delivered_at: datetime | None = row["delivered_at"]
         self.events: list[Event] = []
@@ -59,6 +61,7 @@ class ReportedMessage:
     def apply(self, receipt: Receipt, now: datetime) -> bool:
         """Change what a report changes; return False where it contradicts the final state."""
         if self.status not in UNSETTLED:
+            self._keep_charge(receipt)
             return receipt.status not in FINAL or receipt.status.value == self.status
         if receipt.status is ReceiptStatus.sent and self.status == MessageStatus.sent:
             self._confirm(receipt)
@@ -98,7 +101,16 @@ class ReportedMessage:
         self.has_changed = True
         self.provider_message_id = self.provider_message_id or receipt.provider_message_id
         self.carrier_status = receipt.raw_status
+        self.carrier_segments = receipt.parts or self.carrier_segments
+        self.charge = receipt.charge or self.charge
         self.carrier_error = receipt.carrier_error or self.carrier_error
+
+    def _keep_charge(self, receipt: Receipt) -> None:
+        """Keep a charge that is known only after the final state."""
+        if receipt.charge or receipt.parts:
+            self.has_changed = True
+            self.carrier_segments = receipt.parts or self.carrier_segments
+            self.charge = receipt.charge or self.charge
 
     def _deliver(self, now: datetime) -> None:
         self.status, self.delivered_at, self.unconfirmed = MessageStatus.delivered, now, False

@@ -1,5 +1,8 @@
 """SQL fragments on messages for the statements of other areas."""
 
+NEXT_ID = "SELECT nextval('messages_id_seq')"
+"""Returns an id that no message has."""
+
 IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = $2)"
 """Tells whether the message `$1` is an outbound message of the carrier `$2`."""
 

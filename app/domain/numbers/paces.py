@@ -3,17 +3,19 @@
 import phonenumbers
 
 LONG_CODE, TOLL_FREE, SHORT_CODE = 1.0, 3.0, 100.0
-SHORT_CODE_DIGITS = 6
 
 SLOWEST, FASTEST = 0.01, 1000.0
 """The bounds of a pace that an account sets, in SMS parts a second."""
 
 
 def default_pace(number: str, carrier: str) -> float | None:
-    """Return the SMS parts a second that may leave from a number; None for no limit, as in the sandbox."""
+    """Return the SMS parts a second that may leave from a number; None for no limit, as in the sandbox.
+
+    An alphanumeric sender has the pace of a long code until another is set.
+    """
     if carrier == "sandbox":
         return None
-    if len(number) <= SHORT_CODE_DIGITS:
-        return SHORT_CODE
+    if not number.startswith("+"):
+        return SHORT_CODE if number.isdigit() else LONG_CODE
     kind = phonenumbers.number_type(phonenumbers.parse(number))
     return TOLL_FREE if kind == phonenumbers.PhoneNumberType.TOLL_FREE else LONG_CODE

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers.models import NumberStatus, PhoneNumber
@@ -30,6 +30,24 @@ async def find_id(unit: UnitOfWork, phone_number: str) -> int | None:
     """Return the id of an active number of the account by its text in E.164."""
     own = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
     return await unit.one(select(PhoneNumber.id).where(PhoneNumber.phone_number == phone_number, *own))
+
+
+async def count_at(unit: UnitOfWork, carrier: str) -> int:
+    """Return the number of active numbers of a connection, of all accounts."""
+    active = PhoneNumber.carrier == carrier, PhoneNumber.status == NumberStatus.active
+    return await unit.one(select(func.count()).select_from(PhoneNumber).where(*active)) or 0
+
+
+async def find_sender(unit: UnitOfWork, carrier: str) -> str | None:
+    """Return an active number of a connection, of any account: for a test by the operator."""
+    active = PhoneNumber.carrier == carrier, PhoneNumber.status == NumberStatus.active
+    return await unit.one(select(PhoneNumber.phone_number).where(*active).order_by(PhoneNumber.id).limit(1))
+
+
+async def find_active(unit: UnitOfWork, phone_number: str) -> PhoneNumber | None:
+    """Return an active number of any account: only to keep numbers apart, and for the operator."""
+    active = PhoneNumber.phone_number == phone_number, PhoneNumber.status == NumberStatus.active
+    return await unit.one(select(PhoneNumber).where(*active))
 
 
 async def find(unit: UnitOfWork, id: int) -> PhoneNumber | None:

@@ -1,7 +1,15 @@
 """SQL fragments on sending numbers for the statements of other areas."""
 
-FIND_OWNER = "SELECT account_id FROM phone_numbers WHERE phone_number = $1 AND carrier = $2 AND status = 'active'"
-"""Find the account that has the number `$1` at the carrier `$2`."""
+from app.domain.carriers import sql as carriers
+
+FIND_OWNER = f"""
+SELECT p.account_id, p.carrier FROM phone_numbers p
+WHERE p.phone_number = $1 AND p.status = 'active' AND (p.carrier = $2 OR {carriers.serves("$2", "p.account_id")})
+"""
+"""Find the account that has the number `$1`, and its connection, for a text that the connection `$2` brought.
+
+A text may come through the connection that a number had before it was moved, but not through one of another account.
+"""
 
 
 def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
@@ -21,9 +29,14 @@ def join_rate(number: str) -> str:
     return f"LEFT JOIN phone_numbers n ON n.phone_number = {number} AND n.status = 'active'"
 
 
-def is_active(number: str, account_id: str, carrier: str) -> str:
-    """Return the condition that an account has an active number at a carrier."""
+def is_active(number: str, account_id: str) -> str:
+    """Return the condition that an account has an active number."""
+    return f"{find_carrier(number, account_id)} IS NOT NULL"
+
+
+def find_carrier(number: str, account_id: str) -> str:
+    """Return the connection of an active number of an account, or null."""
     return (
-        f"EXISTS (SELECT FROM phone_numbers p WHERE p.phone_number = {number} AND p.status = 'active'"
-        f" AND p.account_id = {account_id} AND p.carrier = {carrier})"
+        f"(SELECT p.carrier FROM phone_numbers p WHERE p.phone_number = {number} AND p.status = 'active'"
+        f" AND p.account_id = {account_id})"
     )

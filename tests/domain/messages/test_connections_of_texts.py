@@ -1,22 +1,42 @@
 """Texts leave through the connections of their numbers: several, paused ones, and those of other processes."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers import queries
+from app.domain.carriers.carrier import (
+    Accepted,
+    Answer,
+    Charge,
+    FailureCode,
+    InboundMessage,
+    Keyword,
+    Media,
+    OutboundMessage,
+    Receipt,
+    ReceiptStatus,
+    Rejected,
+)
+from app.domain.messages import connections
 from app.domain.messages.errors import MessageTooLong
 from app.domain.messages.handoff import Handoff
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import hand_over, reconcile
+from tests.domain.messages.handing import TO, Absorbed, after, hand_over, reconcile
 from tests.factories.carriers import add_connection, change_connection, opened
-from tests.factories.messages import MESSAGES, OUTGOING, SANDBOX_MESSAGES, states
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import MESSAGES, OUTGOING, SANDBOX_MESSAGES, UNMATCHED_CALLBACKS, states
 from tests.factories.numbers import add_number
 from tests.factories.tables import ago
+from tests.waiting import within
 
 NUMBER = "+14155550100"
 
@@ -130,3 +150,161 @@ async def test_the_texts_of_many_paused_connections_do_not_keep_others_waiting(
     await handoff.finish()
 
     assert await SANDBOX_MESSAGES.read(pool, "body") == ["leaves"]
+
+
+@pytest.fixture
+def move(services: Services, act: Callable[[], Any]) -> Callable[..., Any]:
+    """Provide a function that moves a number of the account to the connection with a key."""
+
+    async def move(number_id: int, key: str) -> None:
+        async with act() as unit:
+            await connections.move_number(unit, number_id, await queries.get_any(unit, key))
+
+    return move
+
+
+async def test_texts_that_wait_leave_through_the_connection_that_their_number_was_moved_to(
+    send: Callable[..., Any], move: Callable[..., Any], handoff: Handoff, pool: Pool, second: int
+) -> None:
+    handoff = both(handoff, pool)
+    await send(from_phone_number_id=second)
+    await change_connection(pool, "second", status="paused")
+
+    await move(second, "sandbox")
+    await hand_over(handoff)
+
+    assert await MESSAGES.read(pool, "carrier", "status") == [("sandbox", "sent")]
+    assert await SANDBOX_MESSAGES.read(pool, "carrier") == ["sandbox"]
+
+
+async def test_a_text_in_flight_ends_on_the_connection_that_its_number_was_moved_from(
+    send: Callable[..., Any], move: Callable[..., Any], handoff: Handoff, pool: Pool, second: int
+) -> None:
+    slow = Absorbed(pool)
+    slow.key = "second"
+    handing = replace(handoff, connections=opened(handoff, second=slow))
+    await send(from_phone_number_id=second)
+    calling = asyncio.create_task(hand_over(handing))
+    await within("the call", slow.asked.wait())
+
+    await move(second, "sandbox")
+    slow.answer.set_result(Accepted("note_1"))
+    await calling
+
+    assert await MESSAGES.read(pool, "carrier", "status", "provider_message_id") == [("second", "sent", "note_1")]
+
+
+async def test_a_text_that_the_former_connection_refuses_for_now_is_tried_on_the_new_one(
+    send: Callable[..., Any], move: Callable[..., Any], handoff: Handoff, pool: Pool, second: int
+) -> None:
+    slow = Absorbed(pool)
+    slow.key = "second"
+    handing = replace(handoff, connections=opened(handoff, second=slow))
+    await send(from_phone_number_id=second)
+    calling = asyncio.create_task(hand_over(handing))
+    await within("the call", slow.asked.wait())
+
+    await move(second, "sandbox")
+    slow.answer.set_result(Rejected(FailureCode.carrier_error, retryable=True))
+    await calling
+    await hand_over(after(both(handoff, pool), minutes=1))
+
+    assert await MESSAGES.read(pool, "carrier", "status") == [("sandbox", "sent")]
+
+
+async def test_a_text_to_a_moved_number_is_taken_from_the_former_connection_and_answered_through_the_new_one(
+    services: Services, move: Callable[..., Any], pool: Pool, second: int
+) -> None:
+    await move(second, "sandbox")
+
+    await services.inbox.receive("second", InboundMessage("in-1", TO, NUMBER, "STOP"))
+
+    assert await MESSAGES.read(pool, "direction", "carrier") == [("inbound", "second"), ("outbound", "sandbox")]
+
+
+async def test_a_connection_of_another_account_brings_no_text_to_a_number(
+    services: Services, new_account: Callable[..., Any], account: Opened, pool: Pool
+) -> None:
+    other: Opened = await new_account()
+    await add_connection(pool, "theirs", account_id=other.account_id)
+    services.connections.expire()
+
+    await services.inbox.receive("theirs", InboundMessage("in-1", TO, account.phone_number, "STOP"))
+
+    assert await MESSAGES.count(pool) == 0
+    assert await UNMATCHED_CALLBACKS.read(pool, "carrier", "problem") == [("theirs", "no account holds the number")]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "status"), [(Keyword.stop, "opted_out"), (Keyword.start, "active"), (Keyword.help, "active")]
+)
+async def test_a_keyword_that_the_carrier_answered_counts_and_gets_no_second_answer(
+    services: Services, account: Opened, pool: Pool, keyword: Keyword, status: str
+) -> None:
+    inbound = InboundMessage("in-1", TO, account.phone_number, "a word of the carrier's", answered_keyword=keyword)
+
+    await services.inbox.receive("sandbox", inbound)
+
+    assert await CONTACTS.read(pool, "status") == [status]
+    assert await MESSAGES.read(pool, "direction") == ["inbound"]
+
+
+async def test_the_links_to_the_files_of_an_mms_are_kept(services: Services, account: Opened, pool: Pool) -> None:
+    media = (Media("https://carrier.example/1", "image/jpeg"),)
+
+    await services.inbox.receive("sandbox", InboundMessage("in-1", TO, account.phone_number, "", media=media))
+
+    assert await MESSAGES.read(pool, "media") == [[{"url": "https://carrier.example/1", "content_type": "image/jpeg"}]]
+
+
+class Charging(SandboxCarrier):
+    """A carrier that counts parts and charges for them."""
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        return Accepted("note_1", parts=2, charge=Charge(Decimal("0.0158"), "USD"))
+
+
+async def test_the_parts_and_the_charge_are_kept_as_the_carrier_reports_them(
+    send: Callable[..., Any], handoff: Handoff, services: Services, pool: Pool
+) -> None:
+    await send()
+    await hand_over(replace(handoff, connections=opened(handoff, sandbox=Charging(pool, b"", 0, 10))))
+    answered = await MESSAGES.read(pool, "segments", "carrier_segments", "carrier_charge", "carrier_currency")
+    later = Receipt("note_1", ReceiptStatus.delivered, "delivered", charge=Charge(Decimal("0.02"), "EUR"))
+    await services.receipts.receive("sandbox", later)
+
+    assert answered == [(1, 2, Decimal("0.0158"), "USD")]
+    assert await MESSAGES.read(pool, "carrier_charge", "carrier_currency") == [(Decimal("0.02"), "EUR")]
+
+
+class Forgetful(SandboxCarrier):
+    """A carrier that has one message, and cannot tell which of two it is."""
+
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        return (Accepted("the only one"),)
+
+
+async def test_two_texts_in_doubt_with_the_same_words_never_take_the_same_message_of_the_carrier(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send()
+    await send()
+    await OUTGOING.change(pool, claimed_until=ago(seconds=1))
+
+    await reconcile(replace(handoff, connections=opened(handoff, sandbox=Forgetful(pool, b"", 0, 10))))
+
+    found = await MESSAGES.read(pool, "status", "provider_message_id")
+    assert sorted(found, key=str) == [("pending", None), ("sent", "the only one")]
+
+
+async def test_a_carrier_that_asks_for_a_long_wait_is_called_again_after_ten_minutes(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    absorbed = Absorbed(pool)
+    absorbed.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True, retry_after=timedelta(days=365)))
+    await send()
+    await hand_over(replace(handoff, connections=opened(handoff, sandbox=absorbed)))
+
+    await hand_over(after(handoff, minutes=11))
+
+    assert await states(pool) == [("sent", None)]

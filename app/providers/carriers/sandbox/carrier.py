@@ -115,6 +115,7 @@ class SandboxCarrier:
     ) -> None:
         self._pool = pool
         self.secret = secret
+        self.numbers: Sequence[str] = ()
         self._delay = delay
         self._limit = TimeLimit(timeout)
         self._now = now
@@ -146,8 +147,8 @@ class SandboxCarrier:
         return CarrierAccount("Sandbox", {"network": "simulated: no text reaches a phone"})
 
     async def list_numbers(self) -> Sequence[CarrierNumber]:
-        """Return no numbers: the service makes those of the sandbox itself."""
-        return ()
+        """Return the numbers of the settings; the service makes those of new accounts itself."""
+        return [CarrierNumber(number) for number in self.numbers]
 
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
         """Return the time in the signature of a callback, which may be wrong."""

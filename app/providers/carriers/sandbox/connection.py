@@ -16,6 +16,7 @@ class SandboxSettings(Settings):
 
     max_segments: int = Field(MAX_SEGMENTS, ge=1, le=255, description="The most SMS parts of a text.")
     handles_opt_out: bool = Field(False, description="Whether the network answers STOP, START and HELP itself.")
+    numbers: list[str] = Field([], max_length=1000, description="The numbers that the network lists.")
 
 
 class SandboxCredentials(Credentials):
@@ -42,5 +43,12 @@ def open_sandbox(
     secret = credentials.secret.get_secret_value().encode() if credentials.secret else network.secret
     carrier = SandboxCarrier(network.pool, secret, network.delay, network.timeout, notify=network.notify)
     carrier.key = key
-    carrier.capabilities = Capabilities(settings.max_segments, handles_opt_out=settings.handles_opt_out)
+    carrier.numbers = settings.numbers
+    carrier.capabilities = Capabilities(
+        settings.max_segments,
+        handles_opt_out=settings.handles_opt_out,
+        lists_numbers=bool(settings.numbers),
+        takes_short_codes=True,
+        takes_alphanumeric=True,
+    )
     return carrier

@@ -1,0 +1,212 @@
+"""Database work of the commands for connections to carriers and their numbers."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from app.cli import setup
+from app.cli.setup import NOBODY, NotYours, check_account, connect, operator_of
+from app.domain.carriers import queries, service
+from app.domain.carriers.carrier import Accepted, Ambiguous, OutboundMessage
+from app.domain.carriers.errors import CarrierConnectionRefused
+from app.domain.carriers.kinds import CarrierKind
+from app.domain.carriers.models import CarrierConnection
+from app.domain.carriers.service import CheckedConnection, NewConnection, Ports
+from app.domain.kernel import phone, sms_parts
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import connections
+from app.domain.messages.sql import NEXT_ID
+from app.domain.numbers import queries as numbers
+from app.domain.numbers import senders
+from app.providers.registry import KINDS
+from app.services import Services
+from app.settings import Settings
+
+COLUMNS = ("key", "kind", "name", "account_id", "status", "parts_per_second", "created_at")
+NUMBER_COLUMNS = ("id", "phone_number", "label", "carrier", "is_primary", "parts_per_second")
+TEXT = "This is a test of the connection {key}."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKind:
+    """A kind of connections, for the questions of a command."""
+
+    kind: CarrierKind
+
+    def missing_settings(self, given: Mapping[str, str]) -> list[str]:
+        """Return the required settings that were not given."""
+        fields = self.kind.settings.model_fields.items()
+        return [name for name, field in fields if field.is_required() and name not in given]
+
+    def missing_credentials(self, given: Mapping[str, str]) -> list[str]:
+        """Return the required credentials that were not given."""
+        fields = self.kind.credentials.model_fields.items()
+        return [name for name, field in fields if field.is_required() and name not in given]
+
+    def describe(self, name: str) -> str:
+        """Return the text that asks for a value."""
+        fields = {**self.kind.settings.model_fields, **self.kind.credentials.model_fields}
+        return f"{name} ({fields[name].description or name})"
+
+
+def get_kind(name: str) -> KnownKind:
+    """Return a kind; raise `NotYours` for an unknown one."""
+    if name not in KINDS:
+        raise NotYours(f"There is no carrier {name!r}. Known carriers: {', '.join(sorted(KINDS))}.")
+    return KnownKind(KINDS[name])
+
+
+def list_kinds() -> list[dict[str, Any]]:
+    """Return the kinds with their settings and credentials."""
+    return [
+        {
+            "kind": kind.name,
+            "carrier": kind.title,
+            "settings": ", ".join(kind.settings.model_fields),
+            "credentials": ", ".join(kind.credentials.model_fields),
+            "for_accounts": kind.is_for_accounts,
+        }
+        for kind in KINDS.values()
+    ]
+
+
+async def add(settings: Settings, account_id: int | None, new: NewConnection) -> dict[str, Any]:
+    """Add a connection of the installation, or of an account."""
+    async with _open(settings, account_id) as (services, unit):
+        return _checked(services, await service.add(unit, services.carriers, account_id, new))
+
+
+async def list_all(settings: Settings) -> list[dict[str, Any]]:
+    """Return all connections."""
+    async with _open(settings) as (_, unit):
+        return [_shown(each) for each in await queries.list_all(unit)]
+
+
+async def show(settings: Settings, key: str) -> dict[str, Any]:
+    """Return a connection with its settings and the addresses of its callbacks."""
+    async with _open(settings) as (services, unit):
+        connection = await queries.get_any(unit, key)
+        return {**_shown(connection), "settings": connection.settings, **_addresses(services, key)}
+
+
+async def change(
+    settings: Settings, key: str, change: Callable[[UnitOfWork, Ports, CarrierConnection], Awaitable[CarrierConnection]]
+) -> dict[str, Any]:
+    """Pause or resume a connection."""
+    async with _open_for(settings, key) as (services, unit, connection):
+        return _shown(await change(unit, services.carriers, connection))
+
+
+async def rotate(settings: Settings, key: str, credentials: Mapping[str, str], overlap_hours: int) -> dict[str, Any]:
+    """Replace the credentials of a connection."""
+    async with _open_for(settings, key) as (services, unit, connection):
+        rotated = await service.rotate(unit, services.carriers, connection, credentials, overlap_hours)
+        return _checked(services, rotated)
+
+
+async def remove(settings: Settings, key: str) -> dict[str, Any]:
+    """Remove a connection."""
+    async with _open_for(settings, key) as (services, unit, connection):
+        await connections.remove(unit, services.carriers, connection)
+        return {"key": key, "removed": True}
+
+
+async def check(settings: Settings, key: str, to: str, sender: str) -> dict[str, Any]:
+    """Check a connection, and send a text through it if `to` is a phone."""
+    async with _open_for(settings, key) as (services, unit, connection):
+        account = await service.check(unit, services.carriers, connection)
+        facts: dict[str, Any] = {"key": key, "carrier_account": account.name, **account.facts}
+        if to:
+            facts["text"] = await _send_test(services, unit, connection, phone.require_recipient(to), sender)
+        return facts
+
+
+async def list_numbers(settings: Settings, key: str) -> list[dict[str, Any]]:
+    """Return the numbers that the carrier lists for a connection, and the accounts that have them."""
+    async with _open_for(settings, key) as (services, unit, connection):
+        listed = await senders.list_at_carrier(unit, services.carriers, connection)
+        found = [(each, await numbers.find_active(unit, each.number)) for each in listed]
+        return [
+            {"phone_number": each.number, "label": each.label, "account_id": known.account_id if known else None}
+            for each, known in found
+        ]
+
+
+async def assign(settings: Settings, account_id: int, key: str, number: str, label: str) -> dict[str, Any]:
+    """Give an account a number of a connection of the installation, or of its own."""
+    async with _open(settings, account_id) as (services, unit):
+        connection = await _get_usable(unit, account_id, key)
+        added = await senders.add(unit, services.carriers, connection, number, label)
+        return setup.show(added, NUMBER_COLUMNS)
+
+
+async def move(settings: Settings, account_id: int, number_id: int, key: str) -> dict[str, Any]:
+    """Move a number of an account to another connection."""
+    async with _open(settings, account_id) as (_, unit):
+        connection = await _get_usable(unit, account_id, key)
+        return setup.show(await connections.move_number(unit, number_id, connection), NUMBER_COLUMNS)
+
+
+async def _send_test(services: Services, unit: UnitOfWork, connection: CarrierConnection, to: str, sender: str) -> str:
+    """Hand a text to the carrier, and return its answer in words."""
+    sender = sender or await numbers.find_sender(unit, connection.key) or ""
+    if not sender:
+        raise NotYours("The connection has no number to send from. Name one with --from.")
+    reference = await services.database.pool.fetchval(NEXT_ID)
+    await unit.pause()
+    body = TEXT.format(key=connection.key)
+    opened = await services.connections.get(connection.key)
+    if opened is None:
+        raise CarrierConnectionRefused(reason="it was removed.")
+    async with opened.lend():
+        message = OutboundMessage(reference, sender, to, body, sms_parts.count(body).segments)
+        answer = await opened.carrier.send(message)
+    match answer:
+        case Accepted():
+            return f"accepted as {answer.provider_message_id}"
+        case Ambiguous():
+            return f"unknown: {answer.reason}"
+        case _:
+            return f"refused: {answer.code} {answer.carrier_error}".strip()
+
+
+async def _get_usable(unit: UnitOfWork, account_id: int, key: str) -> CarrierConnection:
+    connection = await queries.get_any(unit, key)
+    if connection.account_id not in (None, account_id):
+        raise NotYours(f"The connection {key} is another account's own.")
+    return connection
+
+
+@asynccontextmanager
+async def _open(settings: Settings, account_id: int | None = None) -> AsyncGenerator[tuple[Services, UnitOfWork]]:
+    """Open the services and a unit for the installation, or for an account."""
+    actor = NOBODY if account_id is None else operator_of(account_id)
+    async with connect(settings) as services, setup.open_for(services, actor) as unit:
+        if account_id is not None:
+            await check_account(unit)
+        yield services, unit
+
+
+@asynccontextmanager
+async def _open_for(settings: Settings, key: str) -> AsyncGenerator[tuple[Services, UnitOfWork, CarrierConnection]]:
+    """Open a unit for the owner of a connection."""
+    async with connect(settings) as services, setup.open_for(services, NOBODY) as unit:
+        connection = await queries.get_any(unit, key)
+        if connection.account_id is not None:
+            unit.actor = operator_of(connection.account_id)
+        yield services, unit, connection
+
+
+def _shown(connection: CarrierConnection) -> dict[str, Any]:
+    return setup.show(connection, COLUMNS)
+
+
+def _addresses(services: Services, key: str) -> dict[str, str]:
+    url = services.settings.public_url
+    return {"status_url": f"{url}/carriers/{key}/status", "inbound_url": f"{url}/carriers/{key}/inbound"}
+
+
+def _checked(services: Services, checked: CheckedConnection) -> dict[str, Any]:
+    shown, key = _shown(checked.connection), checked.connection.key
+    return {**shown, "carrier_account": checked.account.name, **checked.account.facts, **_addresses(services, key)}

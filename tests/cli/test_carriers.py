@@ -1,0 +1,104 @@
+"""Commands for connections to carriers and their numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ask, Run
+
+SECRET = "a very secret text"
+
+
+@pytest.fixture(autouse=True)
+def emptied(ask: Ask) -> None:
+    """Empty the tables at the end of each test."""
+
+
+@pytest.fixture
+def account(messaging: Run) -> int:
+    """Give the id of an account."""
+    opening = ("account", "create", "Blue Door", "--email", "ann@example.com", "--json")
+    return json.loads(messaging(*opening).output)["account_id"]
+
+
+def add(messaging: Run, folder: Path, *more: object) -> Any:
+    """Add a connection to the sandbox whose secret stands in a file."""
+    secret = folder / "secret"
+    secret.write_text(f"{SECRET}\n")
+    return messaging("carrier", "add", "sandbox", "second", "--file", f"secret={secret}", *more, "--json")
+
+
+def test_a_connection_is_added_shown_paused_resumed_and_removed(messaging: Run, tmp_path: Path) -> None:
+    added = json.loads(add(messaging, tmp_path, "--set", "max_segments=3", "--pace", "2.5").output)
+
+    shown = json.loads(messaging("carrier", "show", "second", "--json").output)
+    paused = json.loads(messaging("carrier", "pause", "second", "--json").output)
+    resumed = json.loads(messaging("carrier", "resume", "second", "--json").output)
+    listed = json.loads(messaging("carrier", "list", "--json").output)
+    removed = json.loads(messaging("carrier", "remove", "second", "--json").output)
+
+    assert (added["carrier_account"], added["status"], added["parts_per_second"]) == ("Sandbox", "active", 2.5)
+    assert shown["settings"] == {"max_segments": 3}
+    assert shown["status_url"] == "http://127.0.0.1:8000/carriers/second/status"
+    assert (paused["status"], resumed["status"]) == ("paused", "active")
+    assert [each["key"] for each in listed] == ["sandbox", "second"]
+    assert removed == {"key": "second", "removed": True}
+
+
+def test_no_command_prints_the_credentials(messaging: Run, tmp_path: Path) -> None:
+    done = add(messaging, tmp_path)
+    others = [messaging("carrier", *command) for command in (("show", "second"), ("list",), ("test", "second"))]
+
+    assert [each.code for each in (done, *others)] == [0] * 4
+    assert [each for each in (done, *others) if SECRET in each.output + each.complaint] == []
+
+
+def test_credentials_are_rotated_from_the_environment(messaging: Run, tmp_path: Path) -> None:
+    add(messaging, tmp_path)
+
+    done = messaging("carrier", "rotate", "second", "--env", "secret=NEW_SECRET", NEW_SECRET="another secret text")
+
+    assert (done.code, done.complaint) == (0, "")
+
+
+def test_a_number_of_a_connection_is_assigned_and_moved_and_keeps_its_connection_from_removal(
+    messaging: Run, tmp_path: Path, account: int
+) -> None:
+    add(messaging, tmp_path)
+
+    assigned = json.loads(messaging("number", "assign", account, "second", "+14155550100", "--json").output)
+    refused = messaging("carrier", "remove", "second")
+    moved = json.loads(messaging("number", "move", account, assigned["id"], "sandbox", "--json").output)
+
+    assert (assigned["phone_number"], assigned["carrier"], moved["carrier"]) == ("+14155550100", "second", "sandbox")
+    assert refused.code == 1
+    assert refused.complaint == (
+        "messaging: The connection second has 1 active numbers and 0 texts that have not left. "
+        "Release the numbers or move them first.\n"
+    )
+
+
+def test_a_text_is_sent_to_test_a_connection(messaging: Run) -> None:
+    done = messaging("carrier", "test", "sandbox", "--to", "+12025550143", "--from", "+15002000001", "--json")
+
+    assert json.loads(done.output)["text"].startswith("accepted as sbx_")
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        (("add", "pigeon", "second"), "There is no carrier 'pigeon'."),
+        (("add", "sandbox", "Second!"), "key must be 1 to 40 small letters, digits and hyphens"),
+        (("add", "sandbox", "sandbox"), "There is a connection with the key sandbox."),
+        (("show", "missing"), "No carrier connection with id missing."),
+        (("pause", "missing"), "No carrier connection with id missing."),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(messaging: Run, command: tuple[str, ...], complaint: str) -> None:
+    done = messaging("carrier", *command)
+
+    assert done.code == 1
+    assert done.complaint.startswith(f"messaging: {complaint}")
+    assert done.complaint.count("\n") == 1
