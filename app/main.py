@@ -39,7 +39,7 @@ from app.mcp import endpoint as mcp
 from app.mcp.running import Running
 from app.mcp.tools import open_tools
 from app.operations.document import Operation, load
-from app.rest import envelope, exports, health, inbound, openapi, pages, routes
+from app.rest import envelope, exports, health, inbound, job_files, openapi, pages, routes
 from app.server import sockets as listening
 from app.server import tls
 from app.server.connection_limits import BoundedConfig, Limits
@@ -131,6 +131,7 @@ def _routes(
         *oauth.routes(services, browser),
         *mcp.routes(services, executor, identity, tools),
         *exports.routes(services),
+        *job_files.routes(services),
         *health.routes(services),
         *front.routes(),
         *pages.routes(described),

@@ -14,7 +14,7 @@ from app.domain.accounts import deletion, mail_outbox
 from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.retention import RULES as ACCOUNT_RULES
 from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
-from app.domain.bulk.steps import STEPS
+from app.domain.bulk.steps import make_steps
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.erasure.accounts import AccountDeletions
@@ -166,7 +166,8 @@ def open_mail_sender(services: Services) -> MailSender:
 
 def open_job_worker(services: Services) -> Job:
     """Return the job that advances the long jobs of accounts."""
-    worker = JobWorker(services.database, services.clock, services.notify, STEPS)
+    steps = make_steps(services.database.pool)
+    worker = JobWorker(services.database, services.clock, services.notify, steps)
     return Job(account_jobs.TOPIC, worker.run, worker.due)
 
 

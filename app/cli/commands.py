@@ -12,6 +12,7 @@ import typer
 from app import gc
 from app import settings as configuration
 from app.cli import administration, carriers, runtime
+from app.cli import imports as _imports  # noqa: F401 - adds its commands
 from app.cli.administration import find_settings, opened_facts, tell
 from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email

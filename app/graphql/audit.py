@@ -35,6 +35,7 @@ describe(
         "carrier_connection_resumed": "A connection to a carrier was resumed.",
         "carrier_connection_rotated": "A connection to a carrier was given new credentials.",
         "export_link_made": "A link to download the export of the account was made.",
+        "job_link_made": "A link to download the file of a job was made: the report of an import, or an export.",
         "invitation_withdrawn": "An invitation was withdrawn.",
         "key_created": "An API key was made.",
         "key_revoked": "An API key was revoked.",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.jobs import models, queries, service
+from app.domain.jobs import downloads, models, queries, service
 from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_of
@@ -23,6 +23,8 @@ describe(
         "stage_contacts": "Moves contacts to a stage.",
         "assign_contacts": "Assigns contacts to a user.",
         "delete_contacts": "Deletes contacts.",
+        "import_contacts": "Imports contacts from an uploaded file; its file is the report of every row.",
+        "export_contacts": "Writes contacts to a file.",
     },
 )
 describe(
@@ -37,6 +39,7 @@ describe(
     },
 )
 
+PATH = "/jobs"
 JobId = Annotated[BigInt, strawberry.argument(description="The job's id.")]
 
 
@@ -75,6 +78,15 @@ class Job:
     def creator(self) -> Actor:
         """Return the actor."""
         return actor_of(self.created_by)
+
+
+@strawberry.type(description="A link that downloads the file of a job. Whoever has it can.")
+class JobLink:
+    """A link to the file of a job."""
+
+    url: str = strawberry.field(description="The address to get the file from, which needs no key.")
+    expires_at: datetime = strawberry.field(description="The time until which a download can begin.")
+    row_count: BigInt = strawberry.field(description="Number of rows of the file without its header.")
 
 
 @strawberry.type
@@ -122,3 +134,17 @@ class JobMutation:
     async def cancel_job(self, info: Info, id: JobId) -> models.AccountJob:
         """Cancel a job."""
         return await service.cancel(info.context.unit, id)
+
+    @strawberry.mutation(
+        description=(
+            "Make a link that downloads the file of a job that has ended: the report of an import, or an export. It "
+            "works for ten minutes. Files are kept for 7 days."
+        ),
+        directives=guarded("contacts:read", "conflict", "not_found"),
+    )
+    async def create_job_link(self, info: Info, id: JobId) -> JobLink:
+        """Make a link to the file."""
+        services = info.context.services
+        link = await downloads.make_link(info.context.unit, services.exports, id)
+        url = f"{services.settings.public_url}{PATH}/{link.token}"
+        return JobLink(url=url, expires_at=link.expires_at, row_count=BigInt(link.row_count))

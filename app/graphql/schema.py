@@ -20,6 +20,7 @@ from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.exports import ExportMutation
+from app.graphql.imports import ImportMutation, ImportQuery
 from app.graphql.jobs import JobMutation, JobQuery
 from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
@@ -51,6 +52,7 @@ class Query(
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
+    ImportQuery,
     JobQuery,
     MessageQuery,
     NumberQuery,
@@ -81,6 +83,7 @@ class Mutation(
     ConversationMutation,
     CustomFieldMutation,
     ExportMutation,
+    ImportMutation,
     JobMutation,
     MessageMutation,
     NumberMutation,

@@ -62,7 +62,7 @@ class Exports:
             async with units() as unit:
                 exported_at = await downloads.begin(unit)
             pieces = Sending(services.database.pool, actor, units, self._turns).pieces(exported_at)
-            return Download(_logged(pieces, actor.account_id), exported_at, place.pop_all())
+            return Download(_logged(pieces, actor.account_id), _headers(exported_at), TYPE, place.pop_all())
 
 
 async def _logged(pieces: AsyncGenerator[bytes], account_id: int) -> AsyncGenerator[bytes]:
@@ -88,14 +88,16 @@ def _headers(exported_at: str) -> dict[str, str]:
 
 
 class Download(StreamingResponse):
-    """An archive that is sent in pieces. Its slot is released at the end, or when the client disconnects.
+    """A file that is sent in pieces. Its slot is released at the end, or when the client disconnects.
 
     It is aborted when the link ends, and when the client reads slower than `PACE`: the connection is closed before the
     end of the response.
     """
 
-    def __init__(self, pieces: AsyncGenerator[bytes], exported_at: str, place: AsyncExitStack) -> None:
-        super().__init__(pieces, 200, _headers(exported_at), TYPE)
+    def __init__(
+        self, pieces: AsyncGenerator[bytes], headers: dict[str, str], media_type: str, place: AsyncExitStack
+    ) -> None:
+        super().__init__(pieces, 200, headers, media_type)
         self._pieces, self._place, self._patience = pieces, place, PATIENCE_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -12,6 +12,10 @@ from app.graphql.schema import contract
 from tests.cli.conftest import Ask, Run
 
 BY_HAND = {
+    "add_upload_part": ("contact", "import"),
+    "create_upload": ("contact", "import"),
+    "export_contacts": ("contact", "export"),
+    "import_contacts": ("contact", "import"),
     "create_api_key": ("key", "create"),
     "create_automation_key": ("key", "create"),
     "request_account_deletion": ("account", "delete"),
@@ -19,6 +23,7 @@ BY_HAND = {
 """Mutations whose command is written by hand, for a text that is no record, or a question before it."""
 
 WITHOUT_COMMAND = {
+    "create_job_link": "`contact import` and `contact export` write the files themselves",
     "generate_copy": "it writes texts for an integration that sends them",
     "create_export_link": "`account export` writes the archive itself",
     "reply": "sending is for integrations and for users who sign in",
@@ -32,6 +37,7 @@ WITHOUT_COMMAND = {
 QUERIES_WITHOUT_COMMAND = {
     "automation_keys": "`key list` lists every key",
     "find_contacts": "`contact list --search` finds them",
+    "preview_import": "`contact import --dry-run` tells how a file is read",
     "last_update_id": "it starts a stream of live updates",
     "viewer": "nobody is signed in; `user list` shows the owners",
 }

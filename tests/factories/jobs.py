@@ -1,6 +1,7 @@
 """Reads jobs and what they write, and advances them as a worker does."""
 
 from app.bootstrap import open_job_worker
+from app.domain.jobs import parts
 from app.services import Services
 from tests.factories.tables import Rows
 
@@ -15,3 +16,8 @@ async def advance(services: Services, chunks: int = 1000) -> None:
     for _ in range(chunks):
         if not await job.run():
             return
+
+
+async def read_file(services: Services, job_id: int) -> bytes:
+    """Return the file of a job."""
+    return b"".join([part async for part in parts.read(services.database.pool, job_id)])

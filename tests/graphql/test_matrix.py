@@ -25,10 +25,10 @@ from app.domain.carriers.service import NewConnection, Ports
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
-from app.domain.contacts.models import CustomField
 from app.domain.grants.models import Client, Grant
 from app.domain.jobs import service as jobs
-from app.domain.jobs.models import AccountJob, JobKind
+from app.domain.jobs import uploads
+from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.requests import Send
@@ -121,6 +121,8 @@ CREATES = {
     "create_oauth_client",
     "create_sequence",
     "create_template",
+    "create_upload",
+    "export_contacts",
     "create_webhook",
     "generate_copy",
     "invite_user",
@@ -205,12 +207,21 @@ async def connect(unit: UnitOfWork, client: Client) -> Grant:
     return grant
 
 
-async def make_details(unit: UnitOfWork) -> tuple[CustomField, AccountJob]:
-    """Declare a custom field, and create a job with a problem."""
+async def make_details(unit: UnitOfWork) -> dict[str, int]:
+    """Declare a custom field, and create a job with a problem; return their ids."""
     job = await jobs.create(unit, JobKind.tag_contacts, {})
     job.problems = [MARK]
     await unit.save(job)
-    return await custom_fields.create(unit, NewField("mark", MARK)), job
+    return {"job": job.id, "custom_field": (await custom_fields.create(unit, NewField("mark", MARK))).id}
+
+
+async def make_files(unit: UnitOfWork) -> dict[str, int]:
+    """Upload a file, and create an import that has ended; return their ids."""
+    upload = await uploads.create(unit, MARK)
+    await uploads.add_part(unit, upload.id, 0, f"phone,{MARK}".encode())
+    ended = await jobs.create(unit, JobKind.import_contacts, {})
+    await jobs.finish(unit, ended, JobStatus.done)
+    return {"upload": upload.id, "ended_job": ended.id}
 
 
 @pytest.fixture
@@ -257,7 +268,7 @@ async def make_world(services: Services) -> World:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
         automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
-        field, job = await make_details(unit)
+        details = await make_details(unit) | await make_files(unit)
         closed = await quiet_hours.add(unit, NewRule("GB", "00:00", "24:00", overrides_law=True, reason=MARK))
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
@@ -281,8 +292,7 @@ async def make_world(services: Services) -> World:
     conversation = await CONVERSATIONS.only(services, "id")
     ids = {
         "contact": contact.id,
-        "job": job.id,
-        "custom_field": field.id,
+        **details,
         "quiet_hours": closed.own_id or 0,
         **await add_connections(services, actor),
         "conversation": conversation,

@@ -11,6 +11,9 @@ from zipfile import ZipFile
 
 import orjson
 
+from app.domain.jobs import downloads, parts
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
@@ -142,6 +145,18 @@ def send_form(path: str, **fields: str) -> Attempt:
 async def make_export_link(of: Tenant, who: Tenant) -> str:
     answer = await who.browsing.send(await who.form("/account/export", account_id=str(of.account.account_id)))
     return summarize(answer).rpartition("/")[0]
+
+
+async def download_job_file(of: Tenant, who: Tenant) -> str:
+    """Open a link to a file of a job of the second account with the key of the first one."""
+    [user_id, *_] = await USERS.where(account_id=who.account.account_id).read(who.services, "id")
+    async with unit_of(who.services, Actor(who.account.account_id, ALL, "test", user_id=user_id)) as unit:
+        job = await jobs.create(unit, JobKind.import_contacts, {})
+        await parts.add(unit, job, 0, who.account.company_name.encode())
+        await jobs.finish(unit, job, JobStatus.done)
+        link = await downloads.make_link(unit, who.services.exports, job.id)
+    got = await who.anonymous_browser().client.get(f"/jobs/{link.token}", headers=bearer(of.account.svc_key))
+    return f"{got.status_code} {got.text}"
 
 
 async def download_export(of: Tenant, who: Tenant) -> str:

@@ -173,6 +173,10 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         "The link says whose export it is, and nothing else does.",
         [Reach(reaches.download_export, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
     ),
+    "GET /jobs/{token}": (
+        "The link says whose job it is, and nothing else does.",
+        [Reach(reaches.download_job_file, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
+    ),
     f"GET {AUTHORIZE}": (
         "An account's own application is for that account alone.",
         [

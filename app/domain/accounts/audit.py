@@ -31,6 +31,7 @@ class AuditAction(enum.StrEnum):
     carrier_connection_rotated = enum.auto()
     export_link_made = enum.auto()
     invitation_withdrawn = enum.auto()
+    job_link_made = enum.auto()
     key_created = enum.auto()
     key_revoked = enum.auto()
     key_rotated = enum.auto()

@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping
 
-from app.domain.bulk import changes, deletions
+from app.db.engine import Pool
+from app.domain.bulk import changes, deletions, exports
+from app.domain.bulk.imports import Importer
 from app.domain.jobs.models import JobKind
 from app.domain.jobs.worker import Step
 
-STEPS: Mapping[JobKind, Step] = {
-    JobKind.tag_contacts: changes.advance,
-    JobKind.stage_contacts: changes.advance,
-    JobKind.assign_contacts: changes.advance,
-    JobKind.delete_contacts: deletions.advance,
-}
+
+def make_steps(pool: Pool) -> Mapping[JobKind, Step]:
+    """Return the step of each kind of job."""
+    return {
+        JobKind.tag_contacts: changes.advance,
+        JobKind.stage_contacts: changes.advance,
+        JobKind.assign_contacts: changes.advance,
+        JobKind.delete_contacts: deletions.advance,
+        JobKind.import_contacts: Importer(pool).advance,
+        JobKind.export_contacts: exports.advance,
+    }

@@ -29,3 +29,9 @@ async def find_consents(unit: UnitOfWork, phones: Sequence[str]) -> Sequence[Con
     newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
     each = aliased(Consent, newest.order_by(Consent.id.desc()).limit(MAX_CONSENTS).lateral())
     return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))
+
+
+async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:
+    """Return those of the phones that are suppressed for the whole account."""
+    own = Suppression.account_id == unit.actor.account_id, Suppression.scope_type == "account"
+    return set(await unit.all(select(Suppression.phone).where(*own, Suppression.phone.in_(phones))))

@@ -1,9 +1,10 @@
 """Record consent and its withdrawal, and suppress and hold phones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import delete, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
@@ -11,6 +12,11 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 HOLD = timedelta(hours=24)
 """The time for a user to decide whether an unclear reply is an opt-out; afterwards it is one (domain rule)."""
+
+RECORD_MANY = """
+INSERT INTO consents (account_id, phone, kind, method, text, actor)
+SELECT :account_id, phone, :kind, :method, :text, :actor FROM unnest(CAST(:phones AS text[])) AS phone
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,12 @@ async def record(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evid
             actor=unit.actor.label,
         )
     )
+
+
+async def record_many(unit: UnitOfWork, phones: Sequence[str], kind: ConsentKind, evidence: Evidence) -> None:
+    """Add a consent record for each phone, all with the same evidence."""
+    values = {"phones": phones, "account_id": unit.actor.account_id, "actor": unit.actor.label, "kind": kind}
+    await unit.execute(text(RECORD_MANY), {**values, "method": evidence.method, "text": evidence.text})
 
 
 async def hold(unit: UnitOfWork, phone: str, text: str, message_id: int | None) -> datetime:

@@ -198,9 +198,9 @@ async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
         values["phone"] = phones.normalize(values["phone"], await _region(unit))
     for name in ("first_name", "last_name", "source"):
         if name in values:
-            values[name] = _short(name, values[name], MAX_NAME)
+            values[name] = clean_text(name, values[name], MAX_NAME)
     if "email" in values:
-        values["email"] = _email(values["email"])
+        values["email"] = clean_email(values["email"])
     if "tags" in values:
         values["tags"] = clean_tags(values["tags"])
     if "custom_fields" in values:
@@ -226,7 +226,8 @@ def _with_plus(phone: str) -> str:
     return f"+{phone[1:]}" if phone.startswith(" ") else phone
 
 
-def _short(name: str, value: str, limit: int) -> str:
+def clean_text(name: str, value: str, limit: int) -> str:
+    """Return a trimmed text; raise `InvalidInput` for a long one."""
     value = value.strip()
     if len(value) > limit:
         raise InvalidInput(
@@ -235,8 +236,9 @@ def _short(name: str, value: str, limit: int) -> str:
     return value
 
 
-def _email(value: str) -> str:
-    value = _short("email", value, MAX_EMAIL)
+def clean_email(value: str) -> str:
+    """Return a trimmed e-mail address; raise `InvalidInput`."""
+    value = clean_text("email", value, MAX_EMAIL)
     if value and not EMAIL.fullmatch(value):
         raise InvalidInput(reason=f"email must be an address such as ann@example.com, not '{value}'.", field="email")
     return value
@@ -244,7 +246,7 @@ def _email(value: str) -> str:
 
 def clean_tags(values: list[str]) -> list[str]:
     """Return the distinct tags without empty ones, which forms send for empty fields; raise `InvalidInput`."""
-    tags = [tag for tag in dict.fromkeys(_short("A tag", value, MAX_TAG) for value in values) if tag]
+    tags = [tag for tag in dict.fromkeys(clean_text("A tag", value, MAX_TAG) for value in values) if tag]
     if len(tags) > MAX_TAGS:
         raise InvalidInput(reason=f"A contact has at most {MAX_TAGS} tags.", field="tags")
     return tags

@@ -17,6 +17,8 @@ class JobKind(enum.StrEnum):
     stage_contacts = enum.auto()
     assign_contacts = enum.auto()
     delete_contacts = enum.auto()
+    import_contacts = enum.auto()
+    export_contacts = enum.auto()
 
 
 class JobStatus(enum.StrEnum):

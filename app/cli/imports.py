@@ -1,0 +1,63 @@
+"""Commands that import and export contacts, with a progress bar."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.administration import TYPERS, find_settings, tell
+from app.cli.documents import ACCOUNT, JSON
+
+contact = TYPERS["contact"]
+Source = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or vCard file.", exists=True, dir_okay=False)]
+Target = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")]
+
+
+@contact.command("import")
+def import_contacts(  # noqa: PLR0913 - each parameter is an option of the command
+    account: ACCOUNT,
+    file: Source,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and report the same.")] = False,
+    existing: Annotated[
+        Literal["update", "keep", "skip"],
+        typer.Option(help="Existing contacts get the values of the file, keep their own, or stay as they are."),
+    ] = "update",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag for every contact; may be given several times.")] = None,
+    country: Annotated[str | None, typer.Option(help="The country of national numbers, such as GB.")] = None,
+    source: Annotated[str, typer.Option(help="The source of new contacts without one.")] = "import",
+    consent: Annotated[str, typer.Option(help="The text by which the persons agreed to texts.")] = "",
+    encoding: Annotated[str | None, typer.Option(help="The encoding, if the detection is wrong.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the outcome of every row to this new CSV file.")] = None,
+    json: JSON = False,
+) -> None:
+    """Import contacts from a file. A worker does it, and goes on when this command is interrupted."""
+    from app.cli import transfers
+    from app.domain.bulk.files import Wanted
+    from app.domain.bulk.import_rules import Existing, Import
+
+    transfers.check_new(report)
+    wanted = Import(0, Wanted(encoding), country, Existing(existing), tag or [], source, consent, dry_run)
+    tell(asyncio.run(transfers.import_file(find_settings(), account, file, wanted, report)), as_json=json)
+
+
+@contact.command("export")
+def export_contacts(
+    account: ACCOUNT,
+    file: Target,
+    *,
+    format: Annotated[Literal["csv", "json", "vcard"], typer.Option(help="The format of the file.")] = "csv",
+    tag: Annotated[str | None, typer.Option(help="Only contacts with this tag.")] = None,
+    search: Annotated[str | None, typer.Option(help="Only contacts with this in name, phone or e-mail.")] = None,
+    json: JSON = False,
+) -> None:
+    """Export contacts to a new file. A worker writes it."""
+    from app.cli import transfers
+    from app.domain.bulk.exports import ExportFormat
+    from app.domain.contacts.queries import ContactFilter
+
+    transfers.check_new(file)
+    wanted = ContactFilter(search=search, tag=tag)
+    done = transfers.export_file(find_settings(), account, file, wanted, ExportFormat(format))
+    tell(asyncio.run(done), as_json=json)

@@ -1,0 +1,119 @@
+"""Export of contacts as CSV, JSON or vCard, by a job."""
+
+import enum
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from app.domain.bulk import csv_text, selection
+from app.domain.contacts import custom_fields, queries
+from app.domain.contacts.models import Contact, CustomField
+from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.jobs import parts
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import AccountJob, JobKind
+from app.domain.jobs.service import Progress
+from app.domain.kernel.events import timestamp
+from app.domain.kernel.paging import MAX_SIZE, Window
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+COLUMNS = (
+    "id",
+    "phone",
+    "first_name",
+    "last_name",
+    "email",
+    "tags",
+    "pipeline_stage",
+    "source",
+    "status",
+    "dnd_sms",
+    "assignee_id",
+    "score",
+    "created_at",
+)
+PAGES = 5
+"""The number of pages of contacts that one chunk writes."""
+
+
+class ExportFormat(enum.StrEnum):
+    """The format of an exported file."""
+
+    csv = enum.auto()
+    json = enum.auto()
+    vcard = enum.auto()
+
+
+async def begin(unit: UnitOfWork, wanted: ContactFilter, format: ExportFormat) -> AccountJob:
+    """Create the job of an export of the contacts of a filter."""
+    return await jobs.create(unit, JobKind.export_contacts, {"filter": asdict(wanted), "format": format})
+
+
+async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
+    """Write the next contacts to the file of the job."""
+    wanted = selection.read(job.arguments).filter
+    assert wanted is not None
+    known = await custom_fields.list_all(unit)
+    progress = Progress(job.position, total=None if job.position else await queries.count_all(unit, wanted))
+    contacts: list[Contact] = []
+    for _ in range(PAGES):
+        window = Window(MAX_SIZE, progress.position or None)
+        page = await queries.find_page(unit, wanted, ContactSort.date_added, window)
+        contacts += page.nodes
+        progress.position, progress.is_last = page.end_cursor or progress.position, not await page.has_next_page()
+        if progress.is_last:
+            break
+    await parts.add(unit, job, job.done, _write(job.arguments["format"], contacts, known, is_first=not job.done))
+    progress.done = len(contacts)
+    return progress
+
+
+def _write(format: str, contacts: Sequence[Contact], known: Sequence[CustomField], *, is_first: bool) -> bytes:
+    records = [_record(contact, known) for contact in contacts]
+    match format:
+        case ExportFormat.json:
+            return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+        case ExportFormat.vcard:
+            return "".join(_card(record) for record in records).encode(errors="replace")
+        case _:
+            header = [[*COLUMNS, *(f"custom.{each.key}" for each in known)]] if is_first else []
+            return csv_text.write([*header, *(_flat(record, known) for record in records)])
+
+
+def _record(contact: Contact, known: Sequence[CustomField]) -> dict[str, Any]:
+    record = {name: getattr(contact, name) for name in COLUMNS} | {"created_at": timestamp(contact.created_at)}
+    values = {each.key: contact.custom_fields[each.key] for each in known if each.key in contact.custom_fields}
+    return {**record, "custom_fields": values}
+
+
+def _flat(record: dict[str, Any], known: Sequence[CustomField]) -> Sequence[object]:
+    """Return the cells of a record: tags separated by commas, values as the texts that an import reads."""
+    cells = {**record, "tags": ",".join(record["tags"]), "dnd_sms": custom_fields.show(record["dnd_sms"])}
+    values = record["custom_fields"]
+    return [cells[name] for name in COLUMNS] + [
+        custom_fields.show(values[each.key]) if each.key in values else "" for each in known
+    ]
+
+
+def _card(record: dict[str, Any]) -> str:
+    """Return a vCard 4.0 (RFC 6350)."""
+    first, last = _escaped(record["first_name"]), _escaped(record["last_name"])
+    lines = [
+        "BEGIN:VCARD",
+        "VERSION:4.0",
+        f"UID:contact-{record['id']}",
+        f"FN:{f'{first} {last}'.strip() or record['phone']}",
+        f"N:{last};{first};;;",
+        f"TEL;VALUE=uri;TYPE=cell:tel:{record['phone']}",
+        *([f"EMAIL:{_escaped(record['email'])}"] if record["email"] else []),
+        *([f"CATEGORIES:{','.join(map(_escaped, record['tags']))}"] if record["tags"] else []),
+        "END:VCARD",
+    ]
+    return "".join(f"{line}\r\n" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\,;])", r"\\\1", text).replace("\r", "").replace("\n", "\\n")

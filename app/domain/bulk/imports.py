@@ -1,0 +1,140 @@
+"""Import of contacts from CSV and vCard files, by a job."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+
+from sqlalchemy import select
+
+from app.db.engine import Pool
+from app.domain.accounts.models import Account
+from app.domain.bulk import csv_text, files, merging
+from app.domain.bulk.candidates import Candidate, RowReader
+from app.domain.bulk.files import Column, Format, Wanted
+from app.domain.bulk.import_rules import Import, Line, Outcome, as_arguments, read_arguments
+from app.domain.bulk.texts import UnreadableFile
+from app.domain.contacts import custom_fields
+from app.domain.contacts.service import MAX_NAME, clean_tags, clean_text
+from app.domain.jobs import parts, uploads
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import AccountJob, JobKind
+from app.domain.jobs.service import Progress
+from app.domain.jobs.uploads import PartReader
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+CHUNK = 1000
+MAX_OPEN = 8
+"""The number of files that a process keeps open between chunks; it opens others anew."""
+
+MAX_CONSENT = 2000
+REPORT_HEADER = ("row", "outcome", "reason", "contact_id")
+
+
+async def preview(unit: UnitOfWork, upload_id: int, wanted: Wanted) -> tuple[Format, list[Column]]:
+    """Return the format and the columns of an upload, found from its first part; raise `UnreadableFile`."""
+    await uploads.get(unit, upload_id)
+    head, is_whole = await uploads.read_head(unit, upload_id), await uploads.count_parts(unit, upload_id) == 1
+    known = await custom_fields.list_all(unit)
+    return await asyncio.to_thread(files.inspect, lambda: [head], wanted, known, is_whole=is_whole)
+
+
+async def begin(unit: UnitOfWork, wanted: Import) -> AccountJob:
+    """Create the job of an import; raise `InvalidInput` without a column of phones, and `UnreadableFile`."""
+    format, _ = await preview(unit, wanted.upload_id, wanted.wanted)
+    if "phone" not in format.fields:
+        raise InvalidInput(reason="No column was found to be the phone. Name it in columns.", field="columns")
+    if len(wanted.consent) > MAX_CONSENT:
+        raise InvalidInput(reason=f"consent must have at most {MAX_CONSENT} characters.", field="consent")
+    checked = replace(
+        wanted,
+        tags=clean_tags(wanted.tags),
+        source=clean_text("source", wanted.source, MAX_NAME),
+        country=wanted.country and clean_text("country", wanted.country, 2),
+    )
+    return await jobs.create(unit, JobKind.import_contacts, as_arguments(checked))
+
+
+@dataclass(slots=True)
+class Importer:
+    """Advances imports. Files that stay open between chunks only save time: any process can continue any import."""
+
+    pool: Pool
+    _open: dict[int, tuple[int, Iterator[Candidate]]] = field(
+        default_factory=dict[int, tuple[int, Iterator[Candidate]]]
+    )
+
+    async def advance(self, unit: UnitOfWork, job: AccountJob) -> Progress:
+        """Find the format and count the rows, then import the next chunk of rows."""
+        wanted = read_arguments(job.arguments)
+        if "format" not in job.arguments:
+            return await self._survey(unit, job, wanted)
+        first = int(job.position)
+        candidates = await self._next(unit, job, wanted, first)
+        keys = await _mark_duplicates(unit, job, candidates)
+        outcomes = await merging.apply(unit, keys, wanted)
+        lines = sorted([*outcomes, *(_rejected(each) for each in candidates if each.reason)])
+        await parts.add(unit, job, first, csv_text.write([REPORT_HEADER, *lines] if not first else lines))
+        is_last = len(candidates) < CHUNK
+        if is_last and not wanted.dry_run:
+            await uploads.delete(unit, wanted.upload_id)
+        return _progress(first + len(candidates), lines, is_last=is_last)
+
+    async def _survey(self, unit: UnitOfWork, job: AccountJob, wanted: Import) -> Progress:
+        """Read the whole file once, so that one that cannot be read to its end changes nothing."""
+        await uploads.get(unit, wanted.upload_id)
+        known, source = await custom_fields.list_all(unit), self._parts(job, wanted).open()
+
+        def survey() -> tuple[Format, int]:
+            format, _ = files.inspect(source, wanted.wanted, known)
+            return format, sum(1 for _ in files.read(source, format))
+
+        format, total = await asyncio.to_thread(survey)
+        if "phone" not in format.fields:
+            raise UnreadableFile(reason="No column was found to be the phone. Name it in columns.")
+        job.arguments = {**job.arguments, "format": asdict(format)}
+        return Progress("0", total=total, problems=[format.sentence])
+
+    async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> list[Candidate]:
+        place, rows = self._open.pop(job.id, (-1, iter(())))
+        if place != first:
+            rows = islice(await self._read(unit, job, wanted), first, None)
+        found = await asyncio.to_thread(lambda: list(islice(rows, CHUNK)))
+        self._open[job.id] = first + len(found), rows
+        while len(self._open) > MAX_OPEN:
+            del self._open[next(iter(self._open))]
+        return found
+
+    async def _read(self, unit: UnitOfWork, job: AccountJob, wanted: Import) -> Iterator[Candidate]:
+        format, known = Format(**job.arguments["format"]), await custom_fields.list_all(unit)
+        own = select(Account.region).where(Account.id == unit.actor.account_id)
+        reader = RowReader(format.fields, known, wanted.country or await unit.one(own))
+        return map(reader.read, files.read(self._parts(job, wanted).open(), format))
+
+    def _parts(self, job: AccountJob, wanted: Import) -> PartReader:
+        return PartReader(self.pool, job.account_id, wanted.upload_id)
+
+
+async def _mark_duplicates(unit: UnitOfWork, job: AccountJob, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that are the first of their phones in the file; give the others their reason."""
+    valid = [each for each in candidates if not each.reason]
+    firsts = await parts.add_keys(unit, job, [(int(each.phone), each.number) for each in valid])
+    for each in valid:
+        if firsts[int(each.phone)] != each.number:
+            each.reason = f"The phone is that of row {firsts[int(each.phone)]}."
+            each.fields = {"outcome": Outcome.duplicate_in_file}
+    return [each for each in valid if not each.reason]
+
+
+def _rejected(candidate: Candidate) -> Line:
+    return candidate.number, candidate.fields.get("outcome", Outcome.invalid), candidate.reason, ""
+
+
+def _progress(position: int, lines: Sequence[Line], *, is_last: bool) -> Progress:
+    counts = Counter(str(outcome) for _, outcome, _, _ in lines)
+    invalid = [f"Row {number}: {reason}" for number, outcome, reason, _ in lines if outcome == Outcome.invalid]
+    changed = sum(counts[each] for each in (Outcome.created, Outcome.updated))
+    failed = counts[Outcome.invalid]
+    return Progress(str(position), len(lines), changed, failed, is_last, None, counts, invalid[: jobs.MAX_PROBLEMS])

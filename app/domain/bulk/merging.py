@@ -1,0 +1,115 @@
+"""Adds and changes the contacts of a chunk of an import."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from app.domain.bulk.candidates import Candidate
+from app.domain.bulk.import_rules import Existing, Import, Line, Outcome
+from app.domain.consent import queries as consents
+from app.domain.consent import service as consent
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.service import Evidence
+from app.domain.contacts import loading
+from app.domain.contacts.events import NewContact, Snapshot, changes
+from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
+from app.domain.contacts.service import MAX_TAGS
+from app.domain.conversations import review
+from app.domain.events import outbox
+from app.domain.kernel.events import Event
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+METHOD = "import"
+OPTED_OUT = "The status of the row is opted_out."
+STAYS = "The phone has opted out, and stays opted out."
+
+
+async def apply(unit: UnitOfWork, candidates: Sequence[Candidate], wanted: Import) -> list[Line]:
+    """Add and change contacts, each with its events; return the lines of the report. A dry run changes nothing."""
+    phones = [each.phone for each in candidates]
+    suppressed = await consents.find_suppressed(unit, phones)
+    known = await _lock(unit, phones)
+    added = {each.phone: _new(each, wanted, suppressed) for each in candidates if each.phone not in known}
+    if not wanted.dry_run:
+        added = {each.phone: each for each in await loading.add_many(unit, list(added.values()))}
+        known |= await _lock(unit, set(phones) - known.keys() - added.keys())
+    outcomes = dict.fromkeys(added, Outcome.created)
+    outcomes |= await _update(unit, [each for each in candidates if each.phone in known], known, wanted)
+    everyone = known | added
+    if not wanted.dry_run:
+        await outbox.record_many(unit, [(NewContact.of(each), each.id) for each in added.values()])
+        await _record_consent(unit, candidates, everyone, suppressed, wanted)
+    return [_line(each, everyone[each.phone], outcomes[each.phone], suppressed) for each in candidates]
+
+
+async def _lock(unit: UnitOfWork, phones: Iterable[str]) -> dict[str, Contact]:
+    wanted = list(phones)
+    found = await loading.lock_many(unit, Contact.phone.in_(wanted)) if wanted else []
+    return {each.phone: each for each in found}
+
+
+def _new(candidate: Candidate, wanted: Import, suppressed: set[str]) -> Contact:
+    status = ContactStatus.opted_out if candidate.phone in suppressed else ContactStatus.active
+    empty: dict[str, Any] = {"first_name": "", "last_name": "", "email": "", "source": wanted.source}
+    fields = empty | {"pipeline_stage": PipelineStage.new_lead} | candidate.fields
+    tags = list(dict.fromkeys([*candidate.tags, *wanted.tags]))[:MAX_TAGS]
+    return Contact(phone=candidate.phone, status=status, tags=tags, custom_fields=candidate.custom, **fields)
+
+
+async def _update(
+    unit: UnitOfWork, candidates: Sequence[Candidate], known: dict[str, Contact], wanted: Import
+) -> dict[str, Outcome]:
+    outcomes, changed = dict[str, Outcome](), list[Contact]()
+    events, now = list[tuple[Event, int]](), unit.clock.now()
+    for candidate in candidates:
+        contact = known[candidate.phone]
+        before, facts = Snapshot.of(contact), _facts(contact)
+        if wanted.existing is not Existing.skip:
+            _change(contact, candidate, wanted)
+        outcomes[candidate.phone] = Outcome.unchanged if _facts(contact) == facts else Outcome.updated
+        if _facts(contact) != facts:
+            changed.append(contact)
+            events += [(event, contact.id) for event in changes(contact, before, now)]
+    if not wanted.dry_run:
+        await loading.save_many(unit, changed)
+        await outbox.record_many(unit, events)
+    return outcomes
+
+
+def _facts(contact: Contact) -> tuple[Any, ...]:
+    return tuple(getattr(contact, name) for name in loading.WRITTEN)
+
+
+def _change(contact: Contact, candidate: Candidate, wanted: Import) -> None:
+    """Change a contact; where existing values are kept, only empty ones are filled. Tags are added."""
+    keeps = wanted.existing is Existing.keep
+    for name, value in candidate.fields.items():
+        if not (keeps and getattr(contact, name)):
+            setattr(contact, name, value)
+    present = contact.custom_fields
+    contact.custom_fields = {**candidate.custom, **present} if keeps else {**present, **candidate.custom}
+    tags = list(dict.fromkeys([*contact.tags, *candidate.tags, *wanted.tags]))
+    contact.tags = tags[: max(MAX_TAGS, len(contact.tags))]
+
+
+async def _record_consent(
+    unit: UnitOfWork,
+    candidates: Sequence[Candidate],
+    contacts: dict[str, Contact],
+    suppressed: set[str],
+    wanted: Import,
+) -> None:
+    """Opt out the persons whom the file states as opted out, and record the consent of the others."""
+    for candidate in candidates:
+        if candidate.opted_out and candidate.phone not in suppressed:
+            await review.record_opt_out(unit, contacts[candidate.phone].id, METHOD, OPTED_OUT)
+    agreed = [each.phone for each in candidates if not each.opted_out and each.phone not in suppressed]
+    if wanted.consent:
+        await consent.record_many(unit, agreed, ConsentKind.attested, Evidence(METHOD, wanted.consent))
+
+
+def _line(candidate: Candidate, contact: Contact, outcome: Outcome, suppressed: set[str]) -> Line:
+    id = "" if contact.id is None else contact.id  # pyright: ignore[reportUnnecessaryComparison] - of a dry run
+    if candidate.phone in suppressed or candidate.opted_out:
+        reason = STAYS if candidate.phone in suppressed else OPTED_OUT
+        return candidate.number, Outcome.suppressed, reason, id
+    return candidate.number, outcome, "", id

@@ -1,0 +1,74 @@
+"""Reads the rows of CSV files: their delimiter, header and quotes."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import NamedTuple
+
+from app.domain.bulk.texts import UnreadableFile
+
+DELIMITERS = ",;\t|"
+MAX_COLUMNS = 200
+SAMPLE_ROWS = 20
+SAMPLE_LINES = 200
+
+
+class Row(NamedTuple):
+    """A row with its number in the file, from 1; `fault` says why its cells could not be read."""
+
+    number: int
+    cells: list[str]
+    fault: str = ""
+
+
+def read(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
+    """Yield the rows that have a cell that is not blank; raise `UnreadableFile` where rows cannot be told apart."""
+    reader = csv.reader(_without_directive(lines), delimiter=delimiter, strict=True)
+    number = 0
+    while True:
+        number += 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            yield Row(number, [], _explain(str(fault), number))
+            continue
+        if len(cells) > MAX_COLUMNS:
+            yield Row(number, [], f"The row has {len(cells):,} columns; {MAX_COLUMNS} is the most.")
+        elif any(map(str.strip, cells)):
+            yield Row(number, cells)
+
+
+def find_delimiter(lines: Iterable[str]) -> str:
+    """Return the delimiter by which the first rows have the same number of columns, and most of them."""
+    head = list(islice(lines, SAMPLE_LINES))
+    if head and head[0].lower().startswith("sep=") and len(head[0].strip()) == 5:
+        return head[0].strip()[-1]
+    return max(DELIMITERS, key=lambda each: _regularity(head, each))
+
+
+def _regularity(head: list[str], delimiter: str) -> tuple[int, int]:
+    try:
+        rows = list(islice(csv.reader(head, delimiter=delimiter), SAMPLE_ROWS))
+    except csv.Error:
+        return 0, 0
+    widths = [len(row) for row in rows if row]
+    width = widths[0] if widths else 0
+    return (sum(each == width for each in widths), width) if width > 1 else (0, 0)
+
+
+def _without_directive(lines: Iterable[str]) -> Iterator[str]:
+    """Return the lines; the line `sep=;`, which Excel writes, becomes blank."""
+    rest = iter(lines)
+    first = next(rest, "")
+    return chain(["\n" if first.lower().startswith("sep=") and len(first.strip()) == 5 else first], rest)
+
+
+def _explain(fault: str, number: int) -> str:
+    """Return the reason of a row; raise `UnreadableFile` for a fault that concerns the rows after it."""
+    if "field larger" in fault or "end of data" in fault:
+        raise UnreadableFile(
+            reason=f"The quotes that begin in or after row {number} do not end. Close them, and upload the file again."
+        )
+    return "The row has text after a closing quote. Write a quote within quotes twice."

@@ -1,0 +1,78 @@
+"""Reads the cards of vCard files (versions 2.1, 3.0 and 4.0) as rows."""
+
+import quopri
+import re
+from collections.abc import Iterable, Iterator
+
+from app.domain.bulk.tables import Row
+
+FIELDS = ["phone", "first_name", "last_name", "email", "tags"]
+"""The columns of the rows."""
+
+MOBILE = re.compile(r"\b(?:cell|mobile|iphone)\b", re.I)
+WANTED = frozenset({"TEL", "N", "FN", "EMAIL", "CATEGORIES"})
+SEPARATED = re.compile(r"(?<!\\);")
+
+Properties = dict[str, list[tuple[str, str]]]
+
+
+def is_vcard(head: str) -> bool:
+    """Return whether a text begins as a vCard file."""
+    return head.lstrip("\ufeff \n").upper().startswith("BEGIN:VCARD")
+
+
+def read(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield a row for each card, in the order of `FIELDS`; a card has the number of its place in the file."""
+    number, found = 0, Properties()
+    for line in _unfold(lines):
+        name, parameters, value = _property(line)
+        if name == "BEGIN":
+            found = Properties()
+        elif name == "END":
+            number += 1
+            yield Row(number, _cells(found))
+        elif name in WANTED:
+            found.setdefault(name, []).append((parameters, _plain(parameters, value)))
+
+
+def _unfold(lines: Iterable[str]) -> Iterator[str]:
+    """Yield logical lines; those of other properties, such as photos, are passed over."""
+    held = ""
+    for line in lines:
+        text = line.rstrip("\n")
+        if text[:1] in (" ", "\t"):
+            held += text[1:] if _is_wanted(held) else ""
+        elif held.endswith("=") and "QUOTED-PRINTABLE" in held.upper():
+            held = held[:-1] + text
+        else:
+            yield held
+            held = text
+    yield held
+
+
+def _is_wanted(line: str) -> bool:
+    return re.split("[;:]", line, maxsplit=1)[0].rpartition(".")[2].upper() in WANTED
+
+
+def _property(line: str) -> tuple[str, str, str]:
+    head, _, value = line.partition(":")
+    name, _, parameters = head.partition(";")
+    return name.rpartition(".")[2].strip().upper(), parameters, value
+
+
+def _plain(parameters: str, value: str) -> str:
+    if "QUOTED-PRINTABLE" in parameters.upper():
+        return quopri.decodestring(value.encode()).decode(errors="replace")
+    return value
+
+
+def _cells(found: Properties) -> list[str]:
+    phones = [value for parameters, value in found.get("TEL", []) if MOBILE.search(parameters)]
+    phones += [value for _, value in found.get("TEL", [])]
+    last, first = ([*SEPARATED.split(found["N"][0][1]), "", ""] if "N" in found else ["", ""])[:2]
+    if not first and not last and "FN" in found:
+        first, _, last = found["FN"][0][1].partition(" ")
+    email = found.get("EMAIL", [("", "")])[0][1]
+    tags = ",".join(value for _, value in found.get("CATEGORIES", []))
+    cells = [phones[0] if phones else "", first, last, email, tags]
+    return [re.sub(r"\\(.)", r"\1", cell).removeprefix("tel:").strip() for cell in cells]

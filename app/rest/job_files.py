@@ -1,0 +1,60 @@
+"""The download of the file of a job, by a link from `create_job_link`."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.domain.jobs import downloads, parts
+from app.domain.kernel.unit_of_work import open_unit
+from app.graphql.jobs import PATH
+from app.http.anonymous import count_anonymous
+from app.http.client_address import address_of
+from app.http.identity import request_id
+from app.http.routing import CountedRoute
+from app.rest.exports import Download
+from app.services import Services
+
+
+def routes(services: Services) -> list[Route]:
+    """Return the route of downloads."""
+    return [CountedRoute(f"{PATH}/{{token}}", JobFiles(services).download, methods=["GET"])]
+
+
+class JobFiles:
+    """Sends the files of jobs to clients with a valid link."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def download(self, request: Request) -> Response:
+        """Return the file in parts; for HEAD only the headers."""
+        services = self._services
+        await count_anonymous(services.limits, address_of(request))
+        actor, job_id = downloads.open_link(
+            services.exports, request.path_params["token"], services.clock.now(), request_id()
+        )
+        async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
+            file = await downloads.find_file(unit, job_id)
+        headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+        if request.method == "HEAD":
+            return _head(headers, file.media_type)
+        async with AsyncExitStack() as place:
+            await place.enter_async_context(services.places.take(actor.account_id))
+            pieces = _split(parts.read(services.database.pool, job_id))
+            return Download(pieces, headers, file.media_type, place.pop_all())
+
+
+def _head(headers: dict[str, str], media_type: str) -> Response:
+    head = Response(None, 200, headers, media_type)
+    del head.headers["content-length"]
+    return head
+
+
+async def _split(contents: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async with aclosing(contents):
+        async for content in contents:
+            for start in range(0, len(content), downloads.PIECE_BYTES):
+                yield content[start : start + downloads.PIECE_BYTES]
