@@ -6,12 +6,12 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.db.revisions import limit_locks
 
-revision = "0013"
-down_revision = "0012"
+revision = "0017"
+down_revision = "0016"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0009"
+oldest_code = "0014"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 
