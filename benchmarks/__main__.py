@@ -13,6 +13,7 @@ import uvloop
 from app.embedded.servers import Servers
 from benchmarks import (
     backlog,
+    campaigns,
     contacts,
     dispatch,
     documents,
@@ -34,6 +35,7 @@ Program = Callable[[Stage, int], Awaitable[list[Comparison]]]
 PROGRAMS: dict[str, Program] = {
     "send": send.measure,
     "contacts": contacts.measure,
+    "campaigns": campaigns.measure,
     "handoff": handoff.measure,
     "receipts": receipts.measure,
     "dispatch": dispatch.measure,

@@ -2,6 +2,7 @@
 
 from app.bootstrap.jobs import (
     REACTIONS,
+    open_campaigns,
     open_delivery_workers,
     open_dispatcher,
     open_drip,
@@ -21,6 +22,7 @@ __all__ = [
     "REACTIONS",
     "derive",
     "oauth_tokens",
+    "open_campaigns",
     "open_delivery_workers",
     "open_dispatcher",
     "open_drip",

@@ -15,8 +15,13 @@ from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.retention import RULES as ACCOUNT_RULES
 from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
 from app.domain.bulk.steps import make_steps
+from app.domain.campaigns.progress import Progress
+from app.domain.campaigns.results import REACTIONS as CAMPAIGN_REACTIONS
+from app.domain.campaigns.runner import CampaignRunner
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
+from app.domain.deliverability.reactions import REACTIONS as DELIVERABILITY_REACTIONS
+from app.domain.deliverability.retention import RULES as DELIVERABILITY_RULES
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.events import retention as events
 from app.domain.events.dispatcher import Dispatcher
@@ -57,7 +62,14 @@ from app.services import Services
 from app.settings import Settings
 from app.telemetry.metrics import MAILS, WEBHOOKS_IN_FLIGHT
 
-REACTIONS = (*WEBHOOK_REACTIONS, *LIVE_REACTIONS, *AUTOMATION_REACTIONS, *SEQUENCE_REACTIONS)
+REACTIONS = (
+    *WEBHOOK_REACTIONS,
+    *LIVE_REACTIONS,
+    *AUTOMATION_REACTIONS,
+    *SEQUENCE_REACTIONS,
+    *CAMPAIGN_REACTIONS,
+    *DELIVERABILITY_REACTIONS,
+)
 """Reactions to events, in the order in which they run."""
 
 RULES = (
@@ -69,6 +81,7 @@ RULES = (
     *QUIET_HOURS_RULES,
     *LIVE_RULES,
     *JOB_RULES,
+    *DELIVERABILITY_RULES,
 )
 """Rules of retention that no setting changes."""
 
@@ -106,6 +119,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             *_handoff_jobs(services.handoff),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
+            *_campaign_jobs(services),
             Job("sandbox", playback.run, playback.due, watch=playback.watch),
             Job("events", dispatcher.run, dispatcher.due),
             Job("failed_reactions", retries.run, retries.due),
@@ -138,6 +152,14 @@ def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:
     return (
         Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch),
         Job("reconcile", handoff.reconcile, handoff.lapsed, finish=handoff.finish_questions, watch=questions.watch),
+    )
+
+
+def _campaign_jobs(services: Services) -> Sequence[Job]:
+    runner, progress = open_campaigns(services), Progress(services.database, services.notify)
+    return (
+        Job("campaigns", runner.run, runner.due),
+        Job("campaign_progress", progress.run, progress.due),
     )
 
 
@@ -174,6 +196,11 @@ def open_job_worker(services: Services) -> Job:
 def open_drip(services: Services) -> Drip:
     """Return the sender of drip steps."""
     return Drip(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_campaigns(services: Services) -> CampaignRunner:
+    """Return the runner of campaigns."""
+    return CampaignRunner(services.database, services.acceptor, services.clock, services.notify)
 
 
 def open_delivery_workers(services: Services) -> DeliveryWorkers:

@@ -3,6 +3,8 @@
 from app.bootstrap import jobs as _jobs  # noqa: F401 - METADATA lacks the tables of the areas otherwise
 from app.db.base import Base
 from app.domain.automations import models as _automation_tables  # noqa: F401
+from app.domain.campaigns import models as _campaign_tables  # noqa: F401
+from app.domain.deliverability import models as _deliverability_tables  # noqa: F401
 from app.domain.grants import models as _grant_tables  # noqa: F401
 from app.domain.live import models as _live_tables  # noqa: F401
 from app.domain.numbers import models as _number_tables  # noqa: F401

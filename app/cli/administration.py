@@ -27,6 +27,7 @@ GROUPS = {
     "message": "Messages.",
     "placeholder": "Placeholders of texts.",
     "template": "Saved texts with placeholders.",
+    "campaign": "Campaigns and their recipients.",
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",
     "number": "Sending numbers.",

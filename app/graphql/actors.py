@@ -21,6 +21,7 @@ class ActorKind(enum.StrEnum):
     key = enum.auto()
     application = enum.auto()
     sequence = enum.auto()
+    campaign = enum.auto()
     carrier = enum.auto()
     service = enum.auto()
 
@@ -33,6 +34,7 @@ describe(
         "key": "An API key.",
         "application": "A connected application, on behalf of a user.",
         "sequence": "A drip sequence.",
+        "campaign": "A campaign.",
         "carrier": "A carrier.",
         "service": "The service itself or its operator.",
     },
@@ -47,11 +49,11 @@ class Actor:
 
     kind: ActorKind = strawberry.field(description="The kind of the actor.")
     id: BigInt | None = strawberry.field(
-        description="The id of the user, key, grant of the application, or drip sequence; null for others."
+        description="The id of the user, key, grant of the application, drip sequence or campaign; null for others."
     )
     label: str = strawberry.field(
-        description="A short text for lists: user:ID, key:ID, grant:ID, sequence:ID, carrier:NAME, or a part of the "
-        "service."
+        description="A short text for lists: user:ID, key:ID, grant:ID, sequence:ID, campaign:ID, carrier:NAME, or a "
+        "part of the service."
     )
 
     @strawberry.field(

@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.campaigns import queries as campaigns
 from app.domain.conversations import queries as conversations
 from app.domain.jobs import queries as jobs
 from app.domain.kernel.events import UpdateKind
 from app.domain.live import feed
 from app.domain.messages import queries as messages
+from app.graphql.campaigns import Campaign
 from app.graphql.conversations import Conversation
 from app.graphql.core.context import Context, Info
 from app.graphql.core.directives import guarded
@@ -34,6 +36,7 @@ describe(
             "A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
         ),
         "job_progress": "A job began, went on or ended.",
+        "campaign_progress": "Recipients of a campaign came to other states; at most one a second for each campaign.",
     },
 )
 
@@ -48,6 +51,7 @@ class Update:
     contact_id: strawberry.Private[int | None]
     message_id: strawberry.Private[int | None]
     job_id: strawberry.Private[int | None]
+    campaign_id: strawberry.Private[int | None]
 
 
 @strawberry.type
@@ -111,11 +115,26 @@ class JobProgressUpdate(Update):
         return await info.context.load(jobs.find_many, self.job_id)
 
 
+@strawberry.type(description="Recipients of a campaign came to other states.")
+class CampaignUpdate(Update):
+    """A campaign made progress."""
+
+    @strawberry.field(
+        graphql_type=Campaign | None,
+        description="The campaign; null once it was deleted.",
+        directives=guarded("campaigns:read"),
+    )
+    async def campaign(self, info: Info) -> Any:
+        """Return the campaign."""
+        return await info.context.load(campaigns.find_many, self.campaign_id)
+
+
 UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.new_message: NewMessageUpdate,
     UpdateKind.message_status: MessageStatusUpdate,
     UpdateKind.conversation_changed: ConversationUpdate,
     UpdateKind.job_progress: JobProgressUpdate,
+    UpdateKind.campaign_progress: CampaignUpdate,
 }
 """The type of each kind of update."""
 
@@ -141,8 +160,8 @@ class UpdateSubscription:
     @strawberry.subscription(
         graphql_type=Update,
         description="New messages, changes of the status of sent ones, changes of conversations and the progress of "
-        "jobs, as they happen. Each arrives once, in the same order for all subscribers; after a disconnect, `after` "
-        "brings those missed.",
+        "jobs and campaigns, as they happen. Each arrives once, in the same order for all subscribers; after a "
+        "disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(
@@ -190,4 +209,5 @@ def _typed(update: feed.Update) -> Update:
         contact_id=update.contact_id,
         message_id=update.message_id,
         job_id=update.job_id,
+        campaign_id=update.campaign_id,
     )

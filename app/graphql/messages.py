@@ -47,6 +47,7 @@ describe(
         "api": "For this text, by asking for it.",
         "automation": "For all texts of an automation platform, by connecting it.",
         "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
+        "campaign": "For all texts of a campaign, by sending it.",
     },
 )
 describe(
@@ -296,7 +297,7 @@ class MessageMutation:
     ) -> SentMessage:
         """Accept a send."""
         send = Send(to, body, consent_attested is True, from_phone_number_id, idempotency_key)
-        return _accepted(info, await info.context.services.acceptor.accept(info.context.unit.actor, send))
+        return accepted(info, await info.context.services.acceptor.accept(info.context.unit.actor, send))
 
     @strawberry.mutation(
         description=(
@@ -315,7 +316,7 @@ class MessageMutation:
         idempotency_key: IdempotencyKey = None,
     ) -> SentMessage:
         """Reply in a conversation."""
-        accepted = await replies.reply(
+        done = await replies.reply(
             info.context.unit,
             info.context.services.acceptor,
             conversation_id,
@@ -323,7 +324,7 @@ class MessageMutation:
             consent_attested=consent_attested is True,
             idempotency_key=idempotency_key,
         )
-        return _accepted(info, accepted)
+        return accepted(info, done)
 
     @strawberry.mutation(
         description=(
@@ -373,11 +374,12 @@ class MessageMutation:
         )
 
 
-def _accepted(info: Info, accepted: Acceptance) -> SentMessage:
-    info.context.replayed = accepted.replayed
+def accepted(info: Info, done: Acceptance) -> SentMessage:
+    """Return what an accepted send answers."""
+    info.context.replayed = done.replayed
     return SentMessage(
-        message_id=strawberry.ID(str(accepted.message_id)),
-        segments=accepted.segments,
-        status=MessageStatus(accepted.status),
-        credits_remaining=BigInt(accepted.credits_remaining),
+        message_id=strawberry.ID(str(done.message_id)),
+        segments=done.segments,
+        status=MessageStatus(done.status),
+        credits_remaining=BigInt(done.credits_remaining),
     )

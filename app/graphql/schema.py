@@ -14,11 +14,16 @@ from app.graphql.audit import AuditQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingQuery
 from app.graphql.bulk import BulkMutation
+from app.graphql.campaign_changes import CampaignMutation
+from app.graphql.campaign_previews import CampaignPreviewQuery
+from app.graphql.campaign_results import CampaignResultsQuery
+from app.graphql.campaigns import CampaignQuery
 from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
+from app.graphql.deliverability import DeliverabilityQuery
 from app.graphql.exports import ExportMutation
 from app.graphql.imports import ImportMutation, ImportQuery
 from app.graphql.jobs import JobMutation, JobQuery
@@ -49,11 +54,15 @@ class Query(
     AutomationQuery,
     BillingQuery,
     CarrierConnectionQuery,
+    CampaignQuery,
+    CampaignPreviewQuery,
+    CampaignResultsQuery,
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
     ImportQuery,
     JobQuery,
+    DeliverabilityQuery,
     MessageQuery,
     NumberQuery,
     NumberCheckQuery,
@@ -79,6 +88,7 @@ class Mutation(
     AutomationMutation,
     BulkMutation,
     CarrierConnectionMutation,
+    CampaignMutation,
     ContactMutation,
     ConversationMutation,
     CustomFieldMutation,

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
 from app.domain.accounts import backlog as accounts
+from app.domain.campaigns import backlog as campaigns
 from app.domain.events import backlog as events
 from app.domain.events import set_aside
 from app.domain.messages import backlog as messages
@@ -36,6 +37,7 @@ CACHE_SECONDS = 1.0
 OLDEST = {
     **messages.OLDEST,
     **sequences.OLDEST,
+    **campaigns.OLDEST,
     **sandbox.OLDEST,
     **events.OLDEST,
     **accounts.OLDEST,

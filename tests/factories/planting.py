@@ -27,6 +27,7 @@ MADE_ELSEWHERE = frozenset({"accounts", "carrier_erasures"}) | BY_TRIGGERS
 
 POINTERS = {
     "account_id": "accounts",
+    "campaign_id": "campaigns",
     "contact_id": "contacts",
     "event_id": "events",
     "message_id": "messages",
@@ -44,6 +45,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
         "previous_credentials": None,
         "status": "active",
     },
+    "campaigns": {"status": "draft", "due_at": None},
     "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "failed_reactions": {"next_attempt_at": None},
@@ -90,9 +92,10 @@ async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
     ids: dict[str, Any] = {"accounts": account_id}
     there = set(map(tuple, await open_pool(source).fetch(FIND_COLUMNS)))
     own = [table for table in METADATA.sorted_tables if table.name not in OF_THE_SERVICE | MADE_ELSEWHERE]
-    waiting = [table for table in own if table.name in {name for name, _ in there}]
+    names = {name for name, _ in there}
+    waiting = [table for table in own if table.name in names]
     while waiting:
-        table = next(each for each in waiting if _named(each) <= ids.keys())
+        table = next(each for each in waiting if _named(each) & names <= ids.keys())
         waiting.remove(table)
         for more in CREATORS if table.name == "creators" else ({},):
             named = {name: ids.get(value, value) if value else None for name, value in more.items()}
@@ -120,7 +123,7 @@ def _row(table: Table, ids: Mapping[str, Any], word: str) -> dict[str, Any]:
 
 def _value(column: Column[Any], ids: Mapping[str, Any], word: str) -> Any:
     if column.name in POINTERS:
-        return ids[POINTERS[column.name]]
+        return ids.get(POINTERS[column.name])
     for key in column.foreign_keys:
         return ids.get(key.column.table.name)
     for kind, make in VALUES:

@@ -12,7 +12,7 @@ from app.services import Services
 Source = Services | Database | Pool | Connection
 """The source of rows: the service's database, or a connection with an open transaction."""
 
-BY_TRIGGERS = frozenset({"contact_tags", "contact_totals", "ledger_days", "outbox"})
+BY_TRIGGERS = frozenset({"campaign_counts", "contact_tags", "contact_totals", "ledger_days", "outbox"})
 """Tables that triggers fill when rows are inserted into others."""
 
 Change = Callable[[Services], Awaitable[None]]

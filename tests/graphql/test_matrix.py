@@ -20,6 +20,8 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.automations import service as automations
 from app.domain.automations.models import WatchedKeyword
 from app.domain.billing import service as billing
+from app.domain.campaigns import service as campaigns
+from app.domain.campaigns.audience import Audience
 from app.domain.carriers import service as carriers
 from app.domain.carriers.service import NewConnection, Ports
 from app.domain.contacts import custom_fields
@@ -61,14 +63,20 @@ pytestmark = pytest.mark.anyio
 SHOWS_NO_TEXT = {
     "balance",
     "carrier_kinds",
+    "campaign_breakdown",
+    "campaign_recipients",
     "carrier_lookup",
+    "check_deliverability",
     "conversation",
     "conversations",
+    "delivery_rates",
+    "diagnose_campaign",
     "event_samples",
     "explain_send",
     "last_update_id",
     "measure_text",
     "phone_numbers",
+    "preview_campaign",
     "tariff",
     "validate_contacts",
 }
@@ -115,6 +123,7 @@ CREATES = {
     "bulk_tag",
     "create_api_key",
     "create_automation_key",
+    "create_campaign",
     "create_contact",
     "create_custom_field",
     "create_export_link",
@@ -146,7 +155,15 @@ GIVEN: dict[str, frozenset[str]] = {
 }
 """Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
 
-SAME_FOR_ALL = {"carrier_kinds", "event_samples", "explain_send", "last_update_id", "measure_text", "tariff"}
+SAME_FOR_ALL = {
+    "carrier_kinds",
+    "delivery_rates",
+    "event_samples",
+    "explain_send",
+    "last_update_id",
+    "measure_text",
+    "tariff",
+}
 """Queries with the same answer for both accounts: no update was dispatched, they have one rate and region, and may text
 a phone alike.
 """
@@ -258,6 +275,18 @@ async def add_connections(services: Services, actor: Actor) -> dict[str, int]:
     return {"connection": active.id, "paused_connection": paused.id}
 
 
+async def make_campaigns(services: Services, actor: Actor) -> dict[str, int]:
+    """Create a campaign of each status that others can change; return their ids."""
+    ids = dict[str, int]()
+    async with unit_of(services, actor) as unit:
+        for name, status in (("", None), ("scheduled_", "scheduled"), ("sending_", "sending"), ("paused_", "paused")):
+            campaign = await campaigns.create(unit, {"name": MARK, "body": MARK, "audience": Audience(everyone=True)})
+            campaign.status = status or campaign.status
+            await unit.save(campaign)
+            ids[f"{name}campaign"] = campaign.id
+    return ids
+
+
 async def make_world(services: Services) -> World:
     """Open two accounts, and give one of them one of everything, with the mark in it."""
     open_account = opener(services)
@@ -304,6 +333,7 @@ async def make_world(services: Services) -> World:
         "other_sequence": other.id,
         "enrollment": enrolled.enrollment_id,
         "template": template.id,
+        **await make_campaigns(services, actor),
         "keyword": keyword.id,
         "webhook": webhook.id,
         "delivery": delivery.id,

@@ -162,6 +162,11 @@ class OpenConnections:
         known = self.find(key) if key else None
         return (known.carrier.capabilities if known else Capabilities()).max_segments
 
+    def most_segments(self) -> int:
+        """Return the most SMS parts that a text through any open connection may have."""
+        known = [each.carrier.capabilities for each in self._open.values()]
+        return max(each.max_segments for each in known or [Capabilities()])
+
     def is_sending(self, key: str) -> bool:
         """Return whether this process hands over the texts of a connection now."""
         known = self.find(key)

@@ -30,3 +30,23 @@ def join(contact_id: str) -> str:
 def join_by_phone(account_id: str, phone: str) -> str:
     """Return a left join with the contact that has a phone."""
     return f"LEFT JOIN contacts c ON c.account_id = {account_id} AND c.phone = {phone}"
+
+
+def walk(account_id: str, after: str, until: str, limit: str, which: str = "true") -> str:
+    """Return the next contacts `c` of an account after a phone, in the order of phones, with ids up to one."""
+    return (
+        f"(SELECT * FROM contacts WHERE account_id = {account_id} AND phone > {after} AND id <= {until} AND {which}"
+        f" ORDER BY phone LIMIT {limit}) c"
+    )
+
+
+LAST_ID = "SELECT coalesce(max(id), 0) FROM contacts"
+"""Find the id of the newest contact of all accounts."""
+
+COUNT_AUDIENCE = """
+SELECT count(*) FROM contacts WHERE account_id = :account_id
+  AND (cardinality(CAST(:tags AS text[])) = 0 OR tags && CAST(:tags AS text[]))
+  AND (CAST(:stage AS text) IS NULL OR pipeline_stage = CAST(:stage AS text))
+  AND (cardinality(CAST(:ids AS bigint[])) = 0 OR id = ANY(CAST(:ids AS bigint[])))
+"""
+"""Count the contacts of `:account_id` with one of the tags, the stage and one of the ids, where any are given."""

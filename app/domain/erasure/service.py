@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.domain.billing import service as billing
+from app.domain.campaigns import erasure as campaigns
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.events import erasure as events
@@ -31,8 +32,10 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     contact = await contacts.get(unit, contact_id, lock=True)
     await opt_outs.close_hold(unit, contact, "contact_deleted")
     deleted = await messages.lock_all(unit, contact_id)
-    for message in await queries.list_waiting(unit, contact_id):
+    waiting = await queries.list_waiting(unit, contact_id)
+    for message in waiting:
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
+    await campaigns.forget(unit, contact_id, [message.id for message in waiting])
     await messages.erase_all(unit, contact_id)
     await events.hold_dispatch(unit)
     await webhooks.empty(unit, contact_id)

@@ -3,10 +3,12 @@
 from app.domain.accounts import account_tables as accounts
 from app.domain.automations import account_tables as automations
 from app.domain.billing import account_tables as billing
+from app.domain.campaigns import account_tables as campaigns
 from app.domain.carriers import account_tables as carriers
 from app.domain.consent import account_tables as consent
 from app.domain.contacts import account_tables as contacts
 from app.domain.conversations import account_tables as conversations
+from app.domain.deliverability import account_tables as deliverability
 from app.domain.events import account_tables as events
 from app.domain.grants import account_tables as grants
 from app.domain.jobs import account_tables as jobs
@@ -24,6 +26,7 @@ DELETED = (
     *webhooks.ENDED,
     *numbers.DELETED,
     *sequences.DELETED,
+    *campaigns.DELETED,
     *messages.DELETED,
     *jobs.DELETED,
     *quiet_hours.DELETED,
@@ -33,6 +36,7 @@ DELETED = (
     *automations.DELETED,
     *templates.DELETED,
     *webhooks.DELETED,
+    *deliverability.DELETED,
     *live.DELETED,
     *events.DELETED,
     *idempotency.DELETED,
@@ -56,6 +60,7 @@ EXPORTED = (
     *sequences.EXPORTED,
     *templates.EXPORTED,
     *quiet_hours.EXPORTED,
+    *campaigns.EXPORTED,
     *automations.EXPORTED,
     *jobs.EXPORTED,
     *billing.EXPORTED,

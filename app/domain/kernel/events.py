@@ -13,6 +13,7 @@ class UpdateKind(enum.StrEnum):
     message_status = enum.auto()
     conversation_changed = enum.auto()
     job_progress = enum.auto()
+    campaign_progress = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

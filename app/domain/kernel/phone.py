@@ -111,6 +111,9 @@ MEXICO = 52
 OLD_MEXICAN_MOBILES = range(10**10, 2 * 10**10)
 """National numbers with the prefix 1 for mobiles, which Mexico dropped in 2019."""
 
+BARBADOS, NORTH_AMERICAN = "+1246", 12
+"""The prefix of Barbados, and the length of a North American number in E.164."""
+
 QUOTED_LENGTH = 40
 
 _is_short_code = re.compile(r"\d{3,6}").fullmatch
@@ -190,6 +193,25 @@ def find_carrier(phone: str) -> Carrier:
         return Carrier(None, Confidence.none)
     is_portable = phonenumbers.is_mobile_number_portable_region(phonenumbers.region_code_for_number(number) or "")
     return Carrier(name, Confidence.low if is_portable else Confidence.medium)
+
+
+def find_fault(phone: str) -> str:
+    """Return the code of the error that refuses a recipient, for a number that is in E.164; empty for none.
+
+    The plan of North America says nothing of the last four digits, except in Barbados: its numbers are looked up by
+    the others, which saves a list of contacts most of the look-ups.
+    """
+    is_block = phone.startswith("+1") and not phone.startswith(BARBADOS) and len(phone) == NORTH_AMERICAN
+    return _fault_of(f"{phone[:-4]}0000" if is_block else phone)
+
+
+@lru_cache(131072)
+def _fault_of(phone: str) -> str:
+    try:
+        _recipient(phone, None)
+    except (InvalidPhone, LandlinePhone) as fault:
+        return fault.code
+    return ""
 
 
 def calling_code(phone: str) -> str:

@@ -9,7 +9,7 @@ from app.db.base import Base, Created
 
 
 class LiveUpdate(Base):
-    """A live update about an event; `name` is the name of the event.
+    """A live update about an event; `name` is the name of the event, the ids those of its records.
 
     `position` numbers the updates of an account without gaps, in the order in which they became visible; `happened_at`
     is the time of the event. The newest update of an account is never deleted, so that the numbers continue.
@@ -24,5 +24,6 @@ class LiveUpdate(Base):
     contact_id: Mapped[int | None]
     message_id: Mapped[int | None]
     job_id: Mapped[int | None]
+    campaign_id: Mapped[int | None]
     happened_at: Mapped[datetime]
     created_at: Mapped[Created]

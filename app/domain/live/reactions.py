@@ -6,15 +6,16 @@ from app.domain.kernel.events import UpdateKind, live_kind_of
 # The transaction locks the accounts, so that no other one continues from the same position.
 ADD_UPDATES = """
 WITH event AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[])
-    WITH ORDINALITY AS e(account_id, name, contact_id, message_id, happened_at, job_id, place)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
+    $7::bigint[]) WITH ORDINALITY
+    AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, place)
 ), newest AS (
   SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
   FROM (SELECT DISTINCT account_id FROM event) a
 )
-INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at, job_id)
+INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at, job_id, campaign_id)
 SELECT account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY account_id ORDER BY place), name, contact_id,
-  message_id, happened_at, job_id
+  message_id, happened_at, job_id, campaign_id
 FROM event JOIN newest USING (account_id)
 """
 
@@ -31,6 +32,7 @@ async def add_updates(batch: Batch) -> None:
             [_message_id(event, kind) for event, kind in live],
             [event.created_at for event, _ in live],
             [event.payload.get("job_id") if kind is UpdateKind.job_progress else None for event, kind in live],
+            [event.payload.get("campaign_id") for event, _ in live],
         )
 
 

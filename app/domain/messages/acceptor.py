@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from operator import attrgetter
 
-from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Pool, is_unplaced
+from app.db.engine import CONTENDED, UNREACHABLE, UNSTORABLE, Connection, Pool, is_unplaced
 from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel import idempotency, sms_parts
 from app.domain.kernel.account_queues import AccountQueues
@@ -21,6 +21,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
+from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import explanation, facts
 from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
@@ -63,6 +64,24 @@ class SendAcceptor:
         if isinstance(verdict, DomainError):
             raise verdict
         return verdict
+
+    @property
+    def max_segments(self) -> int:
+        """Return the most SMS parts that any connection takes; accept checks the limit of the number's own."""
+        return self._connections.most_segments()
+
+    async def accept_all(
+        self, connection: Connection, actor: Actor, sends: Sequence[tuple[Send, Parts]]
+    ) -> Sequence[Verdict]:
+        """Accept or refuse each of many sends of an account in the caller's transaction, with their parts.
+
+        Their phones are those of contacts, in E.164 and fit to be texted. The caller has locked the account, and
+        notifies `messages` and `events` after the commit.
+        """
+        requests = [SendRequest(send, actor, Phone(send.to), parts, "") for send, parts in sends]
+        await self._connections.refresh()
+        batch = Batch(requests, self._clock.now(), self._connections, waits=True)
+        return [verdict or Unavailable() for verdict in await batch.decide(connection)]
 
     async def explain(self, actor: Actor, send: Send) -> Explanation:
         """Return the verdict of every gate on a send; nothing is written."""

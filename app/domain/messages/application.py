@@ -145,13 +145,14 @@ class Application:
     """Receipts that are applied in one transaction; each has its own result.
 
     All transactions lock in the order account, message, carrier id. Unless the batch `waits`, it skips receipts whose
-    message or balance another transaction has locked.
+    message or balance another transaction has locked. Refunds are those of `actor`, by default of the carrier.
     """
 
     reports: Sequence[Report]
     now: datetime
     waits: bool = False
     has_matched: bool = False
+    actor: str | None = None
     messages: dict[int, ReportedMessage] = field(default_factory=dict[int, ReportedMessage])
     balances: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -176,7 +177,7 @@ class Application:
         unlocked = [(id, report) for id, account_id, report in known if account_id and id not in locked]
         if unlocked:
             await self._apply(connection, unlocked)
-            await self._write(connection)
+            await self.write(connection)
         results = [self._result(id, account_id) for id, account_id, _ in known]
         await self._delete_unmatched(connection, results)
         return results
@@ -220,7 +221,8 @@ class Application:
         if contradictions:
             await connection.execute(CONTRADICT, *zip(*contradictions, strict=True))
 
-    async def _write(self, connection: Connection) -> None:
+    async def write(self, connection: Connection) -> None:
+        """Write the messages that have changed, with their refunds and events."""
         changed = [message for message in self.messages.values() if message.has_changed]
         if not changed:
             return
@@ -262,7 +264,7 @@ class Application:
             [message.refund for message in failed],
             balances_after,
             [message.error_code for message in failed],
-            [f"carrier:{message.row['carrier']}" for message in failed],
+            [self.actor or f"carrier:{message.row['carrier']}" for message in failed],
             list(self.balances),
             list(self.balances.values()),
         )

@@ -33,7 +33,7 @@ class Purpose(enum.StrEnum):
     """The purpose of a message, on which its lane and gates depend; set by the code that requests it, never by a user.
 
     `compliance`: replies to STOP, START and HELP; free, and passes every gate. `conversational`: a person's reply,
-    which passes a hold. `transactional`: sends through the API. `promotional`: steps of sequences.
+    which passes a hold. `transactional`: sends through the API. `promotional`: steps of sequences, and campaigns.
     """
 
     conversational = enum.auto()
@@ -48,6 +48,7 @@ class Attestation(enum.StrEnum):
     api = "api_attestation"
     automation = "automation_attestation"
     enrollment = "enrollment"
+    campaign = "campaign"
 
 
 class Message(Base):

@@ -7,6 +7,11 @@ IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 
 """Tells whether the message `$1` is an outbound message of the carrier `$2`."""
 
 
+def join(message_id: str) -> str:
+    """Return a join with the message `m` of an id."""
+    return f"JOIN messages m ON m.id = {message_id}"
+
+
 def newest_inbound_id(contact_id: str) -> str:
     """Return the id of a contact's newest inbound message, or 0."""
     return f"coalesce((SELECT max(id) FROM messages m WHERE {_inbound(contact_id)}), 0)"

@@ -2,6 +2,9 @@
 
 from app.domain.carriers import sql as carriers
 
+ACTIVE = "(SELECT * FROM phone_numbers WHERE account_id = {account_id} AND status = 'active')"
+"""The active numbers of an account."""
+
 FIND_OWNER = f"""
 SELECT p.account_id, p.carrier FROM phone_numbers p
 WHERE p.phone_number = $1 AND p.status = 'active' AND (p.carrier = $2 OR {carriers.serves("$2", "p.account_id")})

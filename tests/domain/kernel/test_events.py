@@ -47,6 +47,7 @@ TOPICS = {
 
 MESSAGES, CONTACTS = "messages:read", "contacts:read"
 DECLARED = {
+    "campaign_progress": ("campaigns:read", UpdateKind.campaign_progress),
     "contact_dnd_changed": (CONTACTS, None),
     "contact_tag_added": (CONTACTS, None),
     "contact_tag_removed": (CONTACTS, None),

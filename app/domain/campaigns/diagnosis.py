@@ -1,0 +1,172 @@
+"""Say why a campaign reaches fewer people than it could: each check with its figures, and what to do."""
+
+import enum
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.campaigns import queries
+from app.domain.campaigns.breakdown import BreakdownGroup, break_down
+from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
+from app.domain.campaigns.reasons import OF_SENDER, Reason
+from app.domain.carriers.carrier import FailureCode
+from app.domain.deliverability import rates
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+BASELINE_DAYS = 28
+FEWEST = 30
+SIGNIFICANT = 0.01
+MANY_SUPPRESSED, MANY_FILTERED, MANY_LANDLINES, MANY_OPT_OUTS, MANY_MULTIPART = 0.2, 0.02, 0.05, 0.01, 0.5
+
+
+class FindingCode(enum.StrEnum):
+    """The code of a finding."""
+
+    still_running = enum.auto()
+    paused = enum.auto()
+    credits_exhausted = enum.auto()
+    audience_shrink = enum.auto()
+    delivery_below_usual = enum.auto()
+    filtered = enum.auto()
+    sender_refused = enum.auto()
+    landlines = enum.auto()
+    opt_outs = enum.auto()
+    many_segments = enum.auto()
+    no_opt_out_text = enum.auto()
+
+
+class Verdict(enum.StrEnum):
+    """The weight of a finding."""
+
+    note = enum.auto()
+    warning = enum.auto()
+    problem = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding: its code, its weight, the figures in a sentence, and what to do."""
+
+    code: FindingCode
+    verdict: Verdict
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The figures that the checks decide by; `usual_delivered` of `usual_final` are those of the account before."""
+
+    campaign: Campaign
+    states: Counter[str]
+    reasons: Counter[str]
+    opt_outs: int = 0
+    multipart: int = 0
+    usual_delivered: int = 0
+    usual_final: int = 0
+    audience: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Sum up the audience."""
+        object.__setattr__(self, "audience", self.states.total())
+
+    @property
+    def final(self) -> int:
+        """Return the number of recipients with a result of the network."""
+        return self.states[RecipientState.delivered] + self.states[RecipientState.failed]
+
+
+async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
+    """Return the findings about a campaign, the gravest first; raise `NotFound`."""
+    campaign = await queries.get(unit, campaign_id)
+    states, reasons = Counter[str](), Counter[str]()
+    for each in await queries.find_counts(unit, [campaign_id]):
+        states[each.state] += each.recipients
+        reasons[each.reason] += each.recipients
+    parts = await break_down(unit, campaign_id, BreakdownGroup.segments)
+    [usual] = await rates.find_rates(unit, BASELINE_DAYS)
+    own = states[RecipientState.delivered], states[RecipientState.failed]
+    delivered = max(0, usual.delivered - own[0])
+    facts = Facts(
+        campaign,
+        states,
+        reasons,
+        sum(row.opt_outs for row in parts),
+        sum(row.recipients for row in parts if row.key not in ("0", "1")),
+        delivered,
+        delivered + max(0, usual.failed - own[1]),
+    )
+    return sorted(judge(facts), key=lambda each: -list(Verdict).index(each.verdict))
+
+
+def judge(facts: Facts) -> Iterator[Finding]:
+    """Return the findings that figures give rise to."""
+    yield from _judge_course(facts)
+    yield from _judge_audience(facts)
+    yield from _judge_results(facts)
+    if facts.multipart > MANY_MULTIPART * max(1, facts.audience):
+        text = f"{facts.multipart} of {facts.audience} texts take more than one SMS part."
+        fix = "Shorten the text, or replace characters outside GSM-7: the preview names the alphabets."
+        yield Finding(FindingCode.many_segments, Verdict.note, text, fix)
+    if "stop" not in facts.campaign.body.lower():
+        text = "The text does not say how to opt out."
+        yield Finding(FindingCode.no_opt_out_text, Verdict.warning, text, "End it with: Reply STOP to opt out.")
+
+
+def _judge_course(facts: Facts) -> Iterator[Finding]:
+    campaign = facts.campaign
+    waiting = sum(facts.states[each] for each in ("queued", "deferred", "claimed"))
+    if campaign.status == CampaignStatus.sending and waiting:
+        text = f"{waiting} of {facts.audience} texts have not left yet."
+        yield Finding(FindingCode.still_running, Verdict.note, text, "Wait, or add numbers to send faster.")
+    if campaign.status == CampaignStatus.paused:
+        is_poor = campaign.reason == PauseReason.insufficient_credits
+        code = FindingCode.credits_exhausted if is_poor else FindingCode.paused
+        fix = "Add credits; it goes on by itself." if is_poor else "Settle the cause, then resume it."
+        text = f"It is paused ({campaign.reason}) with {waiting} texts waiting."
+        yield Finding(code, Verdict.problem, text, fix)
+
+
+def _judge_audience(facts: Facts) -> Iterator[Finding]:
+    suppressed = facts.states[RecipientState.suppressed]
+    if suppressed > MANY_SUPPRESSED * max(1, facts.audience):
+        known = {reason: number for reason, number in facts.reasons.items() if reason in set(Reason)}
+        most = max(known, key=lambda reason: known[reason], default="")
+        text = f"{suppressed} of {facts.audience} contacts got no text, most of them for {most} ({known.get(most, 0)})."
+        yield Finding(FindingCode.audience_shrink, Verdict.warning, text, "Clean the audience of these contacts.")
+    landlines = facts.reasons[Reason.landline]
+    if landlines > MANY_LANDLINES * max(1, facts.audience):
+        text = f"{landlines} of {facts.audience} phones are landlines."
+        yield Finding(FindingCode.landlines, Verdict.note, text, "Ask these contacts for a mobile number.")
+
+
+def _judge_results(facts: Facts) -> Iterator[Finding]:
+    final, delivered = facts.final, facts.states[RecipientState.delivered]
+    if final >= FEWEST and facts.usual_final >= FEWEST:
+        p = compare(delivered, final, facts.usual_delivered, facts.usual_final)
+        if p < SIGNIFICANT and delivered / final < facts.usual_delivered / facts.usual_final:
+            usual = facts.usual_delivered / facts.usual_final
+            text = f"{delivered / final:.1%} were delivered, against {usual:.1%} in the 28 days before (p = {p:.2g})."
+            fix = "Compare the text and the numbers with earlier ones: campaign_breakdown shows where it fails."
+            yield Finding(FindingCode.delivery_below_usual, Verdict.problem, text, fix)
+    if (filtered := facts.reasons[FailureCode.filtered]) > MANY_FILTERED * max(1, final):
+        text = f"Carriers filtered {filtered} of {final} texts."
+        fix = "Name your business, avoid shortened links, and register the number."
+        yield Finding(FindingCode.filtered, Verdict.problem, text, fix)
+    if refused := sum(facts.reasons[code] for code in OF_SENDER):
+        text = f"The carrier refused {refused} texts for the sender or its account."
+        yield Finding(FindingCode.sender_refused, Verdict.problem, text, "Finish the number's registration.")
+    if facts.opt_outs > MANY_OPT_OUTS * max(1, delivered):
+        text = f"{facts.opt_outs} contacts opted out after {delivered} delivered texts."
+        yield Finding(FindingCode.opt_outs, Verdict.warning, text, "Text only contacts who expect it, and less often.")
+
+
+def compare(successes: int, trials: int, other_successes: int, other_trials: int) -> float:
+    """Return the two-sided p of the two-proportion z test: how likely chance makes such a difference."""
+    pooled = (successes + other_successes) / (trials + other_trials)
+    error = math.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / other_trials))
+    if error == 0:
+        return 1.0
+    z = abs(successes / trials - other_successes / other_trials) / error
+    return math.erfc(z / math.sqrt(2))

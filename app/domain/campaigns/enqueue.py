@@ -1,0 +1,141 @@
+"""Accept the texts of a campaign in batches: one balance update a batch, one ledger entry a text.
+
+A batch is one transaction: its recipients are claimed, its messages debited and queued, or nothing is. A worker that
+dies repeats nothing, and no phone gets two texts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate, takewhile
+
+from app.db.engine import Connection
+from app.db.rows import fetch
+from app.domain.accounts import sql as accounts
+from app.domain.accounts.models import AccountStatus
+from app.domain.campaigns.models import PauseReason, RecipientState
+from app.domain.campaigns.reasons import Reason, reason_of
+from app.domain.campaigns.rows import Waiting
+from app.domain.campaigns.senders import Sender, Senders
+from app.domain.conversations import sql as conversations
+from app.domain.kernel import sms_parts
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptance import Verdict
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.requests import Acceptance, Send
+
+BATCH = 200
+"""The number of texts of a batch: the account's balance is locked for as long as one takes."""
+
+WINDOW = 1000
+"""The number of texts of a campaign that wait for their carriers at most."""
+
+PATIENCE = "5s"
+
+FIND = """
+SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
+"""
+TAKE = f"""
+SELECT r.id, r.contact_id, r.phone, r.body, r.segments, r.credits, v.sending_number AS usual_number
+FROM (
+  SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2
+) r {conversations.join("r.contact_id")} ORDER BY r.id
+"""
+DECIDE = """
+UPDATE campaign_recipients r SET state = d.state, reason = d.reason, message_id = d.message_id, number = d.number,
+  body = '', segments = d.segments, credits = d.credits,
+  settled_at = CASE d.state WHEN 'suppressed' THEN $8::timestamptz END
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[])
+  AS d(id, state, reason, message_id, number, segments, credits)
+WHERE r.campaign_id = $9 AND r.id = d.id AND r.state = 'queued'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """The result of a batch: how many recipients it decided about, and the reason to pause the campaign, if any."""
+
+    decided: int
+    stops: PauseReason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a recipient: its text was accepted, or the recipient is suppressed."""
+
+    id: int
+    state: RecipientState
+    reason: str = ""
+    message_id: int | None = None
+    number: str = ""
+    segments: int = 0
+    credits: int = 0
+
+
+async def enqueue(
+    connection: Connection, acceptor: SendAcceptor, account_id: int, campaign_id: int, room: int, now: datetime
+) -> Enqueued:
+    """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
+    [account] = await connection.fetch(accounts.LOCK, [account_id], PATIENCE)
+    campaign = await connection.fetchrow(FIND, campaign_id)
+    if campaign is None:
+        return Enqueued(0)
+    if account["status"] != AccountStatus.active or account["deletion_at"]:
+        return Enqueued(0, PauseReason.account)
+    waiting = await fetch(connection, Waiting, TAKE, campaign_id, min(BATCH, room))
+    affordable = _afford(waiting, account["balance"])
+    if waiting and not affordable:
+        return Enqueued(0, PauseReason.insufficient_credits)
+    senders = await Senders.read(connection, account_id, campaign_id, campaign["phone_number_id"])
+    if affordable and not senders.numbers:
+        return Enqueued(0, PauseReason.no_sending_number)
+    chosen = [senders.choose(each.phone, each.usual_number, each.segments) for each in affordable]
+    texts = [(each, sender) for each, sender in zip(affordable, chosen, strict=True) if sender]
+    actor = Actor(account_id, frozenset(), f"campaign:{campaign_id}")
+    sends = [(_send(each, sender), sms_parts.count(each.body)) for each, sender in texts]
+    verdicts = await acceptor.accept_all(connection, actor, sends) if sends else ()
+    decisions = [_decide(each, sender, verdict) for (each, sender), verdict in zip(texts, verdicts, strict=True)]
+    await _write(connection, campaign_id, decisions, now)
+    return Enqueued(len(decisions))
+
+
+def _afford(waiting: Sequence[Waiting], balance: int) -> Sequence[Waiting]:
+    """Return the recipients, in their order, whose texts the balance pays for."""
+    spent = accumulate(each.credits for each in waiting)
+    return [each for each, _ in takewhile(lambda pair: pair[1] <= balance, zip(waiting, spent, strict=True))]
+
+
+def _send(waiting: Waiting, sender: Sender) -> Send:
+    return Send(
+        to=waiting.phone,
+        body=waiting.body,
+        consent_attested=True,
+        from_phone_number_id=sender.id,
+        purpose=Purpose.promotional,
+        attestation=Attestation.campaign,
+        contact_id=waiting.contact_id,
+    )
+
+
+def _decide(waiting: Waiting, sender: Sender, verdict: Verdict) -> Decision:
+    if isinstance(verdict, Acceptance):
+        state, text = RecipientState.claimed, (verdict.message_id, sender.phone_number)
+        return Decision(waiting.id, state, "", *text, waiting.segments, waiting.credits)
+    return Decision(waiting.id, RecipientState.suppressed, str(reason_of(verdict.code) or Reason.contact_changed))
+
+
+async def _write(connection: Connection, campaign_id: int, decisions: Sequence[Decision], now: datetime) -> None:
+    if decisions:
+        await connection.execute(
+            DECIDE,
+            [each.id for each in decisions],
+            [each.state for each in decisions],
+            [each.reason for each in decisions],
+            [each.message_id for each in decisions],
+            [each.number for each in decisions],
+            [each.segments for each in decisions],
+            [each.credits for each in decisions],
+            now,
+            campaign_id,
+        )

@@ -1,0 +1,175 @@
+"""Plan the texts of an audience: read contacts in the order of phones, render, count parts, decide who gets one.
+
+The preview and the snapshot plan by the same functions, so that both say the same of the same contacts.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Self
+
+from app.db.engine import Connection, Pool
+from app.domain.accounts import sql as accounts
+from app.domain.accounts.models import AccountStatus
+from app.domain.billing import prices
+from app.domain.campaigns.audience import Audience
+from app.domain.campaigns.content import Content
+from app.domain.campaigns.models import Campaign
+from app.domain.campaigns.reasons import Reason, reason_of
+from app.domain.campaigns.rows import FrozenCampaign
+from app.domain.contacts import sql as contacts
+from app.domain.contacts.models import ContactStatus
+from app.domain.kernel import phone as phones
+from app.domain.kernel import sms_parts
+from app.domain.kernel.sms_parts import Encoding
+from app.domain.messages import facts, gates
+from app.domain.messages.facts import HandoffFacts
+from app.domain.messages.models import Purpose
+
+ACTIVE = ContactStatus.active.value
+
+CHUNK = 2000
+"""The number of contacts that are read and rendered at once."""
+
+GATES = (gates.OPT_OUT, gates.DND, gates.HOLD)
+"""The gates that decide about a recipient before its text exists; acceptance and hand-off check them again."""
+
+READ = f"""
+SELECT c.id AS contact_id, {contacts.PLACEHOLDERS}, {facts.recipient("$1::bigint", "c.phone")},
+  (cardinality($5::text[]) = 0 OR c.tags && $5) AND ($6::text IS NULL OR c.pipeline_stage = $6) AS is_wanted,
+  c.tags && $7::text[] AS is_excluded
+FROM {{walked}} ORDER BY c.phone
+"""
+WALK = READ.format(walked=contacts.walk("$1::bigint", "$2::text", "$3::bigint", "$4::bigint"))
+WALK_NAMED = READ.format(
+    walked=contacts.walk("$1::bigint", "$2::text", "$3::bigint", "$4::bigint", "id = ANY($8::bigint[])")
+)
+FIND_ACCOUNT = f"SELECT a.company_name, a.region FROM (SELECT $1::bigint AS id) own {accounts.join('own.id')}"
+
+
+class Candidate(NamedTuple):
+    """A contact that was read; `is_wanted` if it belongs to the audience, which the walk over all contacts decides."""
+
+    contact_id: int
+    first_name: str
+    last_name: str
+    email: str
+    phone: str
+    created_at: datetime
+    contact_status: str
+    dnd_sms: bool
+    held_until: datetime | None
+    suppressed: bool
+    is_wanted: bool
+    is_excluded: bool
+
+    @property
+    def is_marked(self) -> bool:
+        """Return whether anything is stored about the contact that a gate could refuse it for."""
+        return bool(self.dnd_sms or self.suppressed or self.held_until) or self.contact_status != ACTIVE
+
+
+class Planned(NamedTuple):
+    """The text for one contact; with a `reason` it is not sent, and costs nothing.
+
+    `missing` are the placeholders without a value for this contact.
+    """
+
+    contact_id: int
+    phone: str
+    reason: str
+    body: str
+    encoding: Encoding
+    segments: int
+    credits: int
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The content and audience of a campaign, with the facts of its account that its texts depend on."""
+
+    account_id: int
+    audience: Audience
+    content: Content
+    is_strict: bool
+    region: str
+    max_segments: int
+
+    @classmethod
+    async def of(cls, source: Pool | Connection, campaign: Campaign | FrozenCampaign, max_segments: int) -> Self:
+        """Return the plan of a campaign."""
+        account = await source.fetchrow(FIND_ACCOUNT, campaign.account_id)
+        return cls(
+            campaign.account_id,
+            Audience.from_json(campaign.audience),
+            Content(campaign.body, account["company_name"], campaign.is_smart_encoded),
+            campaign.is_strict,
+            account["region"],
+            max_segments,
+        )
+
+    async def read(self, source: Pool | Connection, after: str, until: int) -> "Chunk":
+        """Return the plan for the next contacts after a phone, with ids up to one."""
+        named = [list(self.audience.contact_ids)] if self.audience.contact_ids else []
+        rows = await source.fetch(WALK_NAMED if named else WALK, *self._arguments(after, until), *named)
+        candidates = [Candidate(*row) for row in rows]
+        planned = [self.plan(each) for each in candidates if each.is_wanted]
+        return Chunk(planned, candidates[-1].phone if len(candidates) == CHUNK else None)
+
+    async def read_all(self, source: Pool | Connection, until: int) -> AsyncIterator[Sequence[Planned]]:
+        """Return the plans for all contacts of the audience, chunk by chunk."""
+        after: str | None = ""
+        while after is not None:
+            chunk = await self.read(source, after, until)
+            yield chunk.planned
+            after = chunk.after
+
+    def plan(self, candidate: Candidate) -> Planned:
+        """Return the text for a contact, or the reason for which it gets none."""
+        rendering = self.content.render(candidate._asdict())
+        parts = sms_parts.count(rendering.text)
+        reason = self._refuse(candidate) or self._refuse_text(rendering.text, parts.segments, rendering.missing)
+        who = candidate.contact_id, candidate.phone, reason
+        if reason:
+            return Planned(*who, "", parts.encoding, 0, 0, rendering.missing)
+        credits = parts.segments * prices.credits_per_segment(candidate.phone, self.region)
+        return Planned(*who, rendering.text, parts.encoding, parts.segments, credits, rendering.missing)
+
+    def _refuse(self, candidate: Candidate) -> str:
+        if candidate.is_excluded:
+            return Reason.excluded
+        if not candidate.is_marked:
+            return phones.find_fault(candidate.phone)
+        known = HandoffFacts(
+            Purpose.promotional,
+            AccountStatus.active,
+            candidate.phone,
+            candidate.contact_status,
+            candidate.dnd_sms,
+            candidate.held_until,
+            candidate.suppressed,
+        )
+        if refused := gates.find_refusal(GATES, known):
+            return reason_of(refused[1].code)
+        return reason_of(fault) if (fault := phones.find_fault(candidate.phone)) else ""
+
+    def _refuse_text(self, text: str, segments: int, missing: tuple[str, ...]) -> str:
+        if missing and self.is_strict:
+            return Reason.missing_merge_field
+        if not text or text.isspace():
+            return Reason.empty_text
+        is_long = len(text) > sms_parts.MAX_LENGTH or segments > self.max_segments
+        return Reason.message_too_long if is_long else ""
+
+    def _arguments(self, after: str, until: int) -> tuple[Any, ...]:
+        audience = self.audience
+        stage = str(audience.stage) if audience.stage else None
+        return self.account_id, after, until, CHUNK, list(audience.tags), stage, list(audience.excluded_tags)
+
+
+class Chunk(NamedTuple):
+    """Planned texts, and the phone after which to go on; None at the end of the audience."""
+
+    planned: Sequence[Planned]
+    after: str | None

@@ -1,0 +1,89 @@
+"""Queries for campaigns, their recipients and counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Select, func, select
+
+from app.domain.campaigns.models import Campaign, CampaignStatus, Recipient, RecipientCount, RecipientState
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Total, Window, fetch
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+LEFT = (RecipientState.sent, RecipientState.delivered, RecipientState.failed)
+"""The states of recipients whose text a carrier took or refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateCount:
+    """The number of recipients of a campaign in a state, with a reason, and the segments and credits of their texts."""
+
+    campaign_id: int
+    state: RecipientState
+    reason: str
+    recipients: int
+    segments: int
+    credits: int
+
+
+async def find_page(
+    unit: UnitOfWork, status: CampaignStatus | None, search: str | None, window: Window
+) -> Page[Campaign]:
+    """Return one page of the account's campaigns, newest first; `search` matches anywhere in the name."""
+    statement = _own(unit).where(Campaign.status == status) if status else _own(unit)
+    if wanted := (search or "").strip():
+        statement = statement.where(func.strpos(func.lower(Campaign.name), func.lower(wanted)) > 0)
+    return await fetch(unit, statement, Order((Campaign.id,)), window)
+
+
+async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Campaign:
+    """Return a campaign; with `lock`, locked for a change. Raise `NotFound`."""
+    statement = _own(unit).where(Campaign.id == id)
+    if lock:
+        statement = statement.with_for_update().execution_options(populate_existing=True)
+    campaign = await unit.one(statement)
+    if campaign is None:
+        raise NotFound(kind="campaign", id=id)
+    return campaign
+
+
+async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Campaign]:
+    """Return campaigns by their ids."""
+    return {campaign.id: campaign for campaign in await unit.all(_own(unit).where(Campaign.id.in_(ids)))}
+
+
+async def find_recipients(
+    unit: UnitOfWork, campaign_id: int, state: RecipientState | None, window: Window
+) -> Page[Recipient]:
+    """Return one page of a campaign's recipients, the last of the audience first; raise `NotFound`."""
+    await get(unit, campaign_id)
+    statement = select(Recipient).where(Recipient.campaign_id == campaign_id)
+    if state:
+        statement = statement.where(Recipient.state == state)
+
+    async def count() -> Total:
+        counts = await find_counts(unit, [campaign_id])
+        return Total(sum(each.recipients for each in counts if state in (None, each.state)))
+
+    return await fetch(unit, statement, Order((Recipient.id,)), window, count)
+
+
+async def find_counts(unit: UnitOfWork, campaign_ids: Sequence[int]) -> list[StateCount]:
+    """Return the recipients of campaigns by state and reason; their sum is the audience."""
+    kind = RecipientCount.campaign_id, RecipientCount.state, RecipientCount.reason
+    total = func.sum(RecipientCount.recipients)
+    statement = (
+        select(*kind, total, func.sum(RecipientCount.segments), func.sum(RecipientCount.credits))
+        .where(RecipientCount.account_id == unit.actor.account_id, RecipientCount.campaign_id.in_(campaign_ids))
+        .group_by(*kind)
+        .having(total != 0)
+        .order_by(*kind)
+    )
+    return [
+        StateCount(id, RecipientState(state), reason, int(recipients), int(segments), int(credits))
+        for id, state, reason, recipients, segments, credits in await unit.rows(statement)
+    ]
+
+
+def _own(unit: UnitOfWork) -> Select[Campaign]:
+    return select(Campaign).where(Campaign.account_id == unit.actor.account_id)

@@ -1,0 +1,47 @@
+"""Rows that the statements of the workers of campaigns return."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class DueCampaign(NamedTuple):
+    """A campaign that is due, locked for other workers by an advisory lock."""
+
+    id: int
+    account_id: int
+    status: str
+    is_read: bool
+
+
+class FrozenCampaign(NamedTuple):
+    """The content and audience of a campaign whose recipients are being written."""
+
+    id: int
+    account_id: int
+    body: str
+    audience: dict[str, Any]
+    is_smart_encoded: bool
+    is_strict: bool
+    max_credits: int | None
+    read_until: int
+    read_after: str
+
+
+class Waiting(NamedTuple):
+    """A recipient whose text is to be accepted; `usual_number` is that of its conversation."""
+
+    id: int
+    contact_id: int
+    phone: str
+    body: str
+    segments: int
+    credits: int
+    usual_number: str | None
+
+
+class Result(NamedTuple):
+    """The final result of a recipient."""
+
+    state: str
+    reason: str
+    opted_out_at: datetime | None

@@ -1,0 +1,157 @@
+"""Work of campaigns in the background: start the scheduled, write recipients, accept texts, finish, cancel.
+
+Each step of a campaign is one transaction, under an advisory lock that lets one worker at a time take a step of it.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from app.db.engine import Connection, Database
+from app.domain.accounts import sql as accounts
+from app.domain.campaigns import breaker, enqueue, queries, service, snapshot
+from app.domain.campaigns.models import CampaignStatus, PauseReason
+from app.domain.campaigns.rows import DueCampaign
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import cancellation
+from app.domain.messages.acceptor import SendAcceptor
+
+HOLDS = 7_236_454
+"""Seed of the keys of this area's advisory locks, one for each campaign."""
+
+SOON = timedelta(milliseconds=100)
+"""The time after which a campaign with a full window, or with texts in flight, is looked at again."""
+
+CANCELED_AT_ONCE = 100
+
+TAKE = f"""
+SELECT id, account_id, status, is_read FROM (
+  SELECT id, account_id, status, is_read FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100 OFFSET 0
+) due WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
+"""
+IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
+COUNT = """
+SELECT coalesce(sum(recipients) FILTER (WHERE state = 'claimed'), 0)::bigint AS claimed,
+  coalesce(sum(recipients) FILTER (WHERE state IN ('queued', 'deferred')), 0)::bigint AS waiting
+FROM campaign_counts WHERE campaign_id = $1
+"""
+FIND_CLAIMED = f"""
+SELECT message_id FROM campaign_recipients WHERE campaign_id = $1 AND state = 'claimed' ORDER BY id
+LIMIT {10 * CANCELED_AT_ONCE}
+"""
+MARK_CANCELED = """
+UPDATE campaign_recipients SET state = 'canceled', credits = 0, settled_at = $2 WHERE message_id = ANY($1::bigint[])
+  AND state = 'claimed'
+"""
+LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND status IN ('sending', 'canceled')"
+RETRY = f"""
+UPDATE campaigns c SET due_at = CASE WHEN can_go_on THEN $2::timestamptz ELSE $3 END,
+  status = CASE WHEN can_go_on THEN 'sending' ELSE c.status END,
+  reason = CASE WHEN can_go_on THEN '' ELSE c.reason END
+FROM (
+  SELECT p.id, a.balance >= coalesce((SELECT credits FROM campaign_recipients r
+    WHERE r.campaign_id = p.id AND r.state = 'queued' ORDER BY r.id LIMIT 1), 0) AS can_go_on
+  FROM campaigns p {accounts.join("p.account_id")} WHERE p.id = $1
+) found WHERE c.id = found.id AND c.status = 'paused' AND c.reason = 'insufficient_credits'
+"""
+"""Let a campaign that was paused without credits go on when the account can pay for its next text."""
+
+COMPLETE = """
+UPDATE campaigns SET status = 'completed', ended_at = $2, updated_at = $2, due_at = NULL
+WHERE id = $1 AND status = 'sending' AND is_read
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignRunner:
+    """Takes steps of due campaigns; safe to run concurrently."""
+
+    database: Database
+    acceptor: SendAcceptor
+    clock: Clock
+    notify: Notify
+
+    async def run(self) -> bool:
+        """Take one step of the campaign that has been due longest; return True when more may be due."""
+        async with self._due() as (connection, campaign):
+            if campaign is None:
+                return False
+            reason = await self._step(connection, campaign)
+        self.notify("messages")
+        self.notify("events")
+        if reason:
+            await self._stop(campaign, reason)
+        elif campaign.status == CampaignStatus.scheduled:
+            await self._start(campaign)
+        return await self.due()
+
+    async def due(self) -> bool:
+        """Return whether a campaign is due."""
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
+
+    @asynccontextmanager
+    async def _due(self) -> AsyncGenerator[tuple[Connection, DueCampaign | None]]:
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            row = await connection.fetchrow(TAKE, self.clock.now())
+            yield connection, DueCampaign(*row) if row else None
+
+    async def _step(self, connection: Connection, campaign: DueCampaign) -> PauseReason | None:
+        now = self.clock.now()
+        match campaign.status:
+            case CampaignStatus.sending if campaign.is_read:
+                return await self._send(connection, campaign, now)
+            case CampaignStatus.sending:
+                return await snapshot.take(connection, campaign.id, self.acceptor.max_segments, now)
+            case CampaignStatus.paused:
+                await connection.execute(RETRY, campaign.id, now, now + service.RETRY)
+            case CampaignStatus.canceled:
+                await self._cancel(connection, campaign, now)
+            case _:
+                pass
+        return None
+
+    async def _send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> PauseReason | None:
+        if fault := await breaker.find_fault(connection, campaign.id):
+            return fault
+        counts = await connection.fetchrow(COUNT, campaign.id)
+        if not counts["waiting"] and not counts["claimed"]:
+            await connection.execute(COMPLETE, campaign.id, now)
+            return None
+        room = enqueue.WINDOW - counts["claimed"]
+        if counts["waiting"] and room > 0:
+            done = await enqueue.enqueue(connection, self.acceptor, campaign.account_id, campaign.id, room, now)
+            if done.stops or done.decided:
+                return done.stops
+        await connection.execute(LOOK_AGAIN, campaign.id, now + SOON)
+        return None
+
+    async def _cancel(self, connection: Connection, campaign: DueCampaign, now: datetime) -> None:
+        """Refund the texts of a canceled campaign that have not left; those in flight come to their own results."""
+        [account] = await connection.fetch(accounts.LOCK, [campaign.account_id], enqueue.PATIENCE)
+        ids = [row["message_id"] for row in await connection.fetch(FIND_CLAIMED, campaign.id)]
+        actor = f"campaign:{campaign.id}"
+        canceled = await cancellation.cancel(
+            connection, campaign.account_id, account["balance"], ids[:CANCELED_AT_ONCE], actor, now
+        )
+        await connection.execute(MARK_CANCELED, canceled, now)
+        await connection.execute(LOOK_AGAIN, campaign.id, now if canceled else (now + SOON if ids else None))
+
+    async def _stop(self, campaign: DueCampaign, reason: PauseReason) -> None:
+        async with self._unit(campaign) as unit:
+            found = await queries.get(unit, campaign.id, lock=True)
+            if found.status == CampaignStatus.sending:
+                await service.stop(unit, found, reason)
+
+    async def _start(self, campaign: DueCampaign) -> None:
+        async with self._unit(campaign) as unit:
+            found = await queries.get(unit, campaign.id, lock=True)
+            if found.status == CampaignStatus.scheduled and found.due_at and found.due_at <= unit.clock.now():
+                await service.start(unit, found)
+
+    @asynccontextmanager
+    async def _unit(self, campaign: DueCampaign) -> AsyncGenerator[UnitOfWork]:
+        actor = Actor(campaign.account_id, frozenset(), f"campaign:{campaign.id}")
+        async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
+            yield unit

@@ -1,0 +1,74 @@
+"""Choose the sending number of each text of a campaign."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from app.db.engine import Connection
+from app.db.rows import fetch
+from app.domain.deliverability import sql as deliverability
+from app.domain.numbers import sql as numbers
+
+AREA = 5
+"""The length of the calling code and area code of a North American number, such as +1202."""
+
+FIND = f"""
+SELECT n.id, n.phone_number, n.parts_per_second, {deliverability.is_poor("n.account_id", "n.phone_number")} AS is_poor
+FROM {numbers.ACTIVE.format(account_id="$1")} n ORDER BY n.id
+"""
+FIND_LOAD = """
+SELECT number, sum(segments)::bigint AS segments FROM campaign_recipients WHERE campaign_id = $1 AND state = 'claimed'
+GROUP BY number
+"""
+UNPACED = 1000.0
+"""The pace assumed for a number without one, in SMS parts a second."""
+
+
+class Sender(NamedTuple):
+    """An active number of the account; `is_poor` if its recent delivery is poor."""
+
+    id: int
+    phone_number: str
+    parts_per_second: float | None
+    is_poor: bool
+
+
+@dataclass(slots=True)
+class Senders:
+    """The active numbers of an account, and the parts that wait at each."""
+
+    numbers: Mapping[str, Sender]
+    load: Counter[str] = field(default_factory=Counter[str])
+
+    @classmethod
+    async def read(cls, connection: Connection, account_id: int, campaign_id: int, forced_id: int | None) -> Self:
+        """Return the numbers that a campaign can send from: only the forced one, if there is one."""
+        found = await fetch(connection, Sender, FIND, account_id)
+        usable = {each.phone_number: each for each in found if forced_id in (None, each.id)}
+        waiting = await connection.fetch(FIND_LOAD, campaign_id) if len(usable) > 1 else ()
+        return cls(usable, Counter({row["number"]: row["segments"] for row in waiting}))
+
+    def choose(self, phone: str, usual_number: str | None, segments: int) -> Sender | None:
+        """Return the number for a text: the one the contact knows, one of its area code, or the least loaded one.
+
+        A number with poor delivery is chosen only for contacts that know it, or where all are poor. None without
+        numbers.
+        """
+        chosen = self.numbers.get(usual_number or "") or self._least_loaded(self._near(phone))
+        if chosen:
+            self.load[chosen.phone_number] += segments
+        return chosen
+
+    def _near(self, phone: str) -> Sequence[Sender]:
+        every = list(self.numbers.values())
+        healthy = [each for each in every if not each.is_poor] or every
+        if not phone.startswith("+1"):
+            return healthy
+        return [each for each in healthy if each.phone_number.startswith(phone[:AREA])] or healthy
+
+    def _least_loaded(self, among: Sequence[Sender]) -> Sender | None:
+        return min(among, key=self._seconds, default=None)
+
+    def _seconds(self, sender: Sender) -> float:
+        return self.load[sender.phone_number] / (sender.parts_per_second or UNPACED)

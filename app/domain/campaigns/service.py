@@ -1,0 +1,249 @@
+"""Change campaigns: draft, send or schedule, pause, resume, cancel, delete."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypedDict
+
+from sqlalchemy import delete as delete_rows
+from sqlalchemy import select, text
+from sqlalchemy import update as update_rows
+
+from app.domain.billing import service as billing
+from app.domain.campaigns import content, previews, queries
+from app.domain.campaigns.audience import Audience
+from app.domain.campaigns.models import (
+    Campaign,
+    CampaignStatus,
+    PauseReason,
+    Recipient,
+    RecipientCount,
+    RecipientState,
+)
+from app.domain.contacts import sql as contacts
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import cancellation
+from app.domain.messages.errors import ConsentNotAttested
+from app.domain.numbers import queries as numbers
+
+MAX_NAME = 100
+LONGEST_WAIT = timedelta(days=365)
+
+EDITABLE = frozenset({CampaignStatus.draft, CampaignStatus.scheduled})
+RUNNING = frozenset({CampaignStatus.sending, CampaignStatus.paused})
+ENDED = frozenset({CampaignStatus.completed, CampaignStatus.canceled, CampaignStatus.failed})
+UNCLAIMED = (RecipientState.queued, RecipientState.deferred)
+
+TOPIC = "campaigns"
+RETRY = timedelta(seconds=5)
+"""The time after which a campaign without credits looks whether the account has credits again."""
+
+
+class CampaignFields(TypedDict, total=False):
+    """The fields of a draft that a caller may set; omitted fields keep their values."""
+
+    name: str
+    body: str
+    audience: Audience
+    phone_number_id: int | None
+    is_smart_encoded: bool
+    is_strict: bool
+    max_credits: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The terms of a send. `preview_id` is that of the preview that the caller saw, `at` the time of a later start."""
+
+    consent_attested: bool
+    preview_id: str | None = None
+    max_credits: int | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Canceled:
+    """A canceled campaign: the recipients that get no text, those whose text had left, and those in flight."""
+
+    campaign: Campaign
+    canceled: int
+    left: int
+    in_flight: int
+
+
+async def create(unit: UnitOfWork, fields: CampaignFields) -> Campaign:
+    """Add a draft; raise `InvalidInput`, `MessageTooLong` or `NotFound`."""
+    values = await _checked(unit, {"name": "", "body": "", "audience": Audience(), **fields})
+    campaign = Campaign(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)
+    await unit.save(campaign)
+    return campaign
+
+
+async def update(unit: UnitOfWork, id: int, fields: CampaignFields) -> Campaign:
+    """Change a campaign that was not sent yet; a scheduled one keeps its time. Raises `Conflict` otherwise."""
+    values = await _checked(unit, fields)
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, EDITABLE, "changed")
+    for name, value in values.items():
+        setattr(campaign, name, value)
+    return await _save(unit, campaign)
+
+
+async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
+    """Send a campaign, now or at a later time; its content is frozen now, and its audience when it starts.
+
+    The sender attests the consent of the recipients, which is recorded with each text. Raises `ConsentNotAttested`,
+    `Conflict`, `PreviewOutdated` and `OverMaxCredits`; a campaign that turns out to cost more is paused before its
+    first text.
+    """
+    if not order.consent_attested:
+        raise ConsentNotAttested()
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, EDITABLE, "sent")
+    if not Audience.from_json(campaign.audience).is_chosen:
+        raise Conflict(
+            reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts or everyone."
+        )
+    _check_limit(order.max_credits)
+    limit = campaign.max_credits if order.max_credits is None else order.max_credits
+    if order.preview_id is not None:
+        await previews.check(unit, campaign, order.preview_id, limit)
+    campaign.max_credits, campaign.actor = limit, unit.actor.label
+    now = unit.clock.now()
+    if order.at is None:
+        await start(unit, campaign)
+    else:
+        if not now < order.at <= now + LONGEST_WAIT:
+            raise InvalidInput(reason="at must be a time within the next 365 days.", field="at")
+        campaign.status, campaign.scheduled_at, campaign.due_at = CampaignStatus.scheduled, order.at, order.at
+    return await _save(unit, campaign)
+
+
+async def start(unit: UnitOfWork, campaign: Campaign) -> None:
+    """Freeze the audience of a locked campaign, and let workers send it."""
+    newest = (await unit.execute(text(contacts.LAST_ID))).scalar_one()
+    campaign.status, campaign.reason, campaign.read_until = CampaignStatus.sending, "", newest
+    campaign.sent_at = campaign.due_at = unit.clock.now()
+    unit.notify(TOPIC)
+
+
+async def unschedule(unit: UnitOfWork, id: int) -> Campaign:
+    """Make a scheduled campaign a draft again; raise `Conflict` when it has started."""
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, {CampaignStatus.scheduled}, "unscheduled")
+    campaign.status, campaign.scheduled_at, campaign.due_at = CampaignStatus.draft, None, None
+    return await _save(unit, campaign)
+
+
+async def pause(unit: UnitOfWork, id: int) -> Campaign:
+    """Stop a campaign until it is resumed; texts that no worker has claimed yet wait. Idempotent."""
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, RUNNING, "paused")
+    if campaign.status == CampaignStatus.sending:
+        await stop(unit, campaign, PauseReason.requested)
+    return campaign
+
+
+async def stop(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
+    """Pause a locked campaign for a reason; one without credits goes on by itself after a top-up."""
+    campaign.status, campaign.reason, campaign.due_at = CampaignStatus.paused, reason, None
+    if reason is PauseReason.insufficient_credits:
+        campaign.due_at = unit.clock.now() + RETRY
+    else:
+        await cancellation.hold(unit, await _claimed(unit, campaign.id))
+    await _save(unit, campaign)
+
+
+async def resume(unit: UnitOfWork, id: int, max_credits: int | None = None) -> Campaign:
+    """Go on with a paused campaign; `max_credits` allows it to cost more. Idempotent."""
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, RUNNING, "resumed")
+    _check_limit(max_credits)
+    if max_credits is not None:
+        campaign.max_credits = max_credits
+    if campaign.status == CampaignStatus.paused:
+        campaign.status, campaign.reason = CampaignStatus.sending, ""
+        campaign.due_at = campaign.resumed_at = unit.clock.now()
+        await cancellation.release(unit, await _claimed(unit, campaign.id))
+        unit.notify(TOPIC)
+    return await _save(unit, campaign)
+
+
+async def cancel(unit: UnitOfWork, id: int) -> Canceled:
+    """End a campaign: recipients whose text no worker has claimed get none. Idempotent.
+
+    The texts that were debited and have not left are refunded at once in the background.
+    """
+    await billing.lock(unit)
+    campaign = await queries.get(unit, id, lock=True)
+    if campaign.status != CampaignStatus.canceled:
+        _require(campaign, {*EDITABLE, *RUNNING}, "canceled")
+        campaign.status, campaign.reason = CampaignStatus.canceled, ""
+        campaign.ended_at = campaign.due_at = unit.clock.now()
+        queued = update_rows(Recipient).where(Recipient.campaign_id == id, Recipient.state.in_(UNCLAIMED))
+        await unit.execute(
+            queued.values(state=RecipientState.canceled, body="", credits=0, settled_at=unit.clock.now())
+        )
+        await _save(unit, campaign)
+        unit.notify(TOPIC)
+    claimed = await _claimed(unit, id)
+    held = await cancellation.hold(unit, claimed)
+    counts = {(each.state): 0 for each in await queries.find_counts(unit, [id])}
+    for each in await queries.find_counts(unit, [id]):
+        counts[each.state] += each.recipients
+    left = sum(counts.get(state, 0) for state in queries.LEFT)
+    return Canceled(campaign, counts.get(RecipientState.canceled, 0) + held, left, len(claimed) - held)
+
+
+async def delete(unit: UnitOfWork, id: int) -> int:
+    """Delete a campaign that is not running, with its recipients; its messages remain. Return its id."""
+    campaign = await queries.get(unit, id, lock=True)
+    _require(campaign, {*EDITABLE, *ENDED}, "deleted")
+    if await _claimed(unit, id):
+        raise Conflict(reason=f"Texts of the campaign {campaign.name} are in flight. Delete it in a minute.")
+    for table in (Recipient, RecipientCount):
+        await unit.execute(
+            delete_rows(table).where(table.campaign_id == id).execution_options(synchronize_session=False)
+        )
+    await unit.delete(campaign)
+    return id
+
+
+async def _claimed(unit: UnitOfWork, campaign_id: int) -> list[int]:
+    """Return the messages of a campaign that wait for their carrier: at most a window of them."""
+    own = Recipient.campaign_id == campaign_id, Recipient.state == RecipientState.claimed
+    return [id for id in await unit.all(select(Recipient.message_id).where(*own)) if id is not None]
+
+
+async def _checked(unit: UnitOfWork, fields: CampaignFields) -> dict[str, Any]:
+    values: dict[str, Any] = dict(fields)
+    if "name" in fields:
+        values["name"] = fields["name"].strip()
+        if not 1 <= len(values["name"]) <= MAX_NAME:
+            raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
+    if "body" in fields:
+        content.check(fields["body"])
+    if "audience" in fields:
+        fields["audience"].check()
+        values["audience"] = fields["audience"].to_json()
+    number_id = fields.get("phone_number_id")
+    if number_id is not None and await numbers.find(unit, number_id) is None:
+        raise NotFound(kind="active phone number", id=number_id)
+    _check_limit(fields.get("max_credits"))
+    return values
+
+
+def _check_limit(max_credits: int | None) -> None:
+    if max_credits is not None and max_credits < 1:
+        raise InvalidInput(reason="max_credits must be 1 or more.", field="max_credits")
+
+
+def _require(campaign: Campaign, statuses: frozenset[CampaignStatus] | set[CampaignStatus], change: str) -> None:
+    if campaign.status not in statuses:
+        raise Conflict(reason=f"The campaign {campaign.name} is {campaign.status} and cannot be {change}.")
+
+
+async def _save(unit: UnitOfWork, campaign: Campaign) -> Campaign:
+    campaign.updated_at = unit.clock.now()
+    await unit.save(campaign)
+    return campaign

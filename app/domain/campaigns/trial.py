@@ -1,0 +1,43 @@
+"""Send the text of a campaign to one phone, to see how it arrives."""
+
+from app.domain.accounts import queries as accounts
+from app.domain.campaigns import queries
+from app.domain.campaigns.content import Content
+from app.domain.contacts import queries as contacts
+from app.domain.kernel import phone as phones
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.requests import Acceptance, Send
+
+REFUSALS = (
+    "account_deletion_pending",
+    "account_suspended",
+    "api_consent_attested_required",
+    "contact_dnd",
+    "contact_held",
+    "contact_opted_out",
+    "idempotency_key_reused",
+    "insufficient_credits",
+    "invalid_phone",
+    "landline",
+    "message_too_long",
+    "no_sending_number",
+    "not_found",
+)
+"""The codes of the errors that refuse such a text."""
+
+
+async def send(
+    unit: UnitOfWork, acceptor: SendAcceptor, id: int, to: str, idempotency_key: str | None, *, consent_attested: bool
+) -> Acceptance:
+    """Send the text, rendered for the contact with the phone; raise what refuses any send, and `NotFound`."""
+    campaign = await queries.get(unit, id)
+    account = await accounts.get_own(unit)
+    phone = phones.normalize(to.strip(), account.region)
+    contact = await contacts.find_by_phone(unit, phone)
+    person = {name: getattr(contact, name) for name in ("first_name", "last_name", "email", "created_at") if contact}
+    content = Content(campaign.body, account.company_name, campaign.is_smart_encoded)
+    body = content.render({**person, "phone": phone}).text
+    number_id = campaign.phone_number_id
+    await unit.pause()
+    return await acceptor.accept(unit.actor, Send(phone, body, consent_attested, number_id, idempotency_key))

@@ -1,0 +1,1 @@
+"""Deliverability of sending numbers: results summed up by the hour, delivery rates and health."""

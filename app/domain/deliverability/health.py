@@ -1,0 +1,175 @@
+"""Health of a sending number: 0 to 100, with each deduction, from its last 7 days against its 28 days before."""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+
+from app.domain.deliverability.models import NumberHour
+from app.domain.deliverability.rates import Interval, wilson
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import queries as numbers
+from app.domain.numbers.models import PhoneNumber
+
+RECENT, BEFORE = timedelta(days=7), timedelta(days=28)
+FEWEST = 30
+GOOD, WATCH = 80, 60
+
+LOW_RATE, DROP = 0.9, 0.05
+MANY_FILTERED, MANY_UNREACHABLE = 0.02, 0.1
+MANY_OPT_OUTS = 0.02
+JUMP = 3.0
+
+
+class HealthState(enum.StrEnum):
+    """The state of a number by its score; `unknown` with fewer than 30 results in seven days."""
+
+    good = enum.auto()
+    watch = enum.auto()
+    poor = enum.auto()
+    unknown = enum.auto()
+
+
+class ProblemCode(enum.StrEnum):
+    """The code of a deduction."""
+
+    low_delivery_rate = enum.auto()
+    delivery_rate_dropped = enum.auto()
+    filtered = enum.auto()
+    opt_outs = enum.auto()
+    unreachable = enum.auto()
+    sender_refused = enum.auto()
+    volume_jump = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The sums of a number over a period; `busiest_day` and `usual_day` are texts a day."""
+
+    sent: int = 0
+    delivered: int = 0
+    failed: int = 0
+    filtered: int = 0
+    unreachable: int = 0
+    refused: int = 0
+    replies: int = 0
+    opt_outs: int = 0
+
+    @property
+    def final(self) -> int:
+        """Return the number of texts with a result of the network."""
+        return self.delivered + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Deduction:
+    """A cause for points less: its code, the points, the finding with its figures, and what to do."""
+
+    code: ProblemCode
+    points: int
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumberHealth:
+    """The health of a number, and the figures of the last 7 days that it is made of."""
+
+    number: PhoneNumber
+    score: int
+    state: HealthState
+    deductions: Sequence[Deduction]
+    recent: Figures
+    rate: float | None
+    interval: Interval
+
+
+async def check(unit: UnitOfWork, phone_number_id: int) -> NumberHealth:
+    """Return the health of an active number; raise `NotFound`."""
+    number = await numbers.find(unit, phone_number_id)
+    if number is None:
+        raise NotFound(kind="active phone number", id=phone_number_id)
+    now = unit.clock.now()
+    recent = await _sum(unit, number.phone_number, now - RECENT, None)
+    before = await _sum(unit, number.phone_number, now - RECENT - BEFORE, now - RECENT)
+    deductions = judge(recent, before)
+    score = max(0, 100 - sum(each.points for each in deductions))
+    rate = recent.delivered / recent.final if recent.final else None
+    interval = wilson(recent.delivered, recent.final)
+    return NumberHealth(number, score, state_of(score, recent), deductions, recent, rate, interval)
+
+
+def state_of(score: int, recent: Figures) -> HealthState:
+    """Return the state of a number with a score."""
+    if recent.final + recent.refused < FEWEST:
+        return HealthState.unknown
+    return HealthState.good if score >= GOOD else HealthState.watch if score >= WATCH else HealthState.poor
+
+
+def judge(recent: Figures, before: Figures) -> list[Deduction]:
+    """Return the deductions for the figures of 7 days against those of the 28 days before them."""
+    found: list[Deduction] = []
+    if recent.final >= FEWEST:
+        found += [*_judge_rate(recent, before), *_judge_failures(recent)]
+    if recent.delivered >= FEWEST and recent.opt_outs > MANY_OPT_OUTS * recent.delivered:
+        text = f"{recent.opt_outs} opt-outs after {recent.delivered} delivered texts."
+        found.append(Deduction(ProblemCode.opt_outs, 20, text, "Text only contacts who expect it, and less often."))
+    if recent.refused:
+        points = 40 if recent.refused > recent.sent else 15
+        text = f"The carrier refused {recent.refused} texts for the sender or its account."
+        found.append(Deduction(ProblemCode.sender_refused, points, text, "Finish the number's registration."))
+    usual = before.sent / 4
+    if recent.sent > JUMP * usual and usual >= FEWEST:
+        text = f"{recent.sent} texts in 7 days, after {usual:.0f} a week before."
+        found.append(Deduction(ProblemCode.volume_jump, 10, text, "Raise the volume of a number step by step."))
+    return found
+
+
+def _judge_rate(recent: Figures, before: Figures) -> list[Deduction]:
+    rate = recent.delivered / recent.final
+    found: list[Deduction] = []
+    if wilson(recent.delivered, recent.final).upper < LOW_RATE or rate < LOW_RATE:
+        points = min(50, round(100 * (LOW_RATE - rate)) + 5)
+        text = f"{recent.delivered} of {recent.final} texts were delivered."
+        found.append(
+            Deduction(ProblemCode.low_delivery_rate, points, text, "Look at the failures, and remove dead numbers.")
+        )
+    if before.final >= FEWEST and before.delivered / before.final - rate > DROP:
+        text = f"The delivery rate fell from {before.delivered / before.final:.0%} to {rate:.0%}."
+        fix = "Compare the texts of this week with those before."
+        found.append(Deduction(ProblemCode.delivery_rate_dropped, 15, text, fix))
+    return found
+
+
+def _judge_failures(recent: Figures) -> list[Deduction]:
+    found: list[Deduction] = []
+    if recent.filtered > MANY_FILTERED * recent.final:
+        points = min(40, 10 + round(200 * recent.filtered / recent.final))
+        text = f"Carriers filtered {recent.filtered} of {recent.final} texts."
+        fix = "Name your business, avoid shortened links, and register the number."
+        found.append(Deduction(ProblemCode.filtered, points, text, fix))
+    if recent.unreachable > MANY_UNREACHABLE * recent.final:
+        text = f"{recent.unreachable} of {recent.final} phones could not be reached."
+        found.append(Deduction(ProblemCode.unreachable, 10, text, "Remove contacts that were not reached for weeks."))
+    return found
+
+
+async def _sum(unit: UnitOfWork, number: str, since: datetime, until: datetime | None) -> Figures:
+    own = [NumberHour.account_id == unit.actor.account_id, NumberHour.number == number, NumberHour.hour >= since]
+    if until is not None:
+        own.append(NumberHour.hour < until)
+    columns = (
+        NumberHour.sent,
+        NumberHour.delivered,
+        NumberHour.failed,
+        NumberHour.filtered,
+        NumberHour.unreachable,
+        NumberHour.refused,
+        NumberHour.replies,
+        NumberHour.opt_outs,
+    )
+    [row] = await unit.rows(select(*(func.coalesce(func.sum(each), 0) for each in columns)).where(*own))
+    return Figures(*(int(each) for each in row))

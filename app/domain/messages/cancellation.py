@@ -1,0 +1,58 @@
+"""Holds, releases and cancels accepted texts that no worker has claimed yet."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import DateTime, func, literal_column, select, update
+
+from app.db.engine import Connection
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import application
+from app.domain.messages.application import Application
+from app.domain.messages.failures import OwnCode
+from app.domain.messages.models import Outgoing
+from app.domain.messages.reports import ReportedMessage
+
+HELD = literal_column("'infinity'::timestamptz", DateTime(timezone=True))
+"""The due time of a held text."""
+
+REMOVE_WAITING = """
+DELETE FROM outgoing WHERE message_id = ANY($1::bigint[]) AND claimed_until IS NULL RETURNING message_id
+"""
+
+
+async def hold(unit: UnitOfWork, ids: Sequence[int]) -> int:
+    """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight."""
+    waiting = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
+    return len((await unit.execute(waiting.values(due_at=HELD).returning(Outgoing.message_id))).all())
+
+
+async def release(unit: UnitOfWork, ids: Sequence[int]) -> None:
+    """Let workers claim the held texts of some messages."""
+    held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
+    await unit.execute(held.values(due_at=unit.clock.now()))
+    unit.notify("messages")
+
+
+async def count_held(unit: UnitOfWork) -> int:
+    """Return the number of held texts of the account."""
+    own = Outgoing.account_id == unit.actor.account_id, Outgoing.due_at == HELD
+    return await unit.one(select(func.count()).select_from(Outgoing).where(*own)) or 0
+
+
+async def cancel(
+    connection: Connection, account_id: int, balance: int, ids: Sequence[int], actor: str, now: datetime
+) -> list[int]:
+    """Fail and refund the waiting texts of some messages of an account whose balance is locked; return their ids."""
+    removed = [row["message_id"] for row in await connection.fetch(REMOVE_WAITING, ids)]
+    if not removed:
+        return []
+    no_receipts: list[list[object]] = [[] for _ in range(7)]
+    rows = await connection.fetch(application.WAIT, removed, application.LOCK_TIMEOUT, *no_receipts)
+    changes = Application((), now, waits=True, balances={account_id: balance}, actor=actor)
+    changes.messages = {row["id"]: ReportedMessage(row) for row in rows if row["status"] == "pending"}
+    for message in changes.messages.values():
+        message.fail(OwnCode.canceled)
+        message.has_changed = True
+    await changes.write(connection)
+    return list(changes.messages)

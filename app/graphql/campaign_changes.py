@@ -1,0 +1,240 @@
+"""Changes of campaigns, as the contract shows them."""
+
+from datetime import datetime
+from typing import Annotated, Any, cast
+
+import strawberry
+
+from app.domain.campaigns import audience, models, service, trial
+from app.domain.campaigns.service import CampaignFields, Canceled, Order
+from app.domain.contacts.models import PipelineStage
+from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId
+from app.graphql.core.context import Info, given
+from app.graphql.core.directives import guarded
+from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.scalars import BigInt
+from app.graphql.messages import ConsentAttested, SentMessage, accepted
+
+BODY = (
+    "The text, 1 to 1600 characters, with placeholders such as {first_name} or {first_name|there}. What is not known "
+    "leaves its fallback, or nothing."
+)
+
+
+@strawberry.input(description="The contacts that a campaign reaches: those that satisfy every condition.")
+class AudienceInput:
+    """What an audience is chosen by."""
+
+    everyone: bool = strawberry.field(default=False, description="All contacts of the account.")
+    tags: list[str] | None = strawberry.field(default=None, description="Contacts with any of these tags, at most 50.")
+    stage: PipelineStage | None = strawberry.field(default=None, description="Contacts of this stage.")
+    contact_ids: list[BigInt] | None = strawberry.field(
+        default=None, description=f"Only these contacts, at most {audience.MAX_IDS:,}."
+    )
+    excluded_tags: list[str] | None = strawberry.field(
+        default=None, description="Contacts with any of these tags are suppressed, at most 50."
+    )
+
+    def read(self) -> audience.Audience:
+        """Return the audience of the domain."""
+        tags, ids, excluded = self.tags or (), self.contact_ids or (), self.excluded_tags or ()
+        return audience.Audience(self.everyone, tags, self.stage, ids, excluded)
+
+
+@strawberry.type(description="A canceled campaign.")
+class CanceledCampaign:
+    """What a cancellation answers."""
+
+    campaign: Campaign = strawberry.field(description="The campaign.")
+    canceled: BigInt = strawberry.field(description="Number of recipients that get no text.")
+    left: BigInt = strawberry.field(description="Number of texts that had left.")
+    in_flight: BigInt = strawberry.field(description="Number of texts in calls to carriers at this moment.")
+
+
+@strawberry.type(description="A deleted campaign.")
+class DeletedCampaign:
+    """What a deletion answers."""
+
+    deleted_id: BigInt = strawberry.field(description="The id of the campaign.")
+
+
+@strawberry.input(description="A campaign to be.")
+class NewCampaign:
+    """What a campaign is made of."""
+
+    name: str = strawberry.field(description="The name, 1 to 100 characters.")
+    body: str = strawberry.field(description=BODY)
+    audience: AudienceInput | None = strawberry.field(
+        default=None, description="The contacts that it reaches; needed before it is sent."
+    )
+    phone_number_id: BigInt | None = strawberry.field(
+        default=None, description="The number that all texts leave from. Without it, each leaves from the best one."
+    )
+    is_smart_encoded: bool = strawberry.field(
+        default=True, description="Replace typographic characters where that saves SMS parts."
+    )
+    is_strict: bool = strawberry.field(
+        default=False, description="Suppress contacts that lack a value of a placeholder."
+    )
+    max_credits: BigInt | None = strawberry.field(default=None, description=MAX_CREDITS)
+
+
+@strawberry.input(description="Changes of a campaign; fields that are left out keep their values.")
+class CampaignChanges:
+    """What can be changed of a campaign."""
+
+    name: strawberry.Maybe[str | None] = strawberry.field(description="The name, 1 to 100 characters.")
+    body: strawberry.Maybe[str | None] = strawberry.field(description=BODY)
+    audience: strawberry.Maybe[AudienceInput | None] = strawberry.field(description="The contacts that it reaches.")
+    phone_number_id: strawberry.Maybe[BigInt | None] = strawberry.field(
+        description="The number that all texts leave from; null to let each leave from the best one."
+    )
+    is_smart_encoded: strawberry.Maybe[bool | None] = strawberry.field(
+        description="Replace typographic characters where that saves SMS parts."
+    )
+    is_strict: strawberry.Maybe[bool | None] = strawberry.field(
+        description="Suppress contacts that lack a value of a placeholder."
+    )
+    max_credits: strawberry.Maybe[BigInt | None] = strawberry.field(description=MAX_CREDITS)
+
+
+@strawberry.type
+class CampaignMutation:
+    """Changing and sending campaigns."""
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description="Create a campaign as a draft; nothing is sent.",
+        directives=guarded("campaigns:write", "message_too_long", "not_found"),
+    )
+    async def create_campaign(
+        self, info: Info, campaign: Annotated[NewCampaign, strawberry.argument(description="The campaign.")]
+    ) -> models.Campaign:
+        """Create a draft."""
+        chosen = (campaign.audience or AudienceInput()).read()
+        fields = cast("CampaignFields", {**vars(campaign), "audience": chosen})
+        return await service.create(info.context.unit, fields)
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description="Change a campaign that is a draft or scheduled.",
+        directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
+    )
+    async def update_campaign(
+        self,
+        info: Info,
+        id: CampaignId,
+        changes: Annotated[CampaignChanges, strawberry.argument(description="The changes.")],
+    ) -> models.Campaign:
+        """Change a draft."""
+        written: dict[str, Any] = dict(given(vars(changes), CampaignFields))
+        if "audience" in written:
+            written["audience"] = written["audience"].read()
+        return await service.update(info.context.unit, id, cast("CampaignFields", written))
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description=(
+            "Send a campaign, at once or at a time. Its content is frozen now, its audience when it starts; each "
+            "contact gets one text at most. Whoever sends it certifies that the recipients gave prior express written "
+            "consent to be texted, which is recorded with each text. Sending again answers conflict."
+        ),
+        directives=guarded(
+            "campaigns:send",
+            "api_consent_attested_required",
+            "conflict",
+            "not_found",
+            "over_max_credits",
+            "preview_outdated",
+        ),
+    )
+    async def send_campaign(
+        self,
+        info: Info,
+        id: CampaignId,
+        consent_attested: ConsentAttested = None,
+        preview_id: Annotated[
+            str | None,
+            strawberry.argument(description="The id of the preview that was seen; refuses if anything has changed."),
+        ] = None,
+        max_credits: Annotated[
+            BigInt | None, strawberry.argument(description=f"{MAX_CREDITS} Null keeps the limit of the campaign.")
+        ] = None,
+        at: Annotated[
+            datetime | None,
+            strawberry.argument(description="The time to start at, within a year; null for at once."),
+        ] = None,
+    ) -> models.Campaign:
+        """Send a campaign."""
+        order = Order(consent_attested is True, preview_id, max_credits, at)
+        return await service.send(info.context.unit, id, order)
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description="Make a scheduled campaign a draft again.",
+        directives=guarded("campaigns:send", "conflict", "not_found"),
+    )
+    async def unschedule_campaign(self, info: Info, id: CampaignId) -> models.Campaign:
+        """Take a schedule back."""
+        return await service.unschedule(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description="Pause a campaign: texts that are not in a call to a carrier wait. One that is paused stays so.",
+        directives=guarded("campaigns:send", "conflict", "not_found"),
+    )
+    async def pause_campaign(self, info: Info, id: CampaignId) -> models.Campaign:
+        """Pause a campaign."""
+        return await service.pause(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=Campaign,
+        description="Go on with a paused campaign. One that is sending goes on.",
+        directives=guarded("campaigns:send", "conflict", "not_found"),
+    )
+    async def resume_campaign(
+        self,
+        info: Info,
+        id: CampaignId,
+        max_credits: Annotated[
+            BigInt | None, strawberry.argument(description=f"{MAX_CREDITS} Null keeps the limit of the campaign.")
+        ] = None,
+    ) -> models.Campaign:
+        """Resume a campaign."""
+        return await service.resume(info.context.unit, id, max_credits)
+
+    @strawberry.mutation(
+        graphql_type=CanceledCampaign,
+        description="Cancel a campaign: recipients whose text has not left get none, and what was debited for them is "
+        "refunded. Says how many texts had left, and how many are in flight.",
+        directives=guarded("campaigns:send", "conflict", "not_found"),
+    )
+    async def cancel_campaign(self, info: Info, id: CampaignId) -> Canceled:
+        """Cancel a campaign."""
+        return await service.cancel(info.context.unit, id)
+
+    @strawberry.mutation(
+        description="Delete a campaign that is not running, with its recipients and results. Its messages remain.",
+        directives=guarded("campaigns:write", "conflict", "not_found"),
+    )
+    async def delete_campaign(self, info: Info, id: CampaignId) -> DeletedCampaign:
+        """Delete a campaign."""
+        return DeletedCampaign(deleted_id=BigInt(await service.delete(info.context.unit, id)))
+
+    @strawberry.mutation(
+        description="Send the text of a campaign to one phone, rendered for the contact with that phone if there is "
+        "one. It costs its credits, and changes nothing of the campaign.",
+        directives=guarded("campaigns:send", *trial.REFUSALS),
+    )
+    async def send_test_campaign(
+        self,
+        info: Info,
+        id: CampaignId,
+        to: Annotated[str, strawberry.argument(description="The phone, in E.164 form or of the account's region.")],
+        consent_attested: ConsentAttested = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> SentMessage:
+        """Send a text to try a campaign."""
+        unit, acceptor = info.context.unit, info.context.services.acceptor
+        attested = consent_attested is True
+        return accepted(info, await trial.send(unit, acceptor, id, to, idempotency_key, consent_attested=attested))

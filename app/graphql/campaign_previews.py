@@ -1,0 +1,116 @@
+"""Previews of campaigns, as the contract shows them."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import strawberry
+
+from app.domain.campaigns import previews
+from app.domain.campaigns.previews import Preview
+from app.domain.kernel.sms_parts import Encoding
+from app.graphql.campaigns import CampaignId
+from app.graphql.core.context import Info, row_of
+from app.graphql.core.directives import guarded
+from app.graphql.core.scalars import BigInt
+
+
+@strawberry.type(description="The number of contacts that get no text for one reason.")
+class ExcludedCount:
+    """A count of contacts that get no text."""
+
+    reason: str = strawberry.field(description="The reason, such as opted_out or landline.")
+    count: BigInt = strawberry.field(description="Number of contacts.")
+
+
+@strawberry.type(description="The number of texts with a number of SMS parts.")
+class PartsCount:
+    """A bar of the histogram of parts."""
+
+    segments: int = strawberry.field(description="The SMS parts of a text.")
+    count: BigInt = strawberry.field(description="Number of texts.")
+
+
+@strawberry.type(description="The number of texts in one alphabet.")
+class EncodingCount:
+    """A count of texts."""
+
+    encoding: Encoding = strawberry.field(description="The alphabet.")
+    count: BigInt = strawberry.field(description="Number of texts.")
+
+
+@strawberry.type(description="The text that one contact would get.")
+class SampleText:
+    """A rendered text."""
+
+    contact_id: BigInt = strawberry.field(description="The contact.")
+    phone: str = strawberry.field(description="The phone.")
+    body: str = strawberry.field(description="The text as it would be sent.")
+    encoding: Encoding = strawberry.field(description="The alphabet that it is sent in.")
+    segments: int = strawberry.field(description="Its SMS parts.")
+    credits: int = strawberry.field(description="Its price in credits.")
+    missing: list[str] = strawberry.field(description="The placeholders that have no value for this contact.")
+
+
+@strawberry.type(description="What a campaign would do if it were sent now: every text is rendered and counted.")
+class CampaignPreview:
+    """A preview."""
+
+    preview_id: str = strawberry.field(description="Pass it to send_campaign, which refuses if anything has changed.")
+    audience: BigInt = strawberry.field(description="Number of contacts in the audience.")
+    recipients: BigInt = strawberry.field(description="Number of contacts that would get a text.")
+    segments: BigInt = strawberry.field(description="SMS parts of all texts.")
+    credits: BigInt = strawberry.field(description="The exact price in credits.")
+    cost: float = strawberry.field(description="The exact price in the account's currency.")
+    currency: str = strawberry.field(description="The currency, such as USD.")
+    eta_seconds: BigInt = strawberry.field(
+        description="Seconds that the texts need at the pace of the account's numbers; 0 without a pace."
+    )
+
+    @strawberry.field(description="The contacts that would get no text, by reason.")
+    def excluded(self) -> list[ExcludedCount]:
+        """Return the counts by reason."""
+        found = row_of(self, Preview).excluded
+        return [ExcludedCount(reason=reason, count=BigInt(count)) for reason, count in found.items()]
+
+    @strawberry.field(description="The texts by their number of SMS parts.")
+    def histogram(self) -> list[PartsCount]:
+        """Return the counts by parts."""
+        found = row_of(self, Preview).histogram
+        return [PartsCount(segments=segments, count=BigInt(count)) for segments, count in found.items()]
+
+    @strawberry.field(description="The texts by alphabet; one name outside GSM-7 can double the price of a text.")
+    def encodings(self) -> list[EncodingCount]:
+        """Return the counts by alphabet."""
+        found = row_of(self, Preview).encodings
+        return [EncodingCount(encoding=Encoding(name), count=BigInt(count)) for name, count in found.items()]
+
+    @strawberry.field(
+        graphql_type=list[SampleText],
+        description="Up to five texts: the shortest, the longest, one with a missing value, and two at random.",
+        directives=guarded("contacts:read"),
+    )
+    def samples(self) -> Sequence[Any]:
+        """Return the samples."""
+        return row_of(self, Preview).samples
+
+
+@strawberry.type
+class CampaignPreviewQuery:
+    """Previewing campaigns."""
+
+    @strawberry.field(
+        graphql_type=CampaignPreview | None,
+        description="Preview a campaign: who gets which text, and the exact price. Nothing is sent or written; null "
+        "beside the error not_found.",
+        directives=guarded("campaigns:read", "not_found"),
+    )
+    async def preview_campaign(self, info: Info, id: CampaignId) -> Preview:
+        """Return the preview."""
+        services = info.context.services
+        max_segments = services.acceptor.max_segments
+        return await previews.preview(info.context.unit, services.database.pool, id, max_segments, _let_others_go_on)
+
+
+async def _let_others_go_on() -> None:
+    await asyncio.sleep(0)

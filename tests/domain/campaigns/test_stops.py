@@ -1,0 +1,165 @@
+"""Pausing, resuming, canceling, deleting: nothing leaves afterwards, and each recipient keeps one state."""
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.campaigns import breaker, service
+from app.domain.campaigns.models import PauseReason
+from app.domain.campaigns.rows import Result
+from app.domain.erasure import service as erasure
+from app.domain.kernel.errors import Conflict
+from app.services import Services
+from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from tests.domain.messages.handing import hand_over
+from tests.factories.billing import audit, balance_of
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import OUTBOUND, calls
+from tests.factories.tables import ago
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_pause_stops_waiting_texts_and_a_resume_sends_each_once(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    await add_people(pool, 250)
+    campaign = await send()
+    await accept(2)
+    async with act() as unit:
+        await service.pause(unit, campaign.id)
+
+    await run()
+    paused = await states(pool), await calls(pool), await CAMPAIGNS.only(pool, "status", "reason")
+    async with act() as unit:
+        await service.resume(unit, campaign.id)
+    await run()
+
+    assert paused == ({"claimed": 200, "queued": 50}, [], ("paused", "requested"))
+    assert await states(pool) == {"delivered": 250}
+    assert {times for _, times in await calls(pool)} == {1}
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_cancellation_says_what_had_left_and_refunds_the_rest(
+    pool: Pool, send: Make, accept: Accept, leave: Run, run: Run, act: Act
+) -> None:
+    await add_people(pool, 450)
+    campaign = await send()
+    await accept(2)
+    await leave()
+    await accept(1)
+
+    async with act() as unit:
+        done = await service.cancel(unit, campaign.id)
+    await run()
+
+    assert (done.canceled, done.left, done.in_flight) == (250, 200, 0)
+    assert await states(pool) == {"delivered": 200, "canceled": 250}
+    assert len(await calls(pool)) == 200
+    assert await balance_of(pool) == 800
+    assert await OUTBOUND.where(status="failed").count(pool) == 200
+    assert await CAMPAIGNS.only(pool, "status", "due_at") == ("canceled", None)
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_campaign_is_deleted_with_its_recipients_only_when_it_is_not_running(
+    pool: Pool, send: Make, run: Run, act: Act
+) -> None:
+    await add_people(pool, 2)
+    campaign = await send()
+    async with act() as unit:
+        with pytest.raises(Conflict):
+            await service.delete(unit, campaign.id)
+    await run()
+
+    async with act() as unit:
+        await service.delete(unit, campaign.id)
+
+    assert await CAMPAIGNS.count(pool) == await CAMPAIGN_RECIPIENTS.count(pool) == 0
+    assert await OUTBOUND.count(pool) == 2
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+async def test_an_erased_contact_leaves_its_state_and_nothing_else(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act, steps: int
+) -> None:
+    await add_people(pool, 2)
+    await send()
+    await accept(steps)
+    erased = await CONTACTS.where(first_name="Ann0").only(pool, "id")
+
+    async with act() as unit:
+        await erasure.erase(unit, erased)
+    await run()
+
+    [row] = await CAMPAIGN_RECIPIENTS.where(phone=None).read(pool)
+    assert (row["contact_id"], row["message_id"], row["body"]) == (None, None, "")
+    assert (row["state"], row["reason"]) == ("suppressed", "contact_deleted")
+    assert await states(pool) == {"suppressed": 1, "delivered": 1}
+    assert await CAMPAIGNS.only(pool, "status") == "completed"
+    await audit_counts(pool)
+
+
+async def test_an_erased_contact_whose_text_had_left_counts_as_sent(
+    services: Services, pool: Pool, send: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    await add_people(pool, 2)
+    await send()
+    await accept(2)
+    await hand_over(services.handoff)
+    erased = await CONTACTS.where(first_name="Ann0").only(pool, "id")
+
+    async with act() as unit:
+        await erasure.erase(unit, erased)
+    await run()
+
+    assert await states(pool) == {"sent": 1, "delivered": 1}
+    assert await CAMPAIGNS.only(pool, "status") == "completed"
+    await audit_counts(pool)
+
+
+def results(delivered: int, failed: int = 0, code: str = "filtered", opt_outs: int = 0) -> list[Result]:
+    return [
+        *[Result("failed", code, None)] * failed,
+        *[Result("delivered", "", ago())] * opt_outs,
+        *[Result("delivered", "", None)] * (delivered - opt_outs),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (results(180, 20), None),
+        (results(179, 21), PauseReason.filtered),
+        (results(20, 20), None),
+        (results(200, opt_outs=6), None),
+        (results(200, opt_outs=7), PauseReason.opt_outs),
+        (results(0, 5, "sender_invalid"), None),
+        (results(0, 6, "sender_invalid"), PauseReason.sender_refused),
+        (results(150, 50, "unreachable"), None),
+    ],
+)
+def test_the_breaker_stops_by_the_last_results(found: list[Result], reason: PauseReason | None) -> None:
+    assert breaker.judge(found) == reason
+
+
+async def test_a_broken_campaign_goes_on_by_the_results_since_it_was_resumed(
+    pool: Pool, send: Make, run: Run, act: Act
+) -> None:
+    await add_people(pool, 70)
+    campaign = await send()
+    await run()
+    await CAMPAIGN_RECIPIENTS.change(pool, state="failed", reason="filtered")
+    await CAMPAIGNS.change(pool, status="sending", due_at=ago())
+    await run()
+    broken = await CAMPAIGNS.only(pool, "status", "reason")
+
+    async with act() as unit:
+        await service.resume(unit, campaign.id)
+    await run()
+
+    assert broken == ("paused", "filtered")
+    assert await CAMPAIGNS.only(pool, "status") == "completed"

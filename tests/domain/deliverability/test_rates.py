@@ -1,0 +1,104 @@
+"""Delivery rates and the health of numbers, from results that are summed up as they come."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.deliverability import health, rates
+from app.domain.deliverability.health import Figures, HealthState, ProblemCode, judge, state_of
+from app.domain.deliverability.rates import RateGroup, wilson
+from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.domain.campaigns.conftest import Act, Make, Run
+from tests.factories.campaigns import NUMBER_HOURS, add_people
+
+pytestmark = pytest.mark.anyio
+
+
+def test_the_bounds_of_a_rate_are_those_of_wilson() -> None:
+    found = wilson(81, 263)
+
+    assert (round(found.lower, 4), round(found.upper, 4)) == (0.2553, 0.3662)
+    assert wilson(0, 0) == rates.Interval(0.0, 1.0)
+    assert round(wilson(10, 10).upper, 9) == 1.0
+
+
+async def test_results_are_summed_up_by_number_hour_destination_and_parts(
+    pool: Pool, account: Opened, act: Act, send: Make, run: Run, text: Callable[..., Any]
+) -> None:
+    await add_people(pool, 3)
+    await send()
+    await run()
+    await text("STOP", "+12022000000")
+    await text("Great, thanks!", "+12022000001")
+    await run()
+
+    rows = await NUMBER_HOURS.read(
+        pool, "number", "carrier", "region", "segments", "sent", "delivered", "failed", "replies", "opt_outs"
+    )
+    async with act() as unit:
+        [rate] = await rates.find_rates(unit, 30)
+        [by_number] = await rates.find_rates(unit, 30, RateGroup.number)
+        found = await health.check(unit, account.phone_number_id)
+
+    number = account.phone_number
+    assert rows == [
+        (number, "", "", 0, 0, 0, 0, 2, 1),
+        (number, "sandbox", "1", 1, 4, 4, 0, 0, 0),
+    ]
+    assert (rate.delivered, rate.rate, rate.is_low_sample) == (4, 1.0, True)
+    assert by_number.key == number
+    assert (found.score, found.state) == (100, HealthState.unknown)
+
+
+async def test_an_unknown_number_and_a_wrong_period_are_refused(services: Services, act: Act) -> None:
+    async with act() as unit:
+        with pytest.raises(NotFound):
+            await health.check(unit, 99)
+        with pytest.raises(NotFound):
+            await rates.find_rates(unit, 30, phone_number_id=99)
+        with pytest.raises(InvalidInput):
+            await rates.find_rates(unit, 0)
+
+
+GOOD = Figures(sent=1000, delivered=980, failed=20, replies=20, opt_outs=5)
+USUAL = Figures(sent=4000, delivered=3920, failed=80)
+
+
+@pytest.mark.parametrize(
+    ("recent", "before", "codes", "state"),
+    [
+        (GOOD, USUAL, [], HealthState.good),
+        (Figures(sent=20, delivered=10, failed=10), USUAL, [], HealthState.unknown),
+        (
+            Figures(sent=1000, delivered=800, failed=200),
+            USUAL,
+            [ProblemCode.low_delivery_rate, ProblemCode.delivery_rate_dropped],
+            HealthState.watch,
+        ),
+        (
+            Figures(sent=1000, delivered=900, failed=100, filtered=80),
+            Figures(),
+            [ProblemCode.filtered],
+            HealthState.watch,
+        ),
+        (Figures(sent=1000, delivered=990, failed=10, opt_outs=30), USUAL, [ProblemCode.opt_outs], HealthState.good),
+        (Figures(sent=10, refused=60), Figures(), [ProblemCode.sender_refused], HealthState.watch),
+        (
+            Figures(sent=1000, delivered=1000),
+            Figures(sent=400, delivered=400),
+            [ProblemCode.volume_jump],
+            HealthState.good,
+        ),
+    ],
+)
+def test_each_deduction_has_its_cause(
+    recent: Figures, before: Figures, codes: list[ProblemCode], state: HealthState
+) -> None:
+    found = judge(recent, before)
+
+    assert [each.code for each in found] == codes
+    assert state_of(100 - sum(each.points for each in found), recent) == state
