@@ -65,7 +65,8 @@ async def _upload(settings: Settings, account_id: int, upload_id: int, file: Bin
 async def _follow(settings: Settings, account_id: int, job_id: int, file: Path | None) -> dict[str, Any]:
     """Show the progress of a job until its end, then write its file."""
     async with setup.connect(settings) as services:
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("waiting for a worker", total=None)
             job = await _find(services, account_id, job_id)
             while job.status in UNFINISHED:
