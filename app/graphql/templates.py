@@ -194,8 +194,8 @@ class TemplateMutation:
         return await service.delete(info.context.unit, id, expected_version)
 
     @strawberry.mutation(
-        graphql_type=list[Placeholder],
-        description="Set the account's fallback for a placeholder, and return the placeholders.",
+        graphql_type=Placeholder,
+        description="Set the account's fallback for a placeholder, and return the placeholder.",
         directives=guarded("campaigns:write"),
     )
     async def set_placeholder_fallback(
@@ -206,10 +206,10 @@ class TemplateMutation:
             str | None,
             strawberry.argument(description="The text for a missing value, at most 64 characters; null for none."),
         ] = None,
-    ) -> list[Placeholder]:
+    ) -> Placeholder:
         """Set a fallback."""
         await service.set_fallback(info.context.unit, name, fallback)
-        return await _list_placeholders(info)
+        return next(each for each in await _list_placeholders(info) if each.name == name)
 
 
 async def _list_placeholders(info: Info) -> list[Placeholder]:

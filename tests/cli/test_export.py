@@ -15,11 +15,15 @@ from app.domain.erasure.tables import EXPORTED
 from tests.cli.conftest import Ask, Done, Run
 
 NOT_EXPORTED = {
+    "campaign_counts": "counts of recipients",
+    "capped_texts": "which texts count for frequency caps, kept for a week",
     "contact_tags": "the tags of contacts, which have them too",
     "contact_totals": "a count of contacts",
     "idempotency_keys": "answers, kept for a day",
     "failed_reactions": "what the service is yet to do for an event",
     "ledger_days": "sums of the ledger",
+    "number_hours": "sums of messages",
+    "uploads": "files that wait for their import, kept for a week",
     "live_updates": "which events were shown live, kept for a day",
     "creators": "which credential made which key or webhook; none of them works elsewhere",
     "outbox": "the ids of events that wait to be dispatched",

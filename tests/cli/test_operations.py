@@ -22,12 +22,25 @@ BY_HAND = {
 }
 """Mutations whose command is written by hand, for a text that is no record, or a question before it."""
 
+OWN_CONNECTIONS = "it is for an account's own connections; `carrier` and `number` are for those of the installation"
+CONNECTION_VERBS = (
+    "add_carrier_connection",
+    "add_phone_number",
+    "move_phone_number",
+    "pause_carrier_connection",
+    "release_phone_number",
+    "remove_carrier_connection",
+    "resume_carrier_connection",
+    "rotate_carrier_connection",
+    "sync_phone_numbers",
+)
 WITHOUT_COMMAND = {
     "create_job_link": "`contact import` and `contact export` write the files themselves",
     "generate_copy": "it writes texts for an integration that sends them",
     "create_export_link": "`account export` writes the archive itself",
     "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
+    **dict.fromkeys(CONNECTION_VERBS, OWN_CONNECTIONS),
     "save_template": "assistants use it; `template create` and `template update` do the same",
     "send_message": "sending is for integrations, which attest consent",
     "send_message_now": "sending is for integrations, which attest consent",
@@ -35,6 +48,7 @@ WITHOUT_COMMAND = {
     "upsert_contact": "automation platforms use it; `contact create` and `contact update` do the same",
 }
 QUERIES_WITHOUT_COMMAND = {
+    **dict.fromkeys(("carrier_connection_check", "carrier_connections", "carrier_kinds"), OWN_CONNECTIONS),
     "automation_keys": "`key list` lists every key",
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",

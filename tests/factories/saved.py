@@ -12,8 +12,9 @@ from app.db.engine import Pool
 from app.domain.accounts.models import Account
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.models import QuietHoursRule
-from app.domain.quiet_hours.rules import ANYWHERE, EVERY_DAY
+from app.domain.quiet_hours.rules import EVERY_DAY
 from app.services import Services
 from tests.factories.tables import BY_TRIGGERS
 
@@ -107,9 +108,9 @@ def _insert(table: Table, schema: str) -> str:
 
 
 async def _let_texts_leave_at_any_hour(unit: UnitOfWork, account_id: int) -> None:
-    """Override the quiet hours, except those of states, and raise the weekly cap: no test depends on its time."""
-    for jurisdiction in (ANYWHERE, "US"):
-        rule = QuietHoursRule(
+    """Override the quiet hours and raise the weekly cap: no test depends on its time."""
+    rules = [
+        QuietHoursRule(
             account_id=account_id,
             jurisdiction=jurisdiction,
             weekdays=list(EVERY_DAY),
@@ -118,5 +119,7 @@ async def _let_texts_leave_at_any_hour(unit: UnitOfWork, account_id: int) -> Non
             overrides_law=True,
             created_by="test",
         )
-        await unit.save(rule)
+        for jurisdiction in sorted({law.jurisdiction for law in LAWS})
+    ]
+    await unit.save(*rules)
     await unit.execute(update(Account).where(Account.id == account_id).values(weekly_cap=1000))

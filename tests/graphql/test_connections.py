@@ -26,7 +26,7 @@ CONNECTIONS: dict[str, Any] = {
     for name, field in CORE.query_type.fields.items()
     if getattr(getattr(field.type, "of_type", None), "name", "").endswith("Connection")
 }
-ARGUMENTS = {"enrollments": "sequence_id: 1, "}
+ARGUMENTS = {"campaign_recipients": "campaign_id: 1, ", "enrollments": "sequence_id: 1, "}
 PAGING = ("first", "after", "last", "before", "offset")
 SEALED = "edges { cursor } page_info { has_previous_page has_next_page start_cursor end_cursor }"
 

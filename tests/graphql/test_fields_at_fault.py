@@ -41,10 +41,13 @@ def test_an_error_has_the_field_it_is_about_unless_raised_with_another() -> None
     assert known == {
         "ConsentNotAttested": "consent_attested",
         "IdempotencyKeyReused": "idempotency_key",
+        "InvalidConfirmation": "confirmation",
         "InvalidPhone": "phone",
         "InvalidUrl": "target_url",
         "LandlinePhone": "phone",
         "MessageTooLong": "body",
+        "OverMaxCredits": "max_credits",
+        "PreviewOutdated": "preview_id",
     }
     assert DomainError().field is None
 

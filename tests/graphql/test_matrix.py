@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -17,22 +16,10 @@ from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
-from app.domain.automations import service as automations
-from app.domain.automations.models import WatchedKeyword
 from app.domain.billing import service as billing
-from app.domain.campaigns import service as campaigns
-from app.domain.campaigns.audience import Audience
-from app.domain.carriers import service as carriers
-from app.domain.carriers.service import NewConnection, Ports
-from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
-from app.domain.contacts.custom_fields import NewField
-from app.domain.grants.models import Client, Grant
-from app.domain.jobs import service as jobs
-from app.domain.jobs import uploads
-from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
@@ -40,15 +27,12 @@ from app.domain.quiet_hours import service as quiet_hours
 from app.domain.quiet_hours.service import NewRule
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
-from app.domain.templates import service as templates
-from app.domain.templates.models import Template
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
 from app.graphql.execution.documents import SCOPES
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
-from app.providers.registry import KINDS
 from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import ACCOUNTS
@@ -57,6 +41,15 @@ from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
 from tests.graphql.calls import prepared
 from tests.graphql.matrix import ARGUMENTS, MARK, PHONE
+from tests.graphql.records import (
+    add_connections,
+    add_texts,
+    connect,
+    make_campaigns,
+    make_details,
+    make_files,
+    with_own_carriers,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -207,40 +200,6 @@ def selection(field: GraphQLField) -> str:
     return "{ " + " ".join(inner) + " }"
 
 
-async def connect(unit: UnitOfWork, client: Client) -> Grant:
-    """Have a user of the account allow a client what nobody is asked for here."""
-    user = (await accounts.list_users(unit))[0]
-    now = unit.clock.now()
-    grant = Grant(
-        account_id=user.account_id,
-        user_id=user.id,
-        client_id=client.id,
-        scopes=["account:read"],
-        resource="https://example.com",
-        last_used_at=now,
-        expires_at=now + timedelta(days=1),
-    )
-    await unit.save(grant)
-    return grant
-
-
-async def make_details(unit: UnitOfWork) -> dict[str, int]:
-    """Declare a custom field, and create a job with a problem; return their ids."""
-    job = await jobs.create(unit, JobKind.tag_contacts, {})
-    job.problems = [MARK]
-    await unit.save(job)
-    return {"job": job.id, "custom_field": (await custom_fields.create(unit, NewField("mark", MARK))).id}
-
-
-async def make_files(unit: UnitOfWork) -> dict[str, int]:
-    """Upload a file, and create an import that has ended; return their ids."""
-    upload = await uploads.create(unit, MARK)
-    await uploads.add_part(unit, upload.id, 0, f"phone,{MARK}".encode())
-    ended = await jobs.create(unit, JobKind.import_contacts, {})
-    await jobs.finish(unit, ended, JobStatus.done)
-    return {"upload": upload.id, "ended_job": ended.id}
-
-
 @pytest.fixture
 async def world(services: Services) -> World:
     """Give a world to change."""
@@ -251,40 +210,6 @@ async def world(services: Services) -> World:
 async def kept_world(kept: Services) -> World:
     """Give the world that every test reads which changes none."""
     return await make_world(kept)
-
-
-async def add_texts(unit: UnitOfWork) -> tuple[Template, WatchedKeyword]:
-    """Save a template, a fallback and a keyword, with the mark in them."""
-    await templates.set_fallback(unit, "last_name", MARK)
-    return await templates.create(unit, MARK, MARK), await automations.watch(unit, MARK)
-
-
-def with_own_carriers(services: Services) -> Services:
-    """Return services with a kind that accounts may have connections of."""
-    own = replace(KINDS["sandbox"], is_for_accounts=True)
-    return replace(services, carriers=Ports({"sandbox": own}, services.connections))
-
-
-async def add_connections(services: Services, actor: Actor) -> dict[str, int]:
-    """Add two connections of the account's own, one of them paused; return their ids."""
-    own, ports = NewConnection("sandbox", MARK, {"numbers": ["+14155550100"]}, {}), with_own_carriers(services).carriers
-    async with unit_of(services, actor) as unit:
-        added = [await carriers.add(unit, ports, actor.account_id, own) for _ in range(2)]
-        active, paused = [each.connection for each in added]
-        await carriers.pause(unit, ports, paused)
-    return {"connection": active.id, "paused_connection": paused.id}
-
-
-async def make_campaigns(services: Services, actor: Actor) -> dict[str, int]:
-    """Create a campaign of each status that others can change; return their ids."""
-    ids = dict[str, int]()
-    async with unit_of(services, actor) as unit:
-        for name, status in (("", None), ("scheduled_", "scheduled"), ("sending_", "sending"), ("paused_", "paused")):
-            campaign = await campaigns.create(unit, {"name": MARK, "body": MARK, "audience": Audience(everyone=True)})
-            campaign.status = status or campaign.status
-            await unit.save(campaign)
-            ids[f"{name}campaign"] = campaign.id
-    return ids
 
 
 async def make_world(services: Services) -> World:

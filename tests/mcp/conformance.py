@@ -12,9 +12,11 @@ from app.mcp import server as protocol
 from app.mcp.tools import Tools
 from app.settings import Settings
 from tests.node import NODE, install
+from tests.waiting import within
 
 SOURCES = Path(__file__).parents[1] / "oauth" / "oauth_clients"
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+SUITE_SECONDS = 150.0
 MODEL = {"by_alias": True, "mode": "json", "exclude_none": True}
 own_handlers = protocol.handlers
 
@@ -111,5 +113,5 @@ async def run_suite(folder: Path, address: str, *options: str) -> tuple[int, str
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    output, _ = await node.communicate()
+    output, _ = await within("the suite to end", node.communicate(), SUITE_SECONDS)
     return node.returncode or 0, output.decode()

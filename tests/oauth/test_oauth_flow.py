@@ -87,7 +87,7 @@ async def test_a_public_client_connects_to_the_tool_server_with_pkce(public: App
     tokens = answer.json()
     assert answer.status_code == 200
     assert jwt.decode(tokens["access_token"], options={"verify_signature": False})["aud"] == TOOLS
-    assert (await http.post("/mcp", headers=bearer(tokens["access_token"]))).status_code == 404
+    assert (await http.post("/mcp", headers=bearer(tokens["access_token"]))).status_code == 400  # no message
     refreshed = await public.refresh(tokens["refresh_token"], resource=TOOLS)
     assert refreshed.status_code == 200
     assert jwt.decode(refreshed.json()["access_token"], options={"verify_signature": False})["aud"] == TOOLS

@@ -165,6 +165,7 @@ async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.A
         "reconcile": 0,
         "receipts": 0,
         "sequences": 0,
+        "campaigns": 0,
         "sandbox": 0,
         "events": 0,
         "failed_reactions": 0,

@@ -56,14 +56,14 @@ class RowReader:
 
     def _fill(self, found: Candidate, row: Row) -> None:
         if row.fault:
-            raise InvalidInput(reason=row.fault, field=None)
+            raise InvalidInput(reason=row.fault, field="row")
         if any(cell.strip() for cell in row.cells[len(self.columns) :]):
             reason = f"The row has {len(row.cells)} columns, and the first row {len(self.columns)}."
-            raise InvalidInput(reason=reason, field=None)
+            raise InvalidInput(reason=reason, field="row")
         named = zip(self.columns, row.cells, strict=False)
         cells = {name: QUOTED.sub("", text.strip()) for name, text in named if name and text.strip()}
         if any("\0" in text for text in cells.values()):
-            raise InvalidInput(reason="The row has the character U+0000.", field=None)
+            raise InvalidInput(reason="The row has the character U+0000.", field="row")
         found.phone = self._phone(cells.pop("phone", ""))
         if name := cells.pop("name", ""):
             first, _, last = name.rpartition(" ")

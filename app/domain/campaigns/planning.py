@@ -17,7 +17,9 @@ from app.domain.campaigns.content import Content
 from app.domain.campaigns.models import Campaign
 from app.domain.campaigns.reasons import Reason, reason_of
 from app.domain.campaigns.rows import FrozenCampaign
+from app.domain.contacts import placeholders
 from app.domain.contacts import sql as contacts
+from app.domain.contacts.custom_fields import Value
 from app.domain.contacts.models import ContactStatus
 from app.domain.kernel import phone as phones
 from app.domain.kernel import sms_parts
@@ -56,6 +58,7 @@ class Candidate(NamedTuple):
     email: str
     phone: str
     created_at: datetime
+    custom_fields: dict[str, Value]
     contact_status: str
     dnd_sms: bool
     held_until: datetime | None
@@ -127,7 +130,7 @@ class Plan:
 
     def plan(self, candidate: Candidate) -> Planned:
         """Return the text for a contact, or the reason for which it gets none."""
-        rendering = self.content.render(candidate._asdict())
+        rendering = self.content.render(placeholders.values(candidate._asdict(), candidate.custom_fields))
         parts = sms_parts.count(rendering.text)
         reason = self._refuse(candidate) or self._refuse_text(rendering.text, parts.segments, rendering.missing)
         who = candidate.contact_id, candidate.phone, reason

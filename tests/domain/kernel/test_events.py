@@ -53,6 +53,7 @@ DECLARED = {
     "contact_tag_removed": (CONTACTS, None),
     "conversation_changed": (MESSAGES, UpdateKind.conversation_changed),
     "drip_completed": (CONTACTS, None),
+    "job_progress": (CONTACTS, UpdateKind.job_progress),
     "keyword_reply": (MESSAGES, None),
     "message_accepted": (MESSAGES, UpdateKind.message_status),
     "message_delivered": (MESSAGES, UpdateKind.message_status),

@@ -58,7 +58,7 @@ def clock() -> At:
 @pytest.fixture
 def acceptor(services: Services, clock: At) -> SendAcceptor:
     """Provide an acceptor with that clock."""
-    return SendAcceptor(services.database.pool, clock, services.notify, 10)
+    return SendAcceptor(services.database.pool, clock, services.notify, services.connections)
 
 
 @pytest.fixture

@@ -12,4 +12,6 @@ HOUR = timedelta(hours=1)
 
 def with_acceptor(acceptor: type[SendAcceptor], services: Services, drip: Drip) -> Drip:
     """Return a sender of steps with another type of acceptor."""
-    return replace(drip, acceptor=acceptor(services.database.pool, services.clock, services.notify, 10))
+    return replace(
+        drip, acceptor=acceptor(services.database.pool, services.clock, services.notify, services.connections)
+    )

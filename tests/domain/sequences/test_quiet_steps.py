@@ -50,7 +50,7 @@ def clock() -> At:
 @pytest.fixture
 def drip(services: Services, clock: At) -> Drip:
     """Provide the sender of due steps, with that clock."""
-    acceptor = SendAcceptor(services.database.pool, clock, services.notify, 10)
+    acceptor = SendAcceptor(services.database.pool, clock, services.notify, services.connections)
     return replace(open_drip(services), clock=clock, acceptor=acceptor)
 
 

@@ -73,6 +73,6 @@ function isFinal({ graphQLErrors, networkError }: CombinedError): boolean {
 
 /** Put the message and the conversation of an update where they belong; the cache has them already. */
 export function takeUpdate({ updates }: ResultOf<typeof Updates>, _: unknown, cache: Cache): void {
-  if (updates.__typename !== 'ConversationUpdate' && updates.message) placeMessage(cache, updates.message);
-  if (updates.conversation) placeConversation(cache, updates.conversation);
+  if ('message' in updates && updates.message) placeMessage(cache, updates.message);
+  if ('conversation' in updates && updates.conversation) placeConversation(cache, updates.conversation);
 }

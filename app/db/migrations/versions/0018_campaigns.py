@@ -11,7 +11,7 @@ down_revision = "0017"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0014"
+oldest_code = "0016"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 INDEXES = {
