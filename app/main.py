@@ -39,7 +39,7 @@ from app.mcp import endpoint as mcp
 from app.mcp.running import Running
 from app.mcp.tools import open_tools
 from app.operations.document import Operation, load
-from app.rest import envelope, exports, health, inbound, job_files, openapi, pages, routes
+from app.rest import envelope, exports, health, inbound, integrations, job_files, openapi, pages, payments, routes
 from app.server import sockets as listening
 from app.server import tls
 from app.server.connection_limits import BoundedConfig, Limits
@@ -49,7 +49,7 @@ from app.services import Services
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
-from app.web import account, export_page, front, key_pages, people_pages, sign_in
+from app.web import account, consent_page, dashboard, export_page, front, key_pages, people_pages, sign_in
 from app.web.browser import Browser
 from app.web.console import Console
 from app.web.oauth import routes as oauth
@@ -123,15 +123,19 @@ def _routes(
 
     return [  # routes are tried one after another: those with the most requests come first
         *inbound.routes(services),
+        *integrations.routes(services),
         *routes.routes(operations, executor, identify),
         *endpoint.routes(executor, people.resolve, docs, explorer=services.settings.in_development),
         *sign_in.routes(services, browser),
+        *dashboard.routes(browser),
         *account.routes(services, browser),
         *_console(browser, executor),
         *oauth.routes(services, browser),
         *mcp.routes(services, executor, identity, tools),
         *exports.routes(services),
         *job_files.routes(services),
+        *payments.routes(services),
+        *consent_page.routes(services),
         *health.routes(services),
         *front.routes(),
         *pages.routes(described),

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from app.db.engine import Database
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
-from app.domain.agents.writer import Writer
 from app.domain.carriers.connections import OpenConnections
+from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
+from app.domain.integrations.intake import Intake
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -18,7 +19,9 @@ from app.domain.messages.handoff import Handoff
 from app.domain.messages.inbound import Inbox
 from app.domain.messages.receipts import Receipts
 from app.domain.oauth.authority import Authority
+from app.domain.payments.service import Payments
 from app.domain.webhooks.service import Ports as WebhookPorts
+from app.domain.writing.drafting import Writers
 from app.jobs.live import Listener
 from app.providers.limits import Limits
 from app.providers.places import Places
@@ -40,10 +43,13 @@ class Services:
     notify: Notify
     acceptor: SendAcceptor
     inbox: Inbox
+    intake: Intake
     receipts: Receipts
     webhooks: WebhookPorts
-    writer: Writer
+    writers: Writers
+    payments: Payments
     connections: OpenConnections
+    health: Health
     carriers: CarrierPorts
     handoff: Handoff
     feed: Feed

@@ -9,7 +9,7 @@ import structlog
 import uvloop
 
 from app import gc
-from app.jobs.broker import hang_up, make_broker, make_consumer
+from app.jobs.broker import disconnect, make_broker, make_consumer
 from app.jobs.job import Job, Runner
 from app.jobs.poller import tick
 
@@ -45,7 +45,7 @@ class Worker:
         self._poller.cancel()
         await asyncio.gather(
             asyncio.wait({self._poller}, timeout=grace * BATCH_SHARE),
-            asyncio.to_thread(hang_up, self._consumer, self._broker),
+            asyncio.to_thread(disconnect, self._consumer, self._broker),
             *(runner.stop(grace * BATCH_SHARE) for runner in self._runners),
         )
         with suppress(TimeoutError):

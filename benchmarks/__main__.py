@@ -22,6 +22,7 @@ from benchmarks import (
     pipeline,
     receipts,
     rendering,
+    segments,
     send,
     smpp,
     tools,
@@ -35,6 +36,7 @@ Program = Callable[[Stage, int], Awaitable[list[Comparison]]]
 PROGRAMS: dict[str, Program] = {
     "send": send.measure,
     "contacts": contacts.measure,
+    "segments": segments.measure,
     "campaigns": campaigns.measure,
     "handoff": handoff.measure,
     "receipts": receipts.measure,

@@ -57,6 +57,7 @@ PROCESSES = (
     "jobs/test_worker",
     "mcp/test_conformance",
     "mcp/test_tool_clients",
+    "mcp/test_tool_reference_clients",
     "oauth/test_oauth_reference_clients",
     "smpp/",
 )

@@ -2,6 +2,8 @@
 
 from app.bootstrap.jobs import (
     REACTIONS,
+    open_applier,
+    open_booking_texts,
     open_campaigns,
     open_delivery_workers,
     open_dispatcher,
@@ -22,6 +24,8 @@ __all__ = [
     "REACTIONS",
     "derive",
     "oauth_tokens",
+    "open_applier",
+    "open_booking_texts",
     "open_campaigns",
     "open_delivery_workers",
     "open_dispatcher",

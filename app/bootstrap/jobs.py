@@ -13,13 +13,23 @@ from app.db import schema
 from app.domain.accounts import deletion, mail_outbox
 from app.domain.accounts.mail_sender import MailSender
 from app.domain.accounts.retention import RULES as ACCOUNT_RULES
+from app.domain.agents.reactions import REACTIONS as AGENT_REACTIONS
+from app.domain.agents.retention import RULES as AGENT_RULES
+from app.domain.agents.runner import TOPIC as AGENT_TOPIC
+from app.domain.agents.runner import AgentRunner
+from app.domain.automations import runs
 from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
+from app.domain.automations.retention import RULES as AUTOMATION_RULES
+from app.domain.automations.runner import AutomationRunner
+from app.domain.billing import alerts
 from app.domain.bulk.steps import make_steps
 from app.domain.campaigns.progress import Progress
 from app.domain.campaigns.results import REACTIONS as CAMPAIGN_REACTIONS
 from app.domain.campaigns.runner import CampaignRunner
+from app.domain.carriers.retention import RULES as CARRIER_RULES
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
+from app.domain.conversations import service as conversations
 from app.domain.deliverability.reactions import REACTIONS as DELIVERABILITY_REACTIONS
 from app.domain.deliverability.retention import RULES as DELIVERABILITY_RULES
 from app.domain.erasure.accounts import AccountDeletions
@@ -28,6 +38,9 @@ from app.domain.events.dispatcher import Dispatcher
 from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
+from app.domain.integrations.applying import Applier
+from app.domain.integrations.retention import RULES as INTEGRATION_RULES
+from app.domain.integrations.sending import BookingTexts
 from app.domain.jobs import service as account_jobs
 from app.domain.jobs.retention import RULES as JOB_RULES
 from app.domain.jobs.worker import JobWorker
@@ -49,9 +62,11 @@ from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.reactions import REACTIONS as WEBHOOK_REACTIONS
 from app.domain.webhooks.schedule import Schedule
+from app.domain.writing import calls
+from app.domain.writing.retention import RULES as WRITING_RULES
 from app.jobs.job import Job
 from app.jobs.live import Announcer
-from app.jobs.sweeps import end_histories, make_partitions, purge, sweep
+from app.jobs.sweeps import end_histories, make_partitions, purge, sweep, watch_connections
 from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.playback import Playback
@@ -69,6 +84,7 @@ REACTIONS = (
     *SEQUENCE_REACTIONS,
     *CAMPAIGN_REACTIONS,
     *DELIVERABILITY_REACTIONS,
+    *AGENT_REACTIONS,
 )
 """Reactions to events, in the order in which they run."""
 
@@ -77,11 +93,16 @@ RULES = (
     *ACCOUNT_RULES,
     *SANDBOX_RULES,
     *SMPP_RULES,
+    *CARRIER_RULES,
     *messages.RULES,
     *QUIET_HOURS_RULES,
     *LIVE_RULES,
     *JOB_RULES,
+    *AUTOMATION_RULES,
     *DELIVERABILITY_RULES,
+    *WRITING_RULES,
+    *INTEGRATION_RULES,
+    *AGENT_RULES,
 )
 """Rules of retention that no setting changes."""
 
@@ -113,13 +134,15 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         mail_sender = open_mail_sender(services)
         workers = open_delivery_workers(services)
         remains = Leftovers(services.database)
-        of = services.database, services.clock, services.notify
         await workers.warm()
         yield [
             *_handoff_jobs(services.handoff),
             Job("receipts", services.receipts.match, services.receipts.due),
             Job("sequences", drip.run, drip.due),
             *_campaign_jobs(services),
+            *_integration_jobs(services),
+            open_agents(services),
+            _automation_job(services),
             Job("sandbox", playback.run, playback.due, watch=playback.watch),
             Job("events", dispatcher.run, dispatcher.due),
             Job("failed_reactions", retries.run, retries.due),
@@ -128,8 +151,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("webhooks", workers.run, workers.due, finish=workers.finish),
             Job(leftovers.TOPIC, remains.run, remains.due, every=SELDOM),
             Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due, every=SELDOM),
-            sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
-            sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
+            *_sweeps(services),
             open_job_worker(services),
             *_maintenance_jobs(services),
         ]
@@ -163,12 +185,38 @@ def _campaign_jobs(services: Services) -> Sequence[Job]:
     )
 
 
+def _integration_jobs(services: Services) -> Sequence[Job]:
+    applier, texts = open_applier(services), open_booking_texts(services)
+    return (
+        Job("integrations", applier.run, applier.due),
+        Job("booking_texts", texts.run, texts.due),
+    )
+
+
+def _sweeps(services: Services) -> Sequence[Job]:
+    of = services.database, services.clock, services.notify
+    return (
+        sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
+        sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
+        sweep("automation_times", runs.FIND_DUE_ACCOUNTS, runs.start_due, *of),
+        sweep("low_balances", alerts.FIND_LOW, alerts.warn, *of),
+        sweep("snoozes", conversations.FIND_SNOOZED, conversations.wake, *of),
+        sweep("writer_calls", calls.FIND_LAPSED, calls.refund_lapsed, *of),
+    )
+
+
+def _automation_job(services: Services) -> Job:
+    runner = AutomationRunner(services.database, services.acceptor, services.clock, services.notify)
+    return Job(runs.TOPIC, runner.run, runner.due)
+
+
 def _maintenance_jobs(services: Services) -> Sequence[Job]:
     of = services.database, services.clock
     return (
         purge("oauth", (*OAUTH_RULES, *grants.make_rules()), *of),
         purge("retention", retention_rules(services.settings), *of),
         open_partitions(services),
+        watch_connections("carrier_alerts", *of),
         end_histories("histories", open_history_retention(services), services.clock),
     )
 
@@ -201,6 +249,22 @@ def open_drip(services: Services) -> Drip:
 def open_campaigns(services: Services) -> CampaignRunner:
     """Return the runner of campaigns."""
     return CampaignRunner(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_applier(services: Services) -> Applier:
+    """Return the applier of events that arrive for integrations."""
+    return Applier(services.database, services.clock, services.notify, services.intake.ports)
+
+
+def open_booking_texts(services: Services) -> BookingTexts:
+    """Return the sender of texts about bookings."""
+    return BookingTexts(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_agents(services: Services) -> Job:
+    """Return the job that runs AI agents."""
+    runner = AgentRunner(services.database, services.acceptor, services.writers, services.clock, services.notify)
+    return Job(AGENT_TOPIC, runner.run, runner.due)
 
 
 def open_delivery_workers(services: Services) -> DeliveryWorkers:

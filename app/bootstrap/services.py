@@ -4,15 +4,20 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 
+from app.bootstrap.payments import open_payments
 from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
 from app.db.engine import Database, Pool, connect
 from app.db.partitions import Partitions
 from app.domain.accounts.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
+from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
 from app.domain.events import retention as events
+from app.domain.integrations.intake import Intake
+from app.domain.integrations.service import Ports as IntegrationPorts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
@@ -26,9 +31,12 @@ from app.domain.oauth.authority import Authority
 from app.domain.oauth.resources import Resources
 from app.domain.oauth.signing import KeyRing
 from app.domain.webhooks.service import Ports as WebhookPorts
+from app.domain.writing.drafting import Writers
 from app.jobs.live import Listener
 from app.jobs.notifier import Notifier
 from app.providers.attempts import RedisAttempts
+from app.providers.language_models.endpoint import Endpoint
+from app.providers.language_models.writer import LanguageModelWriter
 from app.providers.limits import Limits
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import HttpClient
@@ -36,11 +44,12 @@ from app.providers.outbound.documents import DocumentReader
 from app.providers.places import Places
 from app.providers.rate_limits import Policy, Rates
 from app.providers.registry import KINDS, Environment, open_with
+from app.providers.scheduling_tools import TOOLS
 from app.providers.shares import Shares
 from app.providers.writers.template import TemplateWriter
 from app.services import Services
 from app.settings import Settings
-from app.telemetry.metrics import SENDS
+from app.telemetry.metrics import CARRIER_RESULTS, SENDS
 
 HISTORIES = (messages.HISTORY, events.HISTORY)
 
@@ -61,7 +70,8 @@ async def open_services(settings: Settings, statement_seconds: float = 0) -> Asy
         poster = _open_poster(settings)
         stack.push_async_callback(poster.close)
         lines = _open_lines(settings.redis_url, stack)
-        services = _join(settings, database, poster, lines)
+        services = _join(settings, database, poster, lines, _open_writers(settings, stack))
+        stack.push_async_callback(services.health.close)
         stack.push_async_callback(services.connections.close)
         stack.push_async_callback(services.acceptor.close)
         stack.push_async_callback(services.receipts.close)
@@ -90,9 +100,26 @@ def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
     return lines
 
 
-def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Lines) -> Services:
+def _open_writers(settings: Settings, stack: AsyncExitStack) -> Writers:
+    model = None
+    if settings.ai_model:
+        endpoint = Endpoint(
+            settings.ai_protocol,
+            settings.ai_model,
+            settings.ai_api_key.get_secret_value() if settings.ai_api_key else "",
+            settings.ai_base_url,
+            settings.ai_output,
+            settings.ai_timeout_seconds,
+        )
+        model = LanguageModelWriter(endpoint)
+        stack.push_async_callback(model.close)
+    return Writers(TemplateWriter(), model, settings.ai_timeout_seconds, settings.ai_calls_at_once)
+
+
+def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Lines, writers: Writers) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
     connections = _open_connections(settings, pool, clock, notify, poster)
+    health = Health(pool, clock, partial(_count_result, connections))
     return Services(
         settings=settings,
         database=database,
@@ -100,12 +127,15 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         notify=notify,
         acceptor=SendAcceptor(pool, clock, notify, connections, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, notify, connections),
-        receipts=Receipts(database, clock, notify, settings.database_pool // 2),
+        intake=_open_intake(settings, database, clock, notify),
+        receipts=Receipts(database, clock, notify, health, settings.database_pool // 2),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
-        writer=TemplateWriter(),
+        writers=writers,
+        payments=open_payments(settings, sessions, clock, notify),
         connections=connections,
+        health=health,
         carriers=CarrierPorts(KINDS, connections),
-        handoff=_open_handoff(settings, database, connections, clock, notify),
+        handoff=_open_handoff(settings, database, connections, health, clock, notify),
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines),
@@ -144,6 +174,10 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: Ht
     )
 
 
+def _open_intake(settings: Settings, database: Database, clock: Clock, notify: Notify) -> Intake:
+    return Intake(database, clock, notify, IntegrationPorts(TOOLS, Seal(derive(settings, "integration secrets"))))
+
+
 def _open_connections(
     settings: Settings, pool: Pool, clock: Clock, notify: Notify, poster: HttpClient
 ) -> OpenConnections:
@@ -160,7 +194,12 @@ def _open_connections(
 
 
 def _open_handoff(
-    settings: Settings, database: Database, connections: OpenConnections, clock: Clock, notify: Notify
+    settings: Settings,
+    database: Database,
+    connections: OpenConnections,
+    health: Health,
+    clock: Clock,
+    notify: Notify,
 ) -> Handoff:
     pace = Pace(
         window=settings.handoff_window,
@@ -169,7 +208,7 @@ def _open_handoff(
         ambiguous_wait=settings.ambiguous_wait_seconds,
         unconfirmed_after=settings.unconfirmed_after_seconds,
     )
-    return Handoff(database, connections, clock, notify, pace, _count_send)
+    return Handoff(database, connections, clock, notify, pace, _count_send, health)
 
 
 def _open_poster(settings: Settings) -> HttpClient:
@@ -184,3 +223,10 @@ def _open_poster(settings: Settings) -> HttpClient:
 
 def _count_send(result: str) -> None:
     SENDS.labels(result).inc()
+
+
+def _count_result(connections: OpenConnections, key: str, result: str, code: str) -> None:
+    """Count what happened on a connection; those of accounts share a label, because there may be very many."""
+    known = connections.find(key)
+    label = "own" if known and known.row.account_id is not None else key
+    CARRIER_RESULTS.labels(label, result, code).inc()

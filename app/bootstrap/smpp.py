@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServiceSink:
-    """Gives what a connection receives to the services."""
+    """Passes the texts and receipts of a connection to the services."""
 
     services: Services
     key: str
@@ -71,7 +71,8 @@ class Bind:
         sink, database = ServiceSink(services, lease.carrier), services.database
         kept = partial(Inbound, lease.carrier, carrier.style.alphabet, database.pool, services.clock)
         self._deliveries = Deliveries(carrier, kept, sink)
-        self.link = Link(carrier.settings, self._deliveries, self._begin, self._holds)
+        refused = partial(services.health.note_refused_credentials, lease.carrier)
+        self.link = Link(carrier.settings, self._deliveries, self._begin, self._holds, refused)
         self._handoff = _open_handoff(services, connections, carrier)
         self._runners = [Runner(job) for job in self._jobs()]
         self._tasks: list[asyncio.Task[None]] = []
@@ -104,7 +105,7 @@ class Bind:
                 runner.start()
 
     async def stop(self, grace: float) -> None:
-        """Claim no more, wait for responses, unbind, and record what was left without a response."""
+        """Claim no more, wait for responses, unbind, and record the submits without a response."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -13,6 +13,8 @@ from app.cli.documents import ACCOUNT, JSON, LARGEST_ID, DocumentGroup
 from app.settings import MOST_CREDITS, Settings
 
 GROUPS = {
+    "ai": "Write texts with the AI.",
+    "agent": "AI agents, their knowledge and their runs.",
     "account": "Accounts: open, list, change, suspend.",
     "user": "Users of an account: invite, change, remove.",
     "session": "Browser sessions of users.",
@@ -23,13 +25,19 @@ GROUPS = {
     "carrier": "Connections to carriers, of the installation and of accounts.",
     "contact": "Contacts and their consent records.",
     "conversation": "Conversations.",
+    "note": "Internal notes in conversations.",
     "job": "Long jobs, such as changes of many contacts.",
     "message": "Messages.",
     "placeholder": "Placeholders of texts.",
+    "booking": "Bookings in scheduling tools, and the texts about them.",
+    "inbound-webhook": "Addresses that turn JSON into changes of contacts.",
+    "integration": "Connections to scheduling tools, and the events that arrive.",
+    "segment": "Saved filters of contacts.",
     "template": "Saved texts with placeholders.",
     "campaign": "Campaigns and their recipients.",
     "sequence": "Drip sequences and enrollments.",
     "keyword": "Watched keywords.",
+    "automation": "Automations and their runs.",
     "number": "Sending numbers.",
     "quiet-hours": "Quiet hours and frequency caps.",
     "event": "Events for which a part of the service failed, of all accounts.",
@@ -246,6 +254,18 @@ def grant_credits(
     from app.cli import setup
 
     balance = asyncio.run(setup.grant_credits(find_settings(), account, amount, note))
+    typer.echo(f"Account {account} holds {balance} credits.")
+
+
+@credits.command("confirm")
+def confirm_payment(
+    account: ACCOUNT,
+    payment: Annotated[int, typer.Argument(metavar="PAYMENT", help="The id of a requested payment.", min=1)],
+) -> None:
+    """Add the credits of a requested payment, once its money has arrived."""
+    from app.cli import setup
+
+    balance = asyncio.run(setup.confirm_payment(find_settings(), account, payment))
     typer.echo(f"Account {account} holds {balance} credits.")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,9 @@ from app.cli.documents import ACCOUNT, JSON, LARGEST_ID
 carrier, number = TYPERS["carrier"], TYPERS["number"]
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The key of the connection.")]
+Unlisted = Annotated[
+    bool, typer.Option("--unlisted", help="Take a number that the carrier does not list for the connection.")
+]
 Files = Annotated[
     list[str] | None,
     typer.Option(
@@ -152,12 +156,15 @@ def assign_number(
     key: Key,
     phone_number: Annotated[str, typer.Argument(metavar="NUMBER", help="The number in E.164 form.")],
     label: Annotated[str, typer.Option(help="A label; the number if none is given.")] = "",
+    unlisted: Unlisted = False,
     json: JSON = False,
 ) -> None:
     """Give an account a number of a connection: it sends from it and receives on it."""
     from app.cli import connections
+    from app.domain.numbers.senders import NewNumber
 
-    tell(asyncio.run(connections.assign(find_settings(), account, key, phone_number, label)), as_json=json)
+    new = NewNumber(phone_number, label, is_vouched=unlisted)
+    tell(asyncio.run(connections.assign(find_settings(), account, key, new)), as_json=json)
 
 
 @number.command("move")
@@ -165,16 +172,18 @@ def move_number(
     account: ACCOUNT,
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number's id.", min=1, max=LARGEST_ID)],
     key: Key,
+    unlisted: Unlisted = False,
     json: JSON = False,
 ) -> None:
     """Move a number of an account to another connection; texts that wait leave through that one."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.move(find_settings(), account, number, key)), as_json=json)
+    moved = connections.move(find_settings(), account, number, key, is_vouched=unlisted)
+    tell(asyncio.run(moved), as_json=json)
 
 
 def _read_credentials(known: Any, files: list[str] | None, variables: list[str] | None) -> dict[str, str]:
-    """Return the credentials; what is required and was not given is asked for, without an echo."""
+    """Return the credentials; required ones that were not given are asked for, without an echo."""
     credentials: dict[str, str] = {}
     for name, path in _pairs(files, "--file").items():
         try:
@@ -186,8 +195,16 @@ def _read_credentials(known: Any, files: list[str] | None, variables: list[str] 
             raise typer.BadParameter(f"The environment has no {variable}.", param_hint="--env")
         credentials[name] = os.environ[variable].strip()  # noqa: TID251
     for each in known.missing_credentials(credentials):
-        credentials[each] = typer.prompt(known.describe(each), hide_input=True, err=True).strip()
+        credentials[each] = _ask(each, known.describe(each))
     return credentials
+
+
+def _ask(name: str, text: str) -> str:
+    """Ask for a credential; raise `BadParameter` without a terminal, as in a script."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        reason = f"The credential {name} is missing. Give it as --env {name}=VARIABLE or as --file {name}=PATH."
+        raise typer.BadParameter(reason)
+    return typer.prompt(text, hide_input=True, err=True).strip()
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

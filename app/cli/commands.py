@@ -219,11 +219,13 @@ def report_inbound(
 ) -> None:
     """Send a message to one of your numbers."""
     from app.cli import setup
+    from app.domain.kernel import phone
     from app.providers.carriers.sandbox import reports
 
     settings = find_settings()
-    sender, receiver = asyncio.run(setup.find_line(settings, from_number, to_number))
-    asyncio.run(reports.report_inbound(_running(settings), sender, receiver, text))
+    sender, receiver = phone.normalize(from_number), phone.normalize(to_number)
+    network = asyncio.run(setup.find_network_of_number(settings, receiver))
+    asyncio.run(reports.report_inbound(_running(settings, network), sender, receiver, text))
     typer.echo(f"{receiver} received the text.")
 
 
@@ -245,16 +247,16 @@ def report_status(
         raise typer.BadParameter(f"{code!r} is not one of {', '.join(FailureCode)}.", param_hint="--code")
     known = ReceiptStatus(status), FailureCode(code) if code else None
     settings = find_settings()
-    asyncio.run(setup.check_message(settings, message_id))
-    asyncio.run(reports.report_status(_running(settings), message_id, *known))
+    network = asyncio.run(setup.find_network_of_message(settings, message_id))
+    asyncio.run(reports.report_status(_running(settings, network), message_id, *known))
     typer.echo(f"Message {message_id} was reported {status}.")
 
 
-def _running(settings: Settings) -> Any:
-    from app.bootstrap import derive
+def _running(settings: Settings, network: Any) -> Any:
+    """Return the running service, as a connection to the sandbox reports to it."""
     from app.providers.carriers.sandbox.reports import Service
 
-    return Service(settings.public_url, derive(settings, "sandbox"), settings.tls_cert)
+    return Service(settings.public_url, network.key, network.secret, settings.tls_cert)
 
 
 def _is_told(problem: Exception) -> bool:

@@ -2,23 +2,28 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.cli import setup
 from app.cli.setup import NOBODY, NotYours, check_account, connect, operator_of
-from app.domain.carriers import queries, service
+from app.cli.tables import Named
+from app.domain.carriers import health_reports, queries, service
+from app.domain.carriers.alerts import TEXTS
 from app.domain.carriers.carrier import Accepted, Ambiguous, OutboundMessage
 from app.domain.carriers.errors import CarrierConnectionRefused
+from app.domain.carriers.health_reports import ConnectionHealth
 from app.domain.carriers.kinds import CarrierKind
-from app.domain.carriers.models import CarrierConnection
+from app.domain.carriers.models import WORKER, AlertKind, CarrierConnection
 from app.domain.carriers.service import CheckedConnection, NewConnection, Ports
 from app.domain.kernel import phone, sms_parts
+from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import connections
 from app.domain.messages.sql import NEXT_ID
 from app.domain.numbers import queries as numbers
 from app.domain.numbers import senders
+from app.domain.numbers.senders import NewNumber
 from app.providers.registry import KINDS
 from app.services import Services
 from app.settings import Settings
@@ -78,16 +83,23 @@ async def add(settings: Settings, account_id: int | None, new: NewConnection) ->
 
 
 async def list_all(settings: Settings) -> list[dict[str, Any]]:
-    """Return all connections."""
+    """Return all connections, with the kinds of their alerts."""
     async with _open(settings) as (_, unit):
-        return [_shown(each) for each in await queries.list_all(unit)]
+        connections = await queries.list_all(unit)
+        alerts = await health_reports.find_alerts(unit, [each.id for each in connections])
+        kinds = {each.id: ", ".join(at.kind for at in alerts if at.connection_id == each.id) for each in connections}
+        return [_shown(each) | {"alerts": kinds[each.id]} for each in connections]
 
 
 async def show(settings: Settings, key: str) -> dict[str, Any]:
-    """Return a connection with its settings and the addresses of its callbacks."""
+    """Return a connection with its settings, the addresses of its callbacks, and its health."""
     async with _open(settings) as (services, unit):
         connection = await queries.get_any(unit, key)
-        return {**_shown(connection), "settings": connection.settings, **_addresses(services, key)}
+        health = (await health_reports.read(unit, [connection.id]))[connection.id]
+        known = await services.connections.get(key)
+        limit = {"parts_per_second_limit": known and known.parts_per_second}
+        shown = {**_shown(connection), "settings": Named(connection.settings), **_addresses(services, connection)}
+        return {**shown, **limit, **_health(health)}
 
 
 async def change(
@@ -133,19 +145,20 @@ async def list_numbers(settings: Settings, key: str) -> list[dict[str, Any]]:
         ]
 
 
-async def assign(settings: Settings, account_id: int, key: str, number: str, label: str) -> dict[str, Any]:
+async def assign(settings: Settings, account_id: int, key: str, new: NewNumber) -> dict[str, Any]:
     """Give an account a number of a connection of the installation, or of its own."""
     async with _open(settings, account_id) as (services, unit):
         connection = await _get_usable(unit, account_id, key)
-        added = await senders.add(unit, services.carriers, connection, number, label)
+        added = await senders.add(unit, services.carriers, connection, new)
         return setup.show(added, NUMBER_COLUMNS)
 
 
-async def move(settings: Settings, account_id: int, number_id: int, key: str) -> dict[str, Any]:
+async def move(settings: Settings, account_id: int, number_id: int, key: str, *, is_vouched: bool) -> dict[str, Any]:
     """Move a number of an account to another connection."""
-    async with _open(settings, account_id) as (_, unit):
-        connection = await _get_usable(unit, account_id, key)
-        return setup.show(await connections.move_number(unit, number_id, connection), NUMBER_COLUMNS)
+    async with _open(settings, account_id) as (services, unit):
+        connection, ports = await _get_usable(unit, account_id, key), services.carriers
+        moved = await connections.move_number(unit, ports, number_id, connection, is_vouched=is_vouched)
+        return setup.show(moved, NUMBER_COLUMNS)
 
 
 async def _send_test(services: Services, unit: UnitOfWork, connection: CarrierConnection, to: str, sender: str) -> str:
@@ -162,6 +175,7 @@ async def _send_test(services: Services, unit: UnitOfWork, connection: CarrierCo
     async with opened.lend():
         message = OutboundMessage(reference, sender, to, body, sms_parts.count(body).segments)
         answer = await opened.carrier.send(message)
+    services.health.note_answer(connection.key, answer, message.segments)
     match answer:
         case Accepted():
             return f"accepted as {answer.provider_message_id}"
@@ -198,15 +212,34 @@ async def _open_for(settings: Settings, key: str) -> AsyncGenerator[tuple[Servic
         yield services, unit, connection
 
 
+def _health(health: ConnectionHealth) -> dict[str, Any]:
+    failure, last_hour = health.last_failure, health.last_hour
+    return {
+        "alerts": [
+            {"alert": each.kind, "since": timestamp(each.since), "text": TEXTS[AlertKind(each.kind)]}
+            for each in health.alerts
+        ],
+        "last_success_at": health.last_success_at and timestamp(health.last_success_at),
+        "last_failure": failure and {**asdict(failure), "at": timestamp(failure.at)},
+        "parts_per_second_now": round(health.parts_per_second, 3),
+        "parts_per_second_peak": round(health.peak_parts_per_second, 3),
+        "skew_seconds": health.skew_seconds,
+        "last_hour": [asdict(each) for each in last_hour],
+    }
+
+
 def _shown(connection: CarrierConnection) -> dict[str, Any]:
     return setup.show(connection, COLUMNS)
 
 
-def _addresses(services: Services, key: str) -> dict[str, str]:
-    url = services.settings.public_url
-    return {"status_url": f"{url}/carriers/{key}/status", "inbound_url": f"{url}/carriers/{key}/inbound"}
+def _addresses(services: Services, connection: CarrierConnection) -> dict[str, str]:
+    """Return the addresses of callbacks; none of a connection that has a session instead."""
+    if connection.role != WORKER:
+        return {}
+    url = f"{services.settings.public_url}/carriers/{connection.key}"
+    return {"status_url": f"{url}/status", "inbound_url": f"{url}/inbound"}
 
 
 def _checked(services: Services, checked: CheckedConnection) -> dict[str, Any]:
-    shown, key = _shown(checked.connection), checked.connection.key
-    return {**shown, "carrier_account": checked.account.name, **checked.account.facts, **_addresses(services, key)}
+    account, addresses = checked.account, _addresses(services, checked.connection)
+    return {**_shown(checked.connection), "carrier_account": account.name, **account.facts, **addresses}

@@ -1,4 +1,4 @@
-"""Commands that import and export contacts, with a progress bar."""
+"""Commands that import and export contacts, with a progress bar, and that write evidence of consent."""
 
 import asyncio
 from pathlib import Path
@@ -43,13 +43,14 @@ def import_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
 
 
 @contact.command("export")
-def export_contacts(
+def export_contacts(  # noqa: PLR0913 - each parameter is an option of the command
     account: ACCOUNT,
     file: Target,
     *,
     format: Annotated[Literal["csv", "json", "vcard"], typer.Option(help="The format of the file.")] = "csv",
     tag: Annotated[str | None, typer.Option(help="Only contacts with this tag.")] = None,
     search: Annotated[str | None, typer.Option(help="Only contacts with this in name, phone or e-mail.")] = None,
+    segment: Annotated[int | None, typer.Option(help="Only contacts of the segment with this id.")] = None,
     json: JSON = False,
 ) -> None:
     """Export contacts to a new file. A worker writes it."""
@@ -58,6 +59,25 @@ def export_contacts(
     from app.domain.contacts.queries import ContactFilter
 
     transfers.check_new(file)
-    wanted = ContactFilter(search=search, tag=tag)
+    if segment is not None and (tag or search):
+        raise typer.BadParameter("--segment cannot be combined with --tag and --search.")
+    wanted = ContactFilter(search=search, tag=tag) if segment is None else segment
     done = transfers.export_file(find_settings(), account, file, wanted, ExportFormat(format))
     tell(asyncio.run(done), as_json=json)
+
+
+@contact.command("evidence")
+def write_evidence(
+    account: ACCOUNT,
+    phone: Annotated[str, typer.Argument(help="The phone, whether or not a contact has it.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A new file: JSON if its name ends with .json, otherwise a page.")
+    ],
+    *,
+    json: JSON = False,
+) -> None:
+    """Write all records of a phone's consent to a file that can be printed."""
+    from app.cli import transfers
+
+    transfers.check_new(file)
+    tell(asyncio.run(transfers.write_evidence(find_settings(), account, phone, file)), as_json=json)

@@ -5,7 +5,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,17 @@ def serve(settings: Settings) -> int:
         settings = ask_profile(settings, lambda: not asyncio.run(_is_set_up(servers.database_url)))
         stack.callback(runtime.remember(settings).unlink, missing_ok=True)
         env = _environment(settings)
-        roles = asyncio.run(_find_roles(servers.database_url))
-        children = [Child(role, [sys.executable, "-m", "app", role], env) for role in roles]
-        return run(children, lambda: _prepare(settings), servers.supervised())
+        return run(_children(settings, env), lambda: _prepare(settings), servers.supervised())
+
+
+def _children(settings: Settings, env: Mapping[str, str]) -> Sequence[Child]:
+    """Return the processes of the service; one for SMPP only runs where there is such a connection."""
+
+    def has_smpp() -> bool:
+        return bool(asyncio.run(_ask(settings.database_url or "", carriers.HAS_ROLE, SMPP)))
+
+    wanted = {**dict.fromkeys(ROLES), SMPP: has_smpp}
+    return [Child(role, [sys.executable, "-m", "app", role], env, wanted[role]) for role in wanted]
 
 
 def _environment(settings: Settings) -> dict[str, str]:
@@ -87,27 +95,23 @@ def _prepare(settings: Settings) -> None:
         typer.echo(WELCOME.format(url=settings.public_url, exports=exports, **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
+    if not asyncio.run(_ask(settings.database_url or "", carriers.REACHES_PHONES)):
+        typer.echo(SANDBOX_ONLY)
     gc.settle()
-
-
-async def _find_roles(url: str) -> Sequence[str]:
-    """Return the roles of the processes to run; one for SMPP only where there is such a connection."""
-    if await schema.current(url) != schema.newest():
-        return ROLES
-    connection = await asyncpg.connect(url)
-    try:
-        return (*ROLES, SMPP) if await connection.fetchval(carriers.HAS_ROLE, SMPP) else ROLES
-    finally:
-        await connection.close()
 
 
 async def _is_set_up(url: str) -> bool:
     """Return whether the database is migrated and has an account; importing the setup code is slow."""
+    return bool(await _ask(url, accounts.HAS_ACCOUNTS))
+
+
+async def _ask(url: str, statement: str, *values: object) -> Any:
+    """Return the value that a statement finds; None while the database does not have the newest schema."""
     if await schema.current(url) != schema.newest():
-        return False
+        return None
     connection = await asyncpg.connect(url)
     try:
-        return await connection.fetchval(accounts.HAS_ACCOUNTS)
+        return await connection.fetchval(statement, *values)
     finally:
         await connection.close()
 
@@ -148,4 +152,9 @@ Your first account has {credits} credits and a sandbox number. This is shown onc
   export NUMBER={phone_number}{exports}
 
 Paste the exports into a second terminal and follow the README from there.
+"""
+
+SANDBOX_ONLY = """
+No text leaves this machine: only the sandbox is connected, and it delivers to no phone.
+Connect a carrier with `messaging carrier add`: docs/carriers.md
 """

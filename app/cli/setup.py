@@ -20,7 +20,6 @@ from app.domain.accounts.models import Account, AccountStatus
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
 from app.domain.events import set_aside
-from app.domain.kernel import phone
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
@@ -30,6 +29,7 @@ from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient
 from app.domain.onboarding.demo import Demo, open_demo
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.payments import service as payments
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from app.settings import Settings
@@ -171,24 +171,32 @@ async def grant_credits(settings: Settings, account_id: int, credits: int, note:
         return await billing.grant(unit, credits, note)
 
 
-async def find_line(settings: Settings, sender: str, receiver: str) -> tuple[str, str]:
-    """Return sender and receiver in E.164; raise `InvalidPhone`, or `NotYours` for an unknown receiver."""
-    sender, receiver = phone.normalize(sender), phone.normalize(receiver)
-    if not await _ask(settings, numbers.FIND_OWNER, receiver):
-        raise NotYours(f"No account has the sandbox number {receiver}. GET /automation/phone-numbers lists yours.")
-    return sender, receiver
+async def confirm_payment(settings: Settings, account_id: int, id: int) -> int:
+    """Add the credits of a requested payment; return the balance."""
+    async with operate(settings, account_id) as unit:
+        await payments.confirm(unit, id)
+        return (await accounts.get_own(unit)).balance
 
 
-async def check_message(settings: Settings, id: int) -> None:
-    """Raise `NotYours` unless the message was sent by the sandbox carrier."""
-    if not await _ask(settings, messages.IS_SENT_BY, id):
-        raise NotYours(f"The sandbox has no message {id}. Take the message_id that POST /sms/send answered.")
+async def find_network_of_number(settings: Settings, number: str) -> SandboxCarrier:
+    """Return the connection to the sandbox that has a number in E.164; raise `NotYours` where none has it."""
+    if found := await _find_network(settings, numbers.FIND_CONNECTION, number):
+        return found
+    raise NotYours(f"No account has the sandbox number {number}. GET /automation/phone-numbers lists yours.")
 
 
-async def _ask(settings: Settings, statement: str, value: object) -> Any:
-    """Run a statement on what the sandbox has; return the first value that it finds, or None."""
+async def find_network_of_message(settings: Settings, id: int) -> SandboxCarrier:
+    """Return the connection to the sandbox that sent a message; raise `NotYours` where none has."""
+    if found := await _find_network(settings, messages.FIND_CONNECTION, id):
+        return found
+    raise NotYours(f"The sandbox has no message {id}. Take the message_id that POST /sms/send answered.")
+
+
+async def _find_network(settings: Settings, statement: str, value: object) -> SandboxCarrier | None:
+    """Return the connection whose key a statement finds, if it is one to the sandbox."""
     async with connect(settings) as services:
-        return await services.database.pool.fetchval(statement, value, SandboxCarrier.key)
+        known = await services.connections.get(await services.database.pool.fetchval(statement, value) or "")
+        return known.carrier if known and isinstance(known.carrier, SandboxCarrier) else None
 
 
 def show(row: object, columns: Columns) -> dict[str, Any]:

@@ -18,6 +18,10 @@ SHOWN = 3
 INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
+class Named(dict[str, Any]):
+    """Values whose names are data, such as settings: they are printed with their names, also a single one."""
+
+
 def is_plain_list(returns: Mapping[str, Any]) -> bool:
     """Return whether a JSON Schema is a list without pagination."""
     return returns.get("type") == "array"
@@ -79,7 +83,7 @@ def _field(name: str, value: Any) -> str:
 def _has_records(value: Any) -> bool:
     """Return whether a value is a record of several fields, or a list of records."""
     if isinstance(value, Mapping):
-        return len(cast("Mapping[str, Any]", value)) > 1
+        return len(cast("Mapping[str, Any]", value)) > (0 if isinstance(value, Named) else 1)
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
@@ -97,7 +101,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, Mapping) and len(value) == 1:
+    if isinstance(value, Mapping) and len(value) == 1 and not isinstance(value, Named):
         return _cell(*value.values())
     if isinstance(value, Mapping | list):
         text = ", ".join(value) if _is_words(value) else orjson.dumps(value).decode()

@@ -39,14 +39,25 @@ def _describe(tool: CompiledTool) -> Iterator[str]:
     yield ""
     scopes = ", ".join(f"`{scope}`" for scope in sorted(tool.scopes))
     yield f"Scopes: {scopes}. {_hints(tool)}{_aliases(tool)}"
-    properties = tool.entry["inputSchema"]["properties"]
-    if properties:
+    schema = tool.entry["inputSchema"]
+    if schema["properties"]:
         yield ""
         yield "| Parameter | Type | |"
         yield "|---|---|---|"
-    for name, schema in properties.items():
-        mark = "\\*" if name in tool.entry["inputSchema"]["required"] else ""
-        yield f"| `{name}`{mark} | {_type(schema)} | {_words(schema)} |"
+    yield from _rows(schema, schema.get("$defs", {}))
+
+
+def _rows(schema: Json, definitions: Json, prefix: str = "") -> Iterator[str]:
+    """Yield the rows of the parameters, those of objects below them, and of a type that contains itself once."""
+    for name, each in schema["properties"].items():
+        mark = "\\*" if name in schema.get("required", ()) else ""
+        yield f"| `{prefix}{name}`{mark} | {_type(each)} | {_words(each)} |"
+        element = each["items"] if each.get("type") == "array" else each
+        defined = element.get("$ref", "").rpartition("/")[2]
+        kind = definitions.get(defined, element)
+        if "properties" in kind:
+            others = {key: value for key, value in definitions.items() if key != defined}
+            yield from _rows(kind, others, f"{prefix}{name}{'[]' if element is not each else ''}.")
 
 
 def _hints(tool: CompiledTool) -> str:
@@ -75,4 +86,4 @@ def _type(schema: Json) -> str:
 def _words(schema: Json) -> str:
     described = " ".join(str(schema.get("description", "")).partition("\n- ")[0].split())
     default = f" Default: `{orjson.dumps(schema['default']).decode()}`." if "default" in schema else ""
-    return f"{described}{default}"
+    return f"{described}{default}".replace("|", "\\|")

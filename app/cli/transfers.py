@@ -1,4 +1,4 @@
-"""Uploads files for imports, follows jobs, and writes their files."""
+"""Uploads files for imports, follows jobs, and writes their files and those of evidence."""
 
 import asyncio
 from dataclasses import replace
@@ -10,15 +10,20 @@ from rich.progress import Progress
 
 from app.cli import setup
 from app.cli.export import FileExists
+from app.cli.tables import Named
 from app.domain.bulk import exports, imports
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Import
+from app.domain.bulk.selection import Selection, freeze
+from app.domain.consent import evidence
+from app.domain.contacts import service as contacts
 from app.domain.contacts.queries import ContactFilter
 from app.domain.jobs import parts, queries, uploads
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobStatus
 from app.domain.kernel.unit_of_work import open_unit
 from app.services import Services
 from app.settings import Settings
+from app.web import consent_files
 
 POLL_SECONDS = 0.2
 SHOWN = ("id", "kind", "status", "total", "done", "changed", "failed", "counts", "problems")
@@ -44,11 +49,13 @@ async def import_file(
 
 
 async def export_file(
-    settings: Settings, account_id: int, file: Path, wanted: ContactFilter, format: ExportFormat
+    settings: Settings, account_id: int, file: Path, wanted: ContactFilter | int, format: ExportFormat
 ) -> dict[str, Any]:
-    """Export the contacts of a filter to a file; return the facts of the job."""
+    """Export the contacts of a filter, or of the segment with an id, to a file; return the facts of the job."""
     async with setup.operate(settings, account_id) as unit:
-        job = await exports.begin(unit, wanted, format)
+        is_segment = isinstance(wanted, int)
+        which = Selection(segment=await freeze(unit, wanted)) if is_segment else Selection(filter=wanted)
+        job = await exports.begin(unit, which, format)
     return await _follow(settings, account_id, job.id, file)
 
 
@@ -76,7 +83,15 @@ async def _follow(settings: Settings, account_id: int, job_id: int, file: Path |
                 job = await _find(services, account_id, job_id)
         if file:
             await _write(services, job_id, file)
-    return {name: getattr(job, name) for name in SHOWN}
+    return _shown(job)
+
+
+def _shown(job: AccountJob) -> dict[str, Any]:
+    """Return the facts of a job; a dry run has changed nothing."""
+    facts = {name: getattr(job, name) for name in SHOWN} | {"counts": Named(job.counts)}
+    if not job.arguments.get("dry_run"):
+        return facts
+    return {("would_change" if name == "changed" else name): value for name, value in facts.items()}
 
 
 async def _find(services: Services, account_id: int, job_id: int) -> AccountJob:
@@ -89,3 +104,18 @@ async def _write(services: Services, job_id: int, file: Path) -> None:
     with file.open("xb") as opened:
         async for part in parts.read(services.database.pool, job_id):
             opened.write(part)
+
+
+async def write_evidence(settings: Settings, account_id: int, phone: str, file: Path) -> dict[str, Any]:
+    """Write the evidence of a phone's consent to a new file: JSON if its name ends so, otherwise a page."""
+    write = consent_files.document if file.suffix.lower() == ".json" else consent_files.page
+    async with setup.connect(settings) as services:
+        async with open_unit(
+            services.database.sessions, setup.operator_of(account_id), services.clock, services.notify
+        ) as unit:
+            await setup.check_account(unit)
+            head = await evidence.head(unit, await contacts.normalize(unit, phone))
+        with file.open("xb") as opened:
+            async for part in write(services.database.pool, head):
+                opened.write(part)
+    return {"phone": head.consent.phone, "is_opted_out": head.consent.suppression is not None, "file": str(file)}

@@ -57,6 +57,11 @@ def find_fault(cause: BaseException) -> BaseException:
     return (wrapped.__cause__ or wrapped) if isinstance(wrapped, BaseException) else cause
 
 
+def is_canceled(cause: BaseException) -> bool:
+    """Return whether a statement was canceled, as one is that exceeds its time limit."""
+    return isinstance(find_fault(cause), asyncpg.QueryCanceledError)
+
+
 def is_unwritable(cause: BaseException) -> bool:
     """Return whether asyncpg could not encode a parameter in the type of its column.
 

@@ -1,6 +1,7 @@
 """The schema revision of a database and of the code, read without Alembic, which is slow to import."""
 
 import asyncio
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,8 @@ import asyncpg
 
 PATIENCE, CONNECT_SECONDS = 60.0, 5
 FOLDER = Path(__file__).parent / "migrations"
+
+_FOLLOWS = re.compile(r'^down_revision = "(\w+)"', re.M)
 
 _FIND_REVISION = """
 SELECT version_num, obj_description('alembic_version'::regclass, 'pg_class') AS oldest_code FROM alembic_version
@@ -29,9 +32,12 @@ class SchemaAhead(Exception):
     """The database was migrated by a newer version of the service; only a backup restores the older schema."""
 
 
+@cache
 def newest() -> str:
-    """Return the revision of the last migration."""
-    return max(_known())
+    """Return the revision of the last migration: the one that no other migration follows."""
+    files = sorted(FOLDER.glob("versions/[0-9]*.py"))
+    followed = {found[1] for path in files if (found := _FOLLOWS.search(path.read_text()))}
+    return max(_known() - followed)
 
 
 async def current(url: str) -> str | None:
@@ -43,7 +49,7 @@ async def current(url: str) -> str | None:
     found = await _find_revision(url)
     if found is None or found.revision in _known():
         return found and found.revision
-    if found.oldest_code and found.oldest_code <= newest():
+    if found.oldest_code in _known():
         return newest()
     raise SchemaAhead(
         f"A newer version of the service made the database (its schema is {found.revision}, this version knows "

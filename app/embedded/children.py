@@ -17,6 +17,9 @@ logger = logging.getLogger(__name__)
 
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
+WANTED_SECONDS = 5.0
+"""The time after which a process that is not wanted yet is asked about again."""
+
 STOP_SECONDS = 5.0
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -24,11 +27,15 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process of the service: `argv` is its command, `env` its whole environment."""
+    """A process of the service: `argv` is its command, `env` its whole environment.
+
+    It is started once `is_wanted` returns True, or at once without one.
+    """
 
     name: str
     argv: Sequence[str]
     env: Mapping[str, str]
+    is_wanted: Callable[[], bool] | None = None
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start the process; it gets SIGTERM when this one ends."""
@@ -43,11 +50,11 @@ def run(
     """Keep `children` and `servers` running until SIGTERM or SIGINT, then stop the children.
 
     Call it from the main thread. `servers` are running; the caller stops them. `ready` is called once, when all
-    children are started. The children get SIGTERM and `STOP_SECONDS` to finish their work, then SIGKILL. Returns the
-    exit code: 0, or 1 when a child was killed.
+    children that are wanted are started. The children get SIGTERM and `STOP_SECONDS` to finish their work, then
+    SIGKILL. Returns the exit code: 0, or 1 when a child was killed.
     """
     with _signals() as signals:
-        running = [Supervised(child.name, child.start) for child in children]
+        running = [Supervised(child.name, child.start, is_wanted=child.is_wanted) for child in children]
         try:
             for each in running:
                 each.start()
@@ -72,7 +79,7 @@ def delay_after(delay: float, uptime: float) -> float:
 class Supervised:
     """A process, and the time of its next start after it has ended; times are those of `time.monotonic`.
 
-    `start` starts the process; `process` is the running one, if any.
+    `start` starts the process, but not while `is_wanted` returns False; `process` is the running one, if any.
     """
 
     def __init__(
@@ -80,8 +87,10 @@ class Supervised:
         name: str,
         start: Callable[[], subprocess.Popen[bytes]],
         process: subprocess.Popen[bytes] | None = None,
+        is_wanted: Callable[[], bool] | None = None,
     ) -> None:
         self.name = name
+        self._is_wanted = is_wanted
         self.process = process
         self.due_at: float | None = None
         self._start = start
@@ -89,8 +98,11 @@ class Supervised:
         self._delay = 0.0
 
     def start(self) -> None:
-        """Start the process."""
+        """Start the process, or ask again later whether it is wanted."""
         self._started_at = time.monotonic()
+        if self._is_wanted and not self._is_wanted():
+            self.due_at = self._started_at + WANTED_SECONDS
+            return
         self.due_at = None
         self.process = self._start()
 

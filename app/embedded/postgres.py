@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from app.embedded.errors import OtherMajorVersion, ServerFailed
+from app.embedded.processes import end_orphans
 from app.embedded.server import Server, Site, reason_in
 from app.embedded.wheels import postgres_major, postgres_programs
 
@@ -66,9 +67,15 @@ def prepare(site: Site) -> Server:
         url=f"postgresql://postgres@/{DATABASE}?host={site.sockets}",
         log=log,
         stop_signal=signal.SIGINT,  # fast shutdown
-        spawn=lambda: site.run(argv, folder, log, signal.SIGINT, env=_past_stale_pid(folder)),
+        spawn=partial(_spawn, site, argv, folder, log),
         answers=partial(_is_ready, folder),
     )
+
+
+def _spawn(site: Site, argv: Sequence[str | Path], folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    """Start PostgreSQL. A backend that computes survives a killed postmaster, and would keep the next one out."""
+    end_orphans("postgres", folder)
+    return site.run(argv, folder, log, signal.SIGINT, env=_past_stale_pid(folder))
 
 
 def _check_major(folder: Path) -> None:

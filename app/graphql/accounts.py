@@ -50,7 +50,7 @@ class User:
     created_at: datetime = strawberry.field(description="The time at which the user was added.")
 
 
-@strawberry.type(description="A person invited to the account, who becomes a user by accepting.")
+@strawberry.type(description="An invitation of a person to the account.")
 class Invitation:
     """An invitation."""
 
@@ -70,9 +70,7 @@ class Account:
     id: BigInt = strawberry.field(description="The account's id.")
     company_name: str = strawberry.field(description="The name that recipients are told; empty until it is set.")
     status: AccountStatus = strawberry.field(description="Whether it may be used.")
-    region: str = strawberry.field(
-        description="The country whose national phone numbers are understood, and where a text costs least."
-    )
+    region: str = strawberry.field(description="The country of national phone numbers; texts to it cost least.")
     support_contact: str = strawberry.field(
         description="The contact that a HELP reply names; empty for the company name."
     )
@@ -83,6 +81,13 @@ class Account:
         description="Whether quiet hours and frequency caps hold for transactional texts as well as promotional ones."
     )
     weekly_cap: int = strawberry.field(description="The most limited texts to a phone in seven days.")
+    smart_encoding: bool = strawberry.field(
+        description="Whether sends replace typographic characters where that saves SMS parts; campaigns decide that "
+        "themselves."
+    )
+    fold_accents: bool = strawberry.field(
+        description="Whether smart encoding, of campaigns too, also removes accents of letters where that saves parts."
+    )
     created_at: datetime = strawberry.field(description="The time at which the account was created.")
     deletion_at: datetime | None = strawberry.field(
         description="The time at which it will be deleted with everything in it; null unless a deletion was requested."
@@ -98,11 +103,11 @@ class AccountDeletion:
         description="The time at which the account will be deleted with everything in it."
     )
     credits: BigInt = strawberry.field(
-        description="The credits that the account holds. What is left at the deletion is forfeited."
+        description="The credits that the account holds. The rest is forfeited at the deletion."
     )
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is.")
+@strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class AccountChanges:
     """What of the account is to change."""
 
@@ -124,9 +129,17 @@ class AccountChanges:
     weekly_cap: strawberry.Maybe[int | None] = strawberry.field(
         description=f"The most limited texts to a phone in seven days, 1 to {service.MAX_WEEKLY_CAP}. Not null."
     )
+    smart_encoding: strawberry.Maybe[bool | None] = strawberry.field(
+        description="Whether sends replace typographic characters where that saves SMS parts. Not null."
+    )
+    fold_accents: strawberry.Maybe[bool | None] = strawberry.field(
+        description="Whether smart encoding also removes accents of letters, which changes words. Not null."
+    )
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is, and null empties it.")
+@strawberry.input(
+    description="The fields to change; fields that are left out keep their values, and null empties a field."
+)
 class UserChanges:
     """The fields of a user to change."""
 
@@ -182,6 +195,11 @@ class Session:
     last_used_at: datetime = strawberry.field(description="The time of its last use, to the minute.")
     expires_at: datetime = strawberry.field(description="The time at which it ends, unless it is used before.")
 
+    @strawberry.field(description="True for the session that asks.")
+    def is_current(self, info: Info) -> bool:
+        """Tell whether it is the caller's session."""
+        return self.id == info.context.unit.actor.session_id
+
     @strawberry.field(
         graphql_type=User, description="The user who is signed in.", directives=guarded("conversations:write")
     )
@@ -236,12 +254,16 @@ class AccountQuery:
 
     @strawberry.field(
         graphql_type=list[Session],
-        description=f"The sessions of the account's users, the last used first; at most {sessions.MAX_SHOWN}.",
-        directives=guarded("account:write"),
+        description=(
+            f"The sessions of the account's users, the last used first; at most {sessions.MAX_SHOWN}. A signed-in user "
+            "without the scope account:write gets the own ones."
+        ),
+        directives=guarded("account:read", "insufficient_scope"),
     )
     async def sessions(self, info: Info) -> Sequence[models.Session]:
         """Return the sessions."""
-        return await sessions.find_all(info.context.unit)
+        unit = info.context.unit
+        return await sessions.find_all(unit, sessions.restrict_to_own(unit.actor))
 
 
 @strawberry.type
@@ -356,11 +378,13 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Session,
-        description="End a session: its browser is signed out.",
-        directives=guarded("account:write", "not_found"),
+        description="End a session: its browser is signed out. A signed-in user ends the own ones without the scope "
+        "account:write.",
+        directives=guarded("account:read", "insufficient_scope", "not_found"),
     )
     async def end_session(
         self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The session's id.")]
     ) -> models.Session:
         """End a session."""
-        return await sessions.end(info.context.unit, id)
+        unit = info.context.unit
+        return await sessions.end(unit, id, sessions.restrict_to_own(unit.actor))

@@ -23,6 +23,8 @@ class ActorKind(enum.StrEnum):
     sequence = enum.auto()
     campaign = enum.auto()
     carrier = enum.auto()
+    integration = enum.auto()
+    agent = enum.auto()
     service = enum.auto()
 
 
@@ -36,6 +38,8 @@ describe(
         "sequence": "A drip sequence.",
         "campaign": "A campaign.",
         "carrier": "A carrier.",
+        "integration": "An integration, such as a scheduling tool.",
+        "agent": "An AI agent.",
         "service": "The service itself or its operator.",
     },
 )
@@ -49,11 +53,14 @@ class Actor:
 
     kind: ActorKind = strawberry.field(description="The kind of the actor.")
     id: BigInt | None = strawberry.field(
-        description="The id of the user, key, grant of the application, drip sequence or campaign; null for others."
+        description=(
+            "The id of the user, key, grant of the application, drip sequence, campaign, integration or "
+            "AI agent; null for others."
+        )
     )
     label: str = strawberry.field(
-        description="A short text for lists: user:ID, key:ID, grant:ID, sequence:ID, campaign:ID, carrier:NAME, or a "
-        "part of the service."
+        description="A short text for lists: user:ID, key:ID, grant:ID, sequence:ID, campaign:ID, integration:ID, "
+        "agent:ID, carrier:NAME, or a part of the service."
     )
 
     @strawberry.field(

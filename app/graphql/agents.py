@@ -1,46 +1,296 @@
-"""Message copy, as the contract shows it."""
+"""AI agents and their knowledge, as the contract shows them."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import strawberry
+from strawberry.types.maybe import Maybe
 
-from app.domain.agents import service
-from app.graphql.core.context import Info
+from app.domain.agents import knowledge, models, queries, service
+from app.domain.agents.models import AgentMode, AgentStatus, KnowledgeKind
+from app.domain.agents.service import LIMITS, AgentFields
+from app.domain.kernel.paging import Page
+from app.domain.quiet_hours.rules import clock
+from app.graphql.actors import Actor, actor_of
+from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
-from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
+describe(
+    AgentStatus,
+    "The status of an AI agent.",
+    {"active": "It answers.", "paused": "It answers nothing."},
+    name="AiAgentStatus",
+)
+describe(
+    AgentMode,
+    "The use of an AI agent's drafts.",
+    {
+        "auto": "They are sent.",
+        "approve": "They wait until a person approves them.",
+        "shadow": "They are only recorded, to try the agent on real messages.",
+    },
+    name="AiAgentMode",
+)
+describe(
+    KnowledgeKind,
+    "The kind of an entry of knowledge.",
+    {"document": "A text, of which the passages are found.", "faq": "A question and its answer."},
+    name="AiKnowledgeKind",
+)
 
-@strawberry.type(description="Candidate texts for a message.")
-class GeneratedCopy:
-    """What a writer wrote."""
+AgentId = Annotated[BigInt, strawberry.argument(description="The AI agent's id.")]
 
-    bodies: list[str] = strawberry.field(description="The candidates, the best first; {first_name} is a placeholder.")
-    credits_remaining: BigInt = strawberry.field(description="The balance after paying for them.")
+
+def _limit(name: str, description: str) -> Any:
+    least, most = LIMITS[name]
+    return strawberry.field(
+        default=None,
+        description=f"{description}, {least} to {most}.",
+        directives=[Constraint(minimum=least, maximum=most)],
+    )
+
+
+@strawberry.type(description="A document, or a question with its answer, from which an AI agent answers.")
+class AiKnowledge:
+    """An entry of knowledge."""
+
+    id: BigInt = strawberry.field(description="The id of the entry.")
+    agent_id: BigInt = strawberry.field(description="The AI agent's id.")
+    kind: KnowledgeKind = strawberry.field(description="The kind of the entry.")
+    title: str = strawberry.field(description="The title of the document, or the question.")
+    body: str = strawberry.field(description="The text of the document, or the answer.")
+    created_by: strawberry.Private[str]
+    created_at: datetime = strawberry.field(description="The time at which it was added.")
+
+    @strawberry.field(description="The user, key or application that added it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
+
+
+@strawberry.type(description="An AI agent: it answers texts of contacts within gates that no model decides on.")
+class AiAgent:
+    """An agent."""
+
+    id: BigInt = strawberry.field(description="The AI agent's id.")
+    name: str = strawberry.field(description="Its name.")
+    status: AgentStatus = strawberry.field(description="Its status.")
+    mode: AgentMode = strawberry.field(description="The use of its drafts.")
+    persona: str = strawberry.field(description="How it presents itself.")
+    goals: str = strawberry.field(description="What it should achieve.")
+    instructions: str = strawberry.field(description="Its instructions.")
+    number_ids: list[BigInt] = strawberry.field(description="The ids of the numbers that it answers at; empty for all.")
+    segment_id: BigInt | None = strawberry.field(description="The segment of the contacts that it answers. Null: all.")
+    days: list[int] = strawberry.field(description="The days on which it answers, 1 (Monday) to 7; empty for all.")
+    debounce_seconds: int = strawberry.field(description="The seconds that it waits for further texts.")
+    max_messages: int = strawberry.field(description="The most texts in a conversation without a person.")
+    max_unanswered: int = strawberry.field(description="The most texts without an answer of the contact.")
+    max_segments: int = strawberry.field(description="The most SMS parts of a text.")
+    daily_limit: int = strawberry.field(description="The most drafts of a day in UTC.")
+    hand_over_to: BigInt | None = strawberry.field(description="The user to whom it hands conversations over.")
+    hand_over_message: str = strawberry.field(description="The text that it sends when it hands over.")
+    created_by: strawberry.Private[str]
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    updated_at: datetime = strawberry.field(description="The time of its last change.")
+
+    @strawberry.field(description="The start of its hours in the account's time zone, such as 09:00.")
+    def opens_at(self) -> str:
+        """Return the time."""
+        return clock(row_of(self, models.Agent).opens_at)
+
+    @strawberry.field(description="The end of its hours, such as 17:00.")
+    def closes_at(self) -> str:
+        """Return the time."""
+        return clock(row_of(self, models.Agent).closes_at)
+
+    @strawberry.field(description="The user, key or application that created it.")
+    def creator(self) -> Actor:
+        """Return the actor."""
+        return actor_of(self.created_by)
+
+
+@strawberry.input(description="The fields of an AI agent to change; omitted fields keep their values.")
+class AiAgentChanges:
+    """Changes of an agent."""
+
+    name: Maybe[str | None] = strawberry.field(default=None, description="Its name, 1 to 100 characters.")
+    mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
+    persona: Maybe[str | None] = strawberry.field(default=None, description="How it presents itself.")
+    goals: Maybe[str | None] = strawberry.field(default=None, description="What it should achieve.")
+    instructions: Maybe[str | None] = strawberry.field(
+        default=None, description="Its instructions, 2000 characters at most; facts in them may be stated."
+    )
+    number_ids: Maybe[list[BigInt] | None] = strawberry.field(
+        default=None, description="The ids of the numbers that it answers at; empty for all."
+    )
+    segment_id: Maybe[BigInt | None] = strawberry.field(
+        default=None, description="The segment of the contacts that it answers; null for all."
+    )
+    days: Maybe[list[int] | None] = strawberry.field(
+        default=None, description="The days on which it answers, 1 (Monday) to 7; empty for all."
+    )
+    opens_at: Maybe[str | None] = strawberry.field(default=None, description="The start of its hours, such as 09:00.")
+    closes_at: Maybe[str | None] = strawberry.field(default=None, description="The end of its hours, up to 24:00.")
+    debounce_seconds: Maybe[int | None] = _limit("debounce_seconds", "The seconds that it waits for further texts")
+    max_messages: Maybe[int | None] = _limit("max_messages", "The most texts in a conversation without a person")
+    max_unanswered: Maybe[int | None] = _limit("max_unanswered", "The most texts without an answer")
+    max_segments: Maybe[int | None] = _limit("max_segments", "The most SMS parts of a text")
+    daily_limit: Maybe[int | None] = _limit("daily_limit", "The most drafts of a day")
+    hand_over_to: Maybe[BigInt | None] = strawberry.field(
+        default=None, description="The user to whom it hands conversations over; null for none."
+    )
+    hand_over_message: Maybe[str | None] = strawberry.field(
+        default=None, description="The text that it sends when it hands over, 320 characters at most."
+    )
+
+
+@strawberry.type
+class AgentQuery:
+    """AI agents."""
+
+    @strawberry.field(
+        graphql_type=Connection[AiAgent],
+        description="The AI agents, the newest first.",
+        directives=guarded("agents:read"),
+    )
+    async def ai_agents(
+        self,
+        info: Info,
+        status: Annotated[AgentStatus | None, strawberry.argument(description="Only this status.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[models.Agent]:
+        """Return one page of agents."""
+        wanted = window(info, "ai_agents", first, after, last, before, offset)
+        return await queries.find_page(info.context.unit, status, wanted)
+
+    @strawberry.field(
+        graphql_type=AiAgent | None,
+        description="One AI agent.",
+        directives=guarded("agents:read", "not_found"),
+    )
+    async def ai_agent(self, info: Info, id: AgentId) -> models.Agent:
+        """Return an agent."""
+        return await queries.get(info.context.unit, id)
+
+    @strawberry.field(
+        graphql_type=Connection[AiKnowledge] | None,
+        description="The documents and questions of an AI agent, the newest first.",
+        directives=guarded("agents:read", "not_found"),
+    )
+    async def ai_knowledge(
+        self,
+        info: Info,
+        agent_id: AgentId,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[models.Knowledge]:
+        """Return one page of knowledge."""
+        wanted = window(info, "ai_knowledge", first, after, last, before, offset)
+        return await queries.find_knowledge(info.context.unit, agent_id, wanted)
 
 
 @strawberry.type
 class AgentMutation:
-    """Writing copy."""
+    """Changing AI agents and their knowledge."""
 
     @strawberry.mutation(
-        graphql_type=GeneratedCopy,
-        description="Write candidate texts from a description. Costs 1 credit.",
-        directives=guarded("ai:use", "idempotency_key_reused", "insufficient_credits", "unavailable"),
+        graphql_type=AiAgent,
+        description="Create an AI agent. It is paused, and its drafts wait for approval unless mode says otherwise.",
+        directives=guarded("agents:write", "conflict", "not_found"),
     )
-    async def generate_copy(
+    async def create_ai_agent(
         self,
         info: Info,
-        description: Annotated[
+        name: Annotated[str, strawberry.argument(description="Its name, 1 to 100 characters.")],
+        instructions: Annotated[str, strawberry.argument(description="Its instructions, 2000 characters at most.")],
+        mode: Annotated[AgentMode, strawberry.argument(description="The use of its drafts.")] = AgentMode.approve,
+        details: Annotated[AiAgentChanges | None, strawberry.argument(description="Its other fields.")] = None,
+    ) -> models.Agent:
+        """Create an agent."""
+        own: AgentFields = {"name": name, "instructions": instructions, "mode": mode}
+        return await service.create(info.context.unit, {**_fields(details), **own})
+
+    @strawberry.mutation(
+        graphql_type=AiAgent,
+        description="Change an AI agent; omitted fields keep their values.",
+        directives=guarded("agents:write", "not_found"),
+    )
+    async def update_ai_agent(
+        self,
+        info: Info,
+        id: AgentId,
+        changes: Annotated[AiAgentChanges, strawberry.argument(description="The fields to change.")],
+    ) -> models.Agent:
+        """Change an agent."""
+        return await service.update(info.context.unit, id, _fields(changes))
+
+    @strawberry.mutation(
+        graphql_type=AiAgent,
+        description="Activate or pause an AI agent.",
+        directives=guarded("agents:write", "not_found"),
+    )
+    async def set_ai_agent_status(
+        self,
+        info: Info,
+        id: AgentId,
+        status: Annotated[AgentStatus, strawberry.argument(description="The new status.")],
+    ) -> models.Agent:
+        """Change the status."""
+        return await service.set_status(info.context.unit, id, status)
+
+    @strawberry.mutation(
+        graphql_type=AiAgent,
+        description="Delete an AI agent with its knowledge and its runs.",
+        directives=guarded("agents:write", "not_found"),
+    )
+    async def delete_ai_agent(self, info: Info, id: AgentId) -> models.Agent:
+        """Delete an agent."""
+        return await service.delete(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=AiKnowledge,
+        description="Add a document, or a question with its answer, to the knowledge of an AI agent.",
+        directives=guarded("agents:write", "conflict", "not_found"),
+    )
+    async def add_ai_knowledge(
+        self,
+        info: Info,
+        agent_id: AgentId,
+        kind: Annotated[KnowledgeKind, strawberry.argument(description="The kind of the entry.")],
+        title: Annotated[
+            str, strawberry.argument(description="The title of the document, or the question, 1 to 200 characters.")
+        ],
+        body: Annotated[
             str,
             strawberry.argument(
-                description=f"A description of the copy to write, 1 to {service.MAX_BRIEF} characters.",
-                directives=[Constraint(min_length=1, max_length=service.MAX_BRIEF)],
+                description="The text of the document, 20000 characters at most, or the answer, 320 at most."
             ),
         ],
-        idempotency_key: IdempotencyKey = None,
-    ) -> service.Copy:
-        """Write candidates."""
-        copy = await service.generate(info.context.unit, info.context.services.writer, description, idempotency_key)
-        info.context.replayed = copy.replayed
-        return copy
+    ) -> models.Knowledge:
+        """Add knowledge."""
+        return await knowledge.add(info.context.unit, agent_id, kind, title, body)
+
+    @strawberry.mutation(
+        graphql_type=AiKnowledge,
+        description="Remove a document or question from the knowledge of an AI agent.",
+        directives=guarded("agents:write", "not_found"),
+    )
+    async def remove_ai_knowledge(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The id of the entry.")]
+    ) -> models.Knowledge:
+        """Remove knowledge."""
+        return await knowledge.remove(info.context.unit, id)
+
+
+def _fields(changes: AiAgentChanges | None) -> AgentFields:
+    return given(vars(changes), AgentFields) if changes else {}

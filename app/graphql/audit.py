@@ -34,8 +34,14 @@ describe(
         "carrier_connection_removed": "A connection to a carrier was removed.",
         "carrier_connection_resumed": "A connection to a carrier was resumed.",
         "carrier_connection_rotated": "A connection to a carrier was given new credentials.",
+        "consent_link_made": "A link to the evidence of a phone's consent was made.",
         "export_link_made": "A link to download the export of the account was made.",
         "job_link_made": "A link to download the file of a job was made: the report of an import, or an export.",
+        "integration_added": "An integration was added.",
+        "integration_paused": "An integration was paused.",
+        "integration_removed": "An integration was removed.",
+        "integration_resumed": "An integration was resumed.",
+        "integration_rotated": "An integration was given a new secret.",
         "invitation_withdrawn": "An invitation was withdrawn.",
         "key_created": "An API key was made.",
         "key_revoked": "An API key was revoked.",
@@ -62,14 +68,14 @@ describe(
 )
 
 
-@strawberry.type(description="Something done about who may do what. Entries are never changed.")
+@strawberry.type(description="A change of access or of settings. Entries are never changed.")
 class AuditEntry:
     """An entry of the audit log."""
 
     id: BigInt = strawberry.field(description="The entry's id.")
     action: AuditAction = strawberry.field(description="The action that was taken.")
-    subject: str = strawberry.field(description="To whom or what, such as an e-mail address or a key's name.")
-    address: str = strawberry.field(description="The network address it was done from; empty when not known.")
+    subject: str = strawberry.field(description="The subject of the action, such as an e-mail address or a key's name.")
+    address: str = strawberry.field(description="The network address of the caller; empty when not known.")
     user_agent: str = strawberry.field(description="The browser's `User-Agent` header; empty when not known.")
     details: JSON = strawberry.field(description="Further details, as an object.")
     request_id: str | None = strawberry.field(description="The request that did it, as the log names it.")

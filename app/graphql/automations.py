@@ -1,89 +1,373 @@
-"""Watched keywords, as the contract shows them."""
+"""Automations and their runs, as the contract shows them."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
+from strawberry.scalars import JSON
 
-from app.domain.automations import models, queries, service
+from app.domain.automations import actions, library, models, queries, service, triggers
+from app.domain.automations.actions import ActionKind
+from app.domain.automations.models import AutomationStatus, RunStatus, TriggerKind
+from app.domain.automations.service import AutomationFields
+from app.domain.contacts import queries as contacts
+from app.domain.contacts.models import PipelineStage
+from app.domain.kernel.paging import Page
+from app.domain.segments import filters, sentences
 from app.graphql.actors import Actor, actor_of
-from app.graphql.core.context import Info
+from app.graphql.contacts import Contact
+from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.segments import SegmentFilter
 
-
-@strawberry.type(
-    description=(
-        "A word or phrase that the event keyword_reply is told of when a text comes in that is it. The whole text is "
-        "compared, without regard to case, the number of spaces, and punctuation at its ends: Menu! is menu, and "
-        "menu please is not."
-    )
+describe(
+    AutomationStatus,
+    "The status of an automation.",
+    {"active": "Its trigger starts runs.", "paused": "It starts no runs."},
 )
-class WatchedKeyword:
-    """A watched keyword."""
+describe(
+    TriggerKind,
+    "The kind of fact that starts runs of an automation.",
+    {
+        "event": "An event about a contact.",
+        "schedule": "A time of the day, for every contact of the filter.",
+        "missed_reply": "A contact waits for a reply for some hours.",
+        "birthday": "A date of a contact has its anniversary.",
+    },
+    name="AutomationTriggerKind",
+)
+describe(
+    ActionKind,
+    "The kind of an action.",
+    {
+        "send": "Send a text. It is promotional: quiet hours and frequency caps hold.",
+        "add_tag": "Add a tag.",
+        "remove_tag": "Remove a tag.",
+        "set_stage": "Set the stage of the pipeline.",
+        "assign": "Assign the contact to a user.",
+        "enroll": "Enroll the contact in a drip sequence.",
+        "exit_drips": "End the drip sequences of the contact.",
+        "notify": "Mail the owners of the account.",
+        "wait": "Wait before the next action.",
+    },
+    name="AutomationActionKind",
+)
+describe(
+    RunStatus,
+    "The status of a run.",
+    {
+        "running": "Its actions are executed.",
+        "waiting": "It waits for the time of its next action.",
+        "done": "All actions were executed or refused.",
+        "skipped": "The contact did not satisfy the conditions.",
+        "canceled": "The automation was paused.",
+    },
+    name="AutomationRunStatus",
+)
+AutomationId = Annotated[BigInt, strawberry.argument(description="The automation's id.")]
 
-    id: BigInt = strawberry.field(description="The watched keyword's id.")
-    keyword: str = strawberry.field(description="The keyword, in lower case, as texts are compared with it.")
+
+@strawberry.input(description="A condition on a field of the event, such as body or tag.")
+class EventCondition:
+    """A condition on the payload of an event."""
+
+    field: str = strawberry.field(description="The field of the event, as its payload names it.")
+    op: str = strawberry.field(description="The comparison, in any case: eq, ne, contains or starts_with.")
+    value: str = strawberry.field(description="The value to compare with.")
+
+
+@strawberry.input(description="The fact that starts runs.")
+class AutomationTriggerInput:
+    """A trigger; the kind decides which fields are read."""
+
+    kind: TriggerKind = strawberry.field(description="The kind.")
+    event: str | None = strawberry.field(default=None, description="For event: its name, such as new_contact.")
+    where: list[EventCondition] | None = strawberry.field(
+        default=None, description="For event: conditions on it, all of which must hold; at most 10."
+    )
+    hours: int | None = strawberry.field(default=None, description="For missed_reply: the hours, 1 to 720.")
+    field: str | None = strawberry.field(default=None, description="For birthday: the key of a custom field, a date.")
+    at: str | None = strawberry.field(
+        default=None, description="For schedule and birthday: the time of the account's day, such as 10:00."
+    )
+    weekdays: list[int] | None = strawberry.field(
+        default=None, description="For schedule: the days, from 1, Monday, to 7; every day without it."
+    )
+
+
+@strawberry.input(description="One action; its kind decides which field it needs.")
+class AutomationActionInput:
+    """An action."""
+
+    kind: ActionKind = strawberry.field(description="The kind.")
+    body: str | None = strawberry.field(default=None, description="For send: the text, with placeholders.")
+    tag: str | None = strawberry.field(default=None, description="For add_tag and remove_tag: the tag.")
+    stage: PipelineStage | None = strawberry.field(default=None, description="For set_stage: the stage.")
+    user_id: BigInt | None = strawberry.field(default=None, description="For assign: the id of the user.")
+    sequence_id: BigInt | None = strawberry.field(default=None, description="For enroll: the id of the sequence.")
+    text: str | None = strawberry.field(default=None, description="For notify: the words of the mail.")
+    minutes: int | None = strawberry.field(default=None, description="For wait: the minutes.")
+
+
+@strawberry.input(description="An automation to create.")
+class AutomationInput:
+    """The fields of a new automation."""
+
+    name: str = strawberry.field(description="The name, 1 to 100 characters.")
+    trigger: AutomationTriggerInput = strawberry.field(description="The fact that starts runs.")
+    filter: SegmentFilter | None = strawberry.field(
+        default=None, description="The conditions that the contact must satisfy when the run starts."
+    )
+    actions: list[AutomationActionInput] = strawberry.field(description="The actions in order, 1 to 20.")
+
+
+@strawberry.input(description="The fields to change; fields that are left out keep their values.")
+class AutomationChanges:
+    """The fields of an automation to change."""
+
+    name: strawberry.Maybe[str | None] = strawberry.field(description="The name, 1 to 100 characters. Not null.")
+    trigger: strawberry.Maybe[AutomationTriggerInput | None] = strawberry.field(
+        description="The fact that starts runs. Not null."
+    )
+    filter: strawberry.Maybe[SegmentFilter | None] = strawberry.field(
+        description="The conditions on the contact; null for none."
+    )
+    actions: strawberry.Maybe[list[AutomationActionInput] | None] = strawberry.field(
+        description="The actions in order, 1 to 20. Runs under way keep theirs. Not null."
+    )
+
+
+@strawberry.type(description="A trigger, conditions on the contact, and actions.")
+class Automation:
+    """An automation."""
+
+    id: BigInt = strawberry.field(description="The automation's id.")
+    name: str = strawberry.field(description="The name.")
+    status: AutomationStatus = strawberry.field(description="The status.")
+    trigger: JSON = strawberry.field(description="The trigger, as it is stored.")
+    filter: strawberry.Private[Any]
+    actions: JSON = strawberry.field(description="The actions, as they are stored.")
+    next_at: datetime | None = strawberry.field(
+        description="The time at which it looks for contacts next; null for an event, or while it is paused."
+    )
     created_by: strawberry.Private[str]
-    created_at: datetime = strawberry.field(description="Since when it is watched.")
+    created_at: datetime = strawberry.field(description="The time at which it was created.")
+    updated_at: datetime = strawberry.field(description="The time of its last change.")
 
-    @strawberry.field(description="The user, key or application that added it.")
+    @strawberry.field(
+        name="filter", graphql_type=JSON | None, description="The conditions on the contact, as create takes them."
+    )
+    def filter_of(self) -> Any:
+        """Return the filter."""
+        return filters.show(filters.load(self.filter)) if self.filter else None
+
+    @strawberry.field(description="The automation in words.")
+    def summary(self) -> str:
+        """Return the sentence."""
+        condition = f", if {sentences.describe(filters.load(self.filter))}" if self.filter else ""
+        acts: Any = self.actions
+        then = ", then ".join(actions.describe(each) for each in acts)
+        return f"When {triggers.describe(self.trigger)}{condition}: {then}."  # pyright: ignore[reportArgumentType]
+
+    @strawberry.field(description="The user, key or application that created it.")
     def creator(self) -> Actor:
         """Return the actor."""
         return actor_of(self.created_by)
 
 
+@strawberry.type(description="A condition of a run: what the contact had, and whether the condition held.")
+class RunCondition:
+    """A condition of a run."""
+
+    condition: str = strawberry.field(description="The condition in words.")
+    value: str | None = strawberry.field(description="The value of the contact; null without one.")
+    holds: bool = strawberry.field(description="Whether it held.")
+
+
+@strawberry.type(description="The result of one action of a run.")
+class RunResult:
+    """The result of an action."""
+
+    action: str = strawberry.field(description="The action in words.")
+    outcome: str = strawberry.field(description="done, sent, waited or refused.")
+    code: str | None = strawberry.field(description="The error code of a refusal.")
+    text: str | None = strawberry.field(description="The reason of a refusal.")
+    message_id: BigInt | None = strawberry.field(description="The id of the text that was sent.")
+
+
+@strawberry.type(description="One execution of an automation, or of the reply of a keyword, for a contact.")
+class AutomationRun:
+    """A run."""
+
+    id: BigInt = strawberry.field(description="The run's id.")
+    automation_id: BigInt | None = strawberry.field(description="The automation; null for the reply of a keyword.")
+    contact_id: BigInt = strawberry.field(description="The id of the contact.")
+    status: RunStatus = strawberry.field(description="The status.")
+    reason: str = strawberry.field(description="The reason of a run that was skipped or canceled; empty otherwise.")
+    due_at: datetime | None = strawberry.field(description="The time of its next action; null at its end.")
+    created_at: datetime = strawberry.field(description="The time at which it was started.")
+    ended_at: datetime | None = strawberry.field(description="The time of its end.")
+
+    @strawberry.field(description="Each condition; empty until they were checked. At most 50.")
+    def conditions(self) -> list[RunCondition]:
+        """Return the conditions."""
+        row: Any = self
+        return [RunCondition(**each) for each in row.conditions]
+
+    @strawberry.field(description="The result of each action so far, at most 20.")
+    def results(self) -> list[RunResult]:
+        """Return the results."""
+        row: Any = self
+        names = ("action", "outcome", "code", "text", "message_id")
+        return [RunResult(**{name: each.get(name) for name in names}) for each in row.results]
+
+    @strawberry.field(graphql_type=Contact | None, description="The contact.", directives=guarded("contacts:read"))
+    async def contact(self, info: Info) -> Any:
+        """Return the contact."""
+        return await info.context.load(contacts.find_many, self.contact_id)
+
+
+@strawberry.type(description="A common automation, ready to be created.")
+class AutomationTemplate:
+    """A template."""
+
+    key: str = strawberry.field(description="Its key.")
+    name: str = strawberry.field(description="The name.")
+    description: str = strawberry.field(description="The purpose.")
+    trigger: JSON = strawberry.field(description="The trigger, as create_automation takes it.")
+    actions: JSON = strawberry.field(description="The actions, as create_automation takes them.")
+
+
 @strawberry.type
 class AutomationQuery:
-    """Reading watched keywords."""
+    """Reading automations and runs."""
 
     @strawberry.field(
-        graphql_type=list[WatchedKeyword],
-        description="The keywords that the account watches, by the alphabet; at most 100.",
-        directives=guarded("campaigns:read"),
+        graphql_type=Connection[Automation],
+        description="The automations of the account, the newest first.",
+        directives=guarded("account:read"),
     )
-    async def watched_keywords(self, info: Info) -> Sequence[models.WatchedKeyword]:
-        """Return the watched keywords."""
-        return await queries.list_keywords(info.context.unit)
+    async def automations(
+        self,
+        info: Info,
+        status: Annotated[AutomationStatus | None, strawberry.argument(description="The status.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[models.Automation]:
+        """Return one page of automations."""
+        page = window(info, "automations", first, after, last, before, offset)
+        return await queries.find_automations(info.context.unit, status, page)
+
+    @strawberry.field(
+        graphql_type=Automation | None,
+        description="One automation; null beside the error not_found.",
+        directives=guarded("account:read", "not_found"),
+    )
+    async def automation(self, info: Info, id: AutomationId) -> models.Automation:
+        """Return an automation."""
+        return await queries.get_automation(info.context.unit, id)
+
+    @strawberry.field(
+        graphql_type=Connection[AutomationRun],
+        description="The runs of the last 90 days, the newest first: all, or those of an automation or with a status.",
+        directives=guarded("account:read"),
+    )
+    async def automation_runs(
+        self,
+        info: Info,
+        automation_id: Annotated[BigInt | None, strawberry.argument(description="The automation's id.")] = None,
+        status: Annotated[RunStatus | None, strawberry.argument(description="The status.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+        offset: Offset = 0,
+    ) -> Page[models.AutomationRun]:
+        """Return one page of runs."""
+        page = window(info, "automation_runs", first, after, last, before, offset)
+        return await queries.find_runs(info.context.unit, automation_id, status, page)
+
+    @strawberry.field(
+        graphql_type=list[AutomationTemplate],
+        description="Common automations, ready to be created; at most 20.",
+        directives=guarded("account:read"),
+    )
+    async def automation_templates(self) -> Sequence[library.AutomationTemplate]:
+        """Return the templates."""
+        return library.TEMPLATES
 
 
 @strawberry.type
 class AutomationMutation:
-    """Watching keywords, and ceasing to."""
+    """Changing automations."""
 
     @strawberry.mutation(
-        graphql_type=WatchedKeyword,
-        description=(
-            "Watch a keyword: from now on keyword_reply is told of each text that comes in and is the keyword, whole. "
-            "One that is watched already is answered as it is. Words by which people stop, start again or get help "
-            "are refused, in any language, and texts that may be meant so are never told."
-        ),
-        directives=guarded("campaigns:write", "conflict"),
+        graphql_type=Automation,
+        description="Create a paused automation, and return it. set_automation_status activates it.",
+        directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
     )
-    async def watch_keyword(
+    async def create_automation(
         self,
         info: Info,
-        keyword: Annotated[
-            str,
-            strawberry.argument(
-                description=(
-                    "The word or phrase, 1 to 40 characters on one line. Case, the number of spaces, and punctuation "
-                    "at its ends do not count."
-                )
-            ),
-        ],
-    ) -> models.WatchedKeyword:
-        """Watch a keyword."""
-        return await service.watch(info.context.unit, keyword)
+        automation: Annotated[AutomationInput, strawberry.argument(description="The automation to create.")],
+    ) -> models.Automation:
+        """Create an automation."""
+        return await service.create(info.context.unit, _fields(vars(automation)))
 
     @strawberry.mutation(
-        graphql_type=WatchedKeyword,
-        description="Cease to watch a keyword.",
+        graphql_type=Automation,
+        description="Change an automation, and return it.",
+        directives=guarded("campaigns:write", "message_too_long", "not_found"),
+    )
+    async def update_automation(
+        self,
+        info: Info,
+        id: AutomationId,
+        changes: Annotated[AutomationChanges, strawberry.argument(description="The fields to change.")],
+    ) -> models.Automation:
+        """Change an automation."""
+        fields = _fields(dict(given(vars(changes), AutomationFields)))
+        return await service.update_automation(info.context.unit, id, fields)
+
+    @strawberry.mutation(
+        graphql_type=Automation,
+        description="Activate or pause an automation, and return it. A pause cancels the runs that wait.",
         directives=guarded("campaigns:write", "not_found"),
     )
-    async def unwatch_keyword(
-        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The watched keyword's id.")]
-    ) -> models.WatchedKeyword:
-        """Cease to watch a keyword."""
-        return await service.unwatch(info.context.unit, id)
+    async def set_automation_status(
+        self,
+        info: Info,
+        id: AutomationId,
+        enabled: Annotated[bool, strawberry.argument(description="True to activate it, false to pause it.")],
+    ) -> models.Automation:
+        """Activate or pause an automation."""
+        return await service.set_status(info.context.unit, id, enabled=enabled)
+
+    @strawberry.mutation(
+        graphql_type=Automation,
+        description="Delete an automation with its runs, and return it.",
+        directives=guarded("campaigns:write", "not_found"),
+    )
+    async def delete_automation(self, info: Info, id: AutomationId) -> models.Automation:
+        """Delete an automation."""
+        return await service.delete(info.context.unit, id)
+
+
+def _fields(written: dict[str, Any]) -> AutomationFields:
+    """Return the fields of the domain."""
+    fields = dict(written)
+    if trigger := fields.get("trigger"):
+        where = [vars(each) for each in trigger.where or ()]
+        fields["trigger"] = {**vars(trigger), "where": where}
+    if filter := fields.get("filter"):
+        fields["filter"] = filter.read()
+    if fields.get("actions") is not None:
+        fields["actions"] = [vars(each) for each in fields["actions"]]
+    return fields  # pyright: ignore[reportReturnType]

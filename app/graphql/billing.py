@@ -1,19 +1,22 @@
 """Credits, as the contract shows them."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import strawberry
 
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import AccountType
-from app.domain.billing import models, prices, queries
+from app.domain.billing import alerts, models, prices, queries, spending
 from app.domain.billing.models import EntryType
+from app.domain.billing.queries import TransactionFilter
+from app.domain.billing.spending import SpendGroup, SpendKind
+from app.domain.campaigns import queries as campaigns
 from app.domain.kernel.paging import Page
 from app.domain.messages import queries as messages
 from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
@@ -33,8 +36,25 @@ describe(
         "purchase": "Credits were bought.",
         "adjustment": "An operator corrected the balance.",
         "forfeiture": "The credits left at the deletion of the account.",
+        "reversal": "A payment was refunded, and its credits were taken back.",
+        "dispute": "A payment was disputed, and its credits were taken back, or returned after the dispute was won.",
     },
     name="TransactionType",
+)
+
+
+describe(
+    SpendGroup,
+    "The grouping of what was spent.",
+    {
+        "day": "By day, in UTC.",
+        "week": "By week, from Monday.",
+        "month": "By month.",
+        "kind": "By the use of the credits.",
+    },
+)
+describe(
+    SpendKind, "The use of credits.", {"messages": "Texts.", "ai": "Copy that was generated, and other work of an AI."}
 )
 
 
@@ -48,6 +68,36 @@ class Balance:
     account_type: AccountType = strawberry.field(description="The way in which the account pays.")
     daily_avg_send: BigInt = strawberry.field(description="Credits spent on texts per day, over the last 30 full days.")
     estimated_days_left: BigInt = strawberry.field(description="Days until the balance is spent; 9999 for very many.")
+    low_balance: BigInt | None = strawberry.field(
+        description="The credits below which the owners are warned, once until credits are added; null for no warnings."
+    )
+    is_low: bool = strawberry.field(description="True while the balance is below low_balance.")
+
+
+@strawberry.type(name="SpendPoint", description="The credits that were spent in one period, or for one kind of use.")
+class SpendPointType:
+    """Points of a history; resolvers return those of the domain."""
+
+    start: datetime = strawberry.field(
+        description="The beginning of the period, at midnight in UTC. Weeks begin on Monday, months on the first; the "
+        "first period begins with the history."
+    )
+    kind: SpendKind | None = strawberry.field(description="The use of the credits; null where points are periods.")
+    debited: BigInt = strawberry.field(description="Credits of the debits.")
+    refunded: BigInt = strawberry.field(description="Credits that were refunded, for texts that failed.")
+    spent: BigInt = strawberry.field(description="The debits less the refunds.")
+
+
+@strawberry.type(name="SpendHistory", description="The credits that were spent in the last days.")
+class SpendHistoryType:
+    """A history; resolvers return that of the domain."""
+
+    since: datetime = strawberry.field(description="The beginning of its first day, at midnight in UTC.")
+    until: datetime = strawberry.field(description="The end of its last day, which is today.")
+    spent: BigInt = strawberry.field(description="The debits less the refunds of all points.")
+    points: list[SpendPointType] = strawberry.field(
+        description="The points, the earliest first; periods without debits are among them. At most 366."
+    )
 
 
 @strawberry.type(description="The price of messages to one calling code.")
@@ -130,13 +180,41 @@ class BillingQuery:
         )
 
     @strawberry.field(
+        graphql_type=SpendHistoryType,
+        description="The credits that were spent per day, week, month or kind of use, in the last days.",
+        directives=guarded("billing:read"),
+    )
+    async def spend_history(
+        self,
+        info: Info,
+        days: Annotated[
+            int,
+            strawberry.argument(
+                description=f"The number of days, today included: 1 to {spending.MAX_DAYS}.",
+                directives=[Constraint(minimum=1, maximum=spending.MAX_DAYS)],
+            ),
+        ] = spending.DEFAULT_DAYS,
+        group_by: Annotated[SpendGroup, strawberry.argument(description="The grouping.")] = SpendGroup.day,
+    ) -> spending.SpendHistory:
+        """Return the history."""
+        return await spending.history(info.context.unit, days, group_by)
+
+    @strawberry.field(
         graphql_type=Connection[Transaction],
-        description="Every change of the balance, the newest first.",
+        description="The changes of the balance, the newest first: all, or those that match every filter.",
         directives=guarded("billing:read"),
     )
     async def transactions(
         self,
         info: Info,
+        type: Annotated[EntryType | None, strawberry.argument(description="The reason of the changes.")] = None,
+        since: Annotated[datetime | None, strawberry.argument(description="The earliest time of the changes.")] = None,
+        until: Annotated[
+            datetime | None, strawberry.argument(description="The time before which the changes were.")
+        ] = None,
+        campaign_id: Annotated[
+            BigInt | None, strawberry.argument(description="The id of the campaign that sent the texts.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -144,6 +222,34 @@ class BillingQuery:
         offset: Offset = 0,
     ) -> Page[models.LedgerEntry]:
         """Return one page of the ledger."""
+        unit = info.context.unit
+        message_ids = None if campaign_id is None else campaigns.select_message_ids(unit, campaign_id)
+        wanted = TransactionFilter(type, since, until, message_ids)
         return await queries.find_transactions(
-            info.context.unit, window(info, "transactions", first, after, last, before, offset)
+            unit, window(info, "transactions", first, after, last, before, offset), wanted
         )
+
+
+@strawberry.type
+class BillingMutation:
+    """Changing the warnings of a balance."""
+
+    @strawberry.mutation(
+        graphql_type=Balance,
+        description="Set the balance below which the owners are warned by mail, and return it. They are warned "
+        "once, and again only after credits were added.",
+        directives=guarded("billing:write"),
+    )
+    async def set_low_balance(
+        self,
+        info: Info,
+        credits: Annotated[
+            BigInt | None,
+            strawberry.argument(
+                description="The credits, 1 or more; null for no warnings.", directives=[Constraint(minimum=1)]
+            ),
+        ] = None,
+    ) -> queries.Balance:
+        """Set the threshold."""
+        await alerts.set_threshold(info.context.unit, credits)
+        return await queries.get_balance(info.context.unit)

@@ -5,7 +5,7 @@ from typing import Annotated
 import strawberry
 
 from app.domain.bulk import changes, deletions
-from app.domain.bulk.selection import MAX_IDS, Selection
+from app.domain.bulk.selection import MAX_IDS, Selection, freeze
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactStatus, PipelineStage
 from app.domain.jobs import models
@@ -17,8 +17,8 @@ from app.graphql.custom_fields import CustomValue, texts_of
 from app.graphql.jobs import Job
 
 FOR_IDS = (
-    "Contacts named by their ids are changed at once, and the answer is a job that has ended; those of a filter are "
-    "changed in the background."
+    "Contacts named by their ids are changed at once, and the answer is a job that has ended; those of a filter or "
+    "of a segment are changed in the background."
 )
 
 
@@ -36,12 +36,15 @@ class ContactFilter:
     )
 
 
-@strawberry.input(description="Contacts, by their ids or by a filter.")
+@strawberry.input(description="Contacts: by their ids, by a filter or by a segment.")
 class ContactSelection:
     """A selection of contacts."""
 
     ids: list[BigInt] | None = strawberry.field(default=None, description=f"Ids of contacts, 1 to {MAX_IDS}.")
     filter: ContactFilter | None = strawberry.field(default=None, description="All contacts that a filter finds.")
+    segment_id: BigInt | None = strawberry.field(
+        default=None, description="All contacts that a segment has at this moment."
+    )
 
 
 Contacts = Annotated[ContactSelection, strawberry.argument(description="The contacts.")]
@@ -57,9 +60,11 @@ def filter_of(given: ContactFilter) -> queries.ContactFilter:
     return queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
 
 
-def _selection(given: ContactSelection) -> Selection:
+async def _selection(info: Info, given: ContactSelection) -> Selection:
     return Selection(
-        None if given.ids is None else list(given.ids), None if given.filter is None else filter_of(given.filter)
+        None if given.ids is None else list(given.ids),
+        None if given.filter is None else filter_of(given.filter),
+        None if given.segment_id is None else await freeze(info.context.unit, given.segment_id),
     )
 
 
@@ -70,18 +75,18 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=f"Add tags to contacts, and remove tags from them. {FOR_IDS}",
-        directives=guarded("contacts:write", "conflict"),
+        directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def bulk_tag(
         self, info: Info, contacts: Contacts, add: Tags = None, remove: Tags = None
     ) -> models.AccountJob:
         """Tag contacts."""
-        return await changes.tag(info.context.unit, _selection(contacts), add or [], remove or [])
+        return await changes.tag(info.context.unit, await _selection(info, contacts), add or [], remove or [])
 
     @strawberry.mutation(
         graphql_type=Job,
         description=f"Move contacts to a stage of the pipeline. {FOR_IDS}",
-        directives=guarded("contacts:write", "conflict"),
+        directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def bulk_stage(
         self,
@@ -90,7 +95,7 @@ class BulkMutation:
         stage: Annotated[PipelineStage, strawberry.argument(description="The stage.")],
     ) -> models.AccountJob:
         """Move contacts."""
-        return await changes.move(info.context.unit, _selection(contacts), stage)
+        return await changes.move(info.context.unit, await _selection(info, contacts), stage)
 
     @strawberry.mutation(
         graphql_type=Job,
@@ -104,7 +109,7 @@ class BulkMutation:
         assignee_id: Annotated[BigInt | None, strawberry.argument(description="The user; null for none.")] = None,
     ) -> models.AccountJob:
         """Assign contacts."""
-        return await changes.assign(info.context.unit, _selection(contacts), assignee_id)
+        return await changes.assign(info.context.unit, await _selection(info, contacts), assignee_id)
 
     @strawberry.mutation(
         graphql_type=Job,
@@ -112,8 +117,8 @@ class BulkMutation:
             "Remove contacts for good in the background, each as delete_contact does: with its messages and "
             "conversations. Opt-outs stay."
         ),
-        directives=guarded("contacts:delete", "conflict"),
+        directives=guarded("contacts:delete", "conflict", "not_found"),
     )
     async def bulk_delete(self, info: Info, contacts: Contacts) -> models.AccountJob:
         """Delete contacts."""
-        return await deletions.delete(info.context.unit, _selection(contacts))
+        return await deletions.delete(info.context.unit, await _selection(info, contacts))

@@ -13,7 +13,8 @@ from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.scalars import BigInt
-from app.graphql.messages import ConsentAttested, SentMessage, accepted
+from app.graphql.messages import SentMessage, accepted
+from app.graphql.replies import ConsentAttested
 
 BODY = (
     "The text, 1 to 1600 characters, with placeholders such as {first_name} or {first_name|there}. What is not known "
@@ -23,7 +24,7 @@ BODY = (
 
 @strawberry.input(description="The contacts that a campaign reaches: those that satisfy every condition.")
 class AudienceInput:
-    """What an audience is chosen by."""
+    """The conditions that choose an audience."""
 
     everyone: bool = strawberry.field(default=False, description="All contacts of the account.")
     tags: list[str] | None = strawberry.field(default=None, description="Contacts with any of these tags, at most 50.")
@@ -34,16 +35,17 @@ class AudienceInput:
     excluded_tags: list[str] | None = strawberry.field(
         default=None, description="Contacts with any of these tags are suppressed, at most 50."
     )
+    segment_id: BigInt | None = strawberry.field(default=None, description="Contacts of this segment.")
 
     def read(self) -> audience.Audience:
         """Return the audience of the domain."""
         tags, ids, excluded = self.tags or (), self.contact_ids or (), self.excluded_tags or ()
-        return audience.Audience(self.everyone, tags, self.stage, ids, excluded)
+        return audience.Audience(self.everyone, tags, self.stage, ids, excluded, self.segment_id)
 
 
 @strawberry.type(description="A canceled campaign.")
 class CanceledCampaign:
-    """What a cancellation answers."""
+    """The result of a cancellation."""
 
     campaign: Campaign = strawberry.field(description="The campaign.")
     canceled: BigInt = strawberry.field(description="Number of recipients that get no text.")
@@ -53,14 +55,14 @@ class CanceledCampaign:
 
 @strawberry.type(description="A deleted campaign.")
 class DeletedCampaign:
-    """What a deletion answers."""
+    """The result of a deletion."""
 
     deleted_id: BigInt = strawberry.field(description="The id of the campaign.")
 
 
-@strawberry.input(description="A campaign to be.")
+@strawberry.input(description="A new campaign.")
 class NewCampaign:
-    """What a campaign is made of."""
+    """The fields of a new campaign."""
 
     name: str = strawberry.field(description="The name, 1 to 100 characters.")
     body: str = strawberry.field(description=BODY)
@@ -81,7 +83,7 @@ class NewCampaign:
 
 @strawberry.input(description="Changes of a campaign; fields that are left out keep their values.")
 class CampaignChanges:
-    """What can be changed of a campaign."""
+    """The fields of a campaign that can be changed."""
 
     name: strawberry.Maybe[str | None] = strawberry.field(description="The name, 1 to 100 characters.")
     body: strawberry.Maybe[str | None] = strawberry.field(description=BODY)
@@ -152,7 +154,12 @@ class CampaignMutation:
         self,
         info: Info,
         id: CampaignId,
-        consent_attested: ConsentAttested = None,
+        consent_attested: Annotated[
+            bool | None,
+            strawberry.argument(
+                description="Must be true: certifies that all recipients gave prior express written consent."
+            ),
+        ] = None,
         preview_id: Annotated[
             str | None,
             strawberry.argument(description="The id of the preview that was seen; refuses if anything has changed."),
@@ -189,8 +196,12 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Go on with a paused campaign. One that is sending goes on.",
-        directives=guarded("campaigns:send", "conflict", "not_found"),
+        description=(
+            "Go on with a paused campaign. One that is sending goes on; one that costs more than it may is refused."
+        ),
+        directives=guarded(
+            "campaigns:send", "api_consent_attested_required", "conflict", "not_found", "over_max_credits"
+        ),
     )
     async def resume_campaign(
         self,
@@ -199,9 +210,16 @@ class CampaignMutation:
         max_credits: Annotated[
             BigInt | None, strawberry.argument(description=f"{MAX_CREDITS} Null keeps the limit of the campaign.")
         ] = None,
+        consent_attested: Annotated[
+            bool | None,
+            strawberry.argument(
+                description="Must be true after the pause credential_ended: the caller becomes the sender, and "
+                "certifies the recipients' consent."
+            ),
+        ] = None,
     ) -> models.Campaign:
         """Resume a campaign."""
-        return await service.resume(info.context.unit, id, max_credits)
+        return await service.resume(info.context.unit, id, max_credits, consent_attested=consent_attested)
 
     @strawberry.mutation(
         graphql_type=CanceledCampaign,

@@ -1,18 +1,19 @@
 """Previews of campaigns, as the contract shows them."""
 
-import asyncio
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.campaigns import previews
+from app.domain.campaigns import models, previews
 from app.domain.campaigns.previews import Preview
 from app.domain.kernel.sms_parts import Encoding
-from app.graphql.campaigns import CampaignId
+from app.graphql.campaigns import Campaign, CampaignId
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
+from app.graphql.texts import TextFinding, find_findings
 
 
 @strawberry.type(description="The number of contacts that get no text for one reason.")
@@ -52,7 +53,18 @@ class SampleText:
     missing: list[str] = strawberry.field(description="The placeholders that have no value for this contact.")
 
 
-@strawberry.type(description="What a campaign would do if it were sent now: every text is rendered and counted.")
+@strawberry.type(description="The number of texts to people who may be in the same time zones.")
+class ZoneCount:
+    """A count of texts."""
+
+    zones: list[str] = strawberry.field(description="The zones (IANA), in all of which it must be daytime.")
+    opens_at: datetime | None = strawberry.field(
+        description="The time from which quiet hours let these texts leave; null if they do not within two weeks."
+    )
+    count: BigInt = strawberry.field(description="Number of texts.")
+
+
+@strawberry.type(description="The result of a campaign if it were sent now: every text is rendered and counted.")
 class CampaignPreview:
     """A preview."""
 
@@ -66,6 +78,11 @@ class CampaignPreview:
     eta_seconds: BigInt = strawberry.field(
         description="Seconds that the texts need at the pace of the account's numbers; 0 without a pace."
     )
+
+    @strawberry.field(graphql_type=Campaign, description="The campaign.")
+    def campaign(self) -> models.Campaign:
+        """Return the campaign."""
+        return row_of(self, Preview).campaign
 
     @strawberry.field(description="The contacts that would get no text, by reason.")
     def excluded(self) -> list[ExcludedCount]:
@@ -84,6 +101,29 @@ class CampaignPreview:
         """Return the counts by alphabet."""
         found = row_of(self, Preview).encodings
         return [EncodingCount(encoding=Encoding(name), count=BigInt(count)) for name, count in found.items()]
+
+    @strawberry.field(description="The texts by the time zones of their recipients, the largest group first.")
+    def zones(self) -> list[ZoneCount]:
+        """Return the counts by zones."""
+        found = row_of(self, Preview).zones
+        return [
+            ZoneCount(zones=list(each.zones), opens_at=each.opens_at, count=BigInt(each.recipients)) for each in found
+        ]
+
+    @strawberry.field(description="Advice about the text, the gravest first.")
+    async def findings(
+        self,
+        info: Info,
+        first_promotional: Annotated[
+            bool,
+            strawberry.argument(
+                description="Whether it may be the first promotional text to a person, who must be told how to opt out."
+            ),
+        ] = True,
+    ) -> list[TextFinding]:
+        """Return the findings."""
+        shown = row_of(self, Preview).campaign
+        return await find_findings(info, shown.account_id, shown.body, is_first_promotional=first_promotional)
 
     @strawberry.field(
         graphql_type=list[SampleText],
@@ -109,8 +149,4 @@ class CampaignPreviewQuery:
         """Return the preview."""
         services = info.context.services
         max_segments = services.acceptor.max_segments
-        return await previews.preview(info.context.unit, services.database.pool, id, max_segments, _let_others_go_on)
-
-
-async def _let_others_go_on() -> None:
-    await asyncio.sleep(0)
+        return await previews.preview(info.context.unit, services.database.pool, id, max_segments)

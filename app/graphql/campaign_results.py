@@ -49,7 +49,7 @@ describe(
     Verdict,
     "The weight of a finding.",
     {
-        "note": "It is good to know.",
+        "note": "Information only.",
         "warning": "It may harm the campaign or the numbers.",
         "problem": "It harms the campaign or the numbers.",
     },
@@ -79,7 +79,7 @@ class CampaignFinding:
     code: FindingCode = strawberry.field(description="The finding.")
     verdict: Verdict = strawberry.field(description="Its weight.")
     text: str = strawberry.field(description="Its figures.")
-    fix: str = strawberry.field(description="What to do.")
+    fix: str = strawberry.field(description="The advised action.")
 
 
 @strawberry.type
@@ -87,8 +87,9 @@ class CampaignResultsQuery:
     """Reading the results of campaigns."""
 
     @strawberry.field(
-        graphql_type=list[CampaignBreakdownRow],
-        description=f"The results of a campaign by groups, the largest first; at most {breakdown.MAX_GROUPS:,}.",
+        graphql_type=list[CampaignBreakdownRow] | None,
+        description=f"The results of a campaign by groups, the largest first, at most {breakdown.MAX_GROUPS:,}; null "
+        "beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
     async def campaign_breakdown(
@@ -101,9 +102,9 @@ class CampaignResultsQuery:
         return await breakdown.break_down(info.context.unit, id, by)
 
     @strawberry.field(
-        graphql_type=list[CampaignFinding],
-        description="The causes for which a campaign reaches fewer people than it could, the gravest first; at most "
-        f"{len(FindingCode)}.",
+        graphql_type=list[CampaignFinding] | None,
+        description="The causes for which a campaign reaches fewer people than it could, the gravest first, at most "
+        f"{len(FindingCode)}; null beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
     async def diagnose_campaign(self, info: Info, id: CampaignId) -> Sequence[diagnosis.Finding]:

@@ -51,6 +51,7 @@ describe(
         "insufficient_credits": "The balance does not pay for the next text. It goes on by itself after a top-up.",
         "over_max_credits": "Its exact cost is more than max_credits. Nothing was sent.",
         "account": "The account is suspended, or its deletion was requested.",
+        "credential_ended": "The key, application or user that sent it has ended, or may not send campaigns any more.",
         "no_sending_number": "The account has no active number that it can send from.",
         "filtered": "Carriers filtered more than 10 % of its last 200 results.",
         "opt_outs": "More than 3 % of its last 200 recipients opted out.",
@@ -72,6 +73,7 @@ class CampaignAudience:
     stage: PipelineStage | None = strawberry.field(description="Contacts of this stage; null for no condition.")
     contact_ids: list[BigInt] = strawberry.field(description="Only these contacts; empty for no condition.")
     excluded_tags: list[str] = strawberry.field(description="Contacts with any of these tags are suppressed.")
+    segment_id: BigInt | None = strawberry.field(description="Contacts of this segment; null for no condition.")
 
 
 @strawberry.type(description="The number of recipients in one state, with one reason.")
@@ -80,7 +82,8 @@ class RecipientCount:
 
     state: RecipientState = strawberry.field(description="The state.")
     reason: str = strawberry.field(
-        description="Why they were suppressed, or the code of the failure; empty for other states."
+        description="The reason of the suppression, the code of the failure, or deferred for a text that waits for its "
+        "recipient's hours; empty for others."
     )
     recipients: BigInt = strawberry.field(description="Number of recipients.")
     segments: BigInt = strawberry.field(description="The SMS parts of their texts.")
@@ -113,7 +116,9 @@ class Campaign:
     ended_at: datetime | None = strawberry.field(description="The time at which it ended; null before.")
 
     @strawberry.field(
-        name="reason", graphql_type=PauseReason | None, description="Why it is paused or failed; null otherwise."
+        name="reason",
+        graphql_type=PauseReason | None,
+        description="The reason of the pause or failure; null otherwise.",
     )
     def reason_of(self) -> PauseReason | None:
         """Return the reason."""
@@ -131,6 +136,7 @@ class Campaign:
             stage=stage,
             contact_ids=ids,
             excluded_tags=stored["excluded_tags"],
+            segment_id=stored.get("segment_id"),
         )
 
     @strawberry.field(description="The user, key or application that created it.")
@@ -160,7 +166,8 @@ class CampaignRecipient:
     )
     state: RecipientState = strawberry.field(description="The state.")
     reason: str = strawberry.field(
-        description="Why it was suppressed, or the code of the failure; empty for other states."
+        description="The reason of the suppression, the code of the failure, or deferred for a text that waits for its "
+        "recipient's hours; empty for others."
     )
     segments: BigInt = strawberry.field(description="The SMS parts of the text.")
     credits: BigInt = strawberry.field(description="The credits of the text; 0 once they were refunded.")
@@ -213,8 +220,9 @@ class CampaignQuery:
         return await queries.get(info.context.unit, id)
 
     @strawberry.field(
-        graphql_type=Connection[CampaignRecipient],
-        description="The recipients of a campaign that was sent, the last of its audience first.",
+        graphql_type=Connection[CampaignRecipient] | None,
+        description="The recipients of a campaign that was sent, the last of its audience first; null beside the error "
+        "not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
     async def campaign_recipients(

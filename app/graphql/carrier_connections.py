@@ -16,7 +16,8 @@ from app.domain.carriers.service import CheckedConnection, NewConnection
 from app.domain.kernel.errors import InvalidInput
 from app.domain.messages import connections
 from app.domain.numbers import senders
-from app.domain.numbers.senders import ImportedNumbers
+from app.domain.numbers.senders import ImportedNumbers, NewNumber
+from app.graphql.carrier_health import CarrierHealth, of_connections
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
@@ -104,6 +105,14 @@ class CarrierConnection:
         """Return the settings."""
         row = row_of(self, models.CarrierConnection)
         return [CarrierValue(name=name, value=str(value)) for name, value in sorted(row.settings.items())]
+
+    @strawberry.field(
+        graphql_type=CarrierHealth,
+        description="Its health: what happened on it lately, its speed, and conditions that need a person.",
+    )
+    async def health(self, info: Info) -> object:
+        """Return the health, read at once for a whole list."""
+        return await info.context.load(of_connections, self.id)
 
     @strawberry.field(description="The address that the carrier posts status reports to.")
     def status_url(self, info: Info) -> str:
@@ -250,7 +259,7 @@ class CarrierConnectionMutation:
 
     @strawberry.mutation(
         graphql_type=NumberImport,
-        description="Import the numbers that the carrier lists for a connection, and return what was added.",
+        description="Import the numbers that the carrier lists for a connection, and return the result.",
         directives=guarded("numbers:write", "not_found", *ASKED),
     )
     async def sync_phone_numbers(
@@ -279,13 +288,14 @@ class CarrierConnectionMutation:
     ) -> object:
         """Add a number."""
         unit, ports = info.context.unit, info.context.services.carriers
-        return await senders.add(unit, ports, await queries.get_own(unit, connection_id), phone_number, label)
+        new = NewNumber(phone_number, label)
+        return await senders.add(unit, ports, await queries.get_own(unit, connection_id), new)
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,
         description=(
             "Release a number, and return it: nothing is sent from it or received on it any more. Its queued texts "
-            "fail and are refunded."
+            "fail at once and are refunded; those in flight end with the carrier's answer."
         ),
         directives=guarded("numbers:write", "not_found"),
     )
@@ -293,15 +303,16 @@ class CarrierConnectionMutation:
         self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The number's id.")]
     ) -> object:
         """Release a number."""
-        return await senders.release(info.context.unit, id)
+        return await connections.release_number(info.context.unit, id)
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,
         description=(
             "Move a number to another connection of the account's own, and return it. Texts that wait leave through "
-            "the new connection; those in flight end on the old one."
+            "the new connection; those in flight end on the old one. Where the carrier lists its numbers, the number "
+            "must be among those of the new connection."
         ),
-        directives=guarded("numbers:write", "not_found"),
+        directives=guarded("numbers:write", "not_found", *ASKED),
     )
     async def move_phone_number(
         self,
@@ -310,8 +321,8 @@ class CarrierConnectionMutation:
         connection_id: Annotated[BigInt, strawberry.argument(description="The connection's id.")],
     ) -> object:
         """Move a number."""
-        unit = info.context.unit
-        return await connections.move_number(unit, id, await queries.get_own(unit, connection_id))
+        unit, ports = info.context.unit, info.context.services.carriers
+        return await connections.move_number(unit, ports, id, await queries.get_own(unit, connection_id))
 
 
 def _values(given: list[CarrierValueInput] | None, field: str) -> Mapping[str, str]:

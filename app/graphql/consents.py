@@ -1,13 +1,19 @@
 """Records of consent, as the contract shows them."""
 
 from datetime import datetime
+from typing import Annotated
 
 import strawberry
 
+from app.domain.consent import evidence, models, queries
 from app.domain.consent.models import ConsentKind
+from app.domain.contacts import service as contacts
+from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_in
+from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, Before, Connection, First, Last, window
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -21,6 +27,12 @@ describe(
         "revoked_other": "The person took consent back in another way than by a stop word.",
     },
 )
+
+
+PATH = "/consents"
+Phone = Annotated[
+    str, strawberry.argument(description="The phone, in E.164 form such as +12025550143 or as dialled in the country.")
+]
 
 
 @strawberry.type(description="One statement of consent or its withdrawal. Records are only ever added.")
@@ -37,9 +49,93 @@ class Consent:
         directives=guarded("messages:read"),
     )
     message_id: BigInt | None = strawberry.field(description="The id of the message that contained it.")
+    source: str = strawberry.field(
+        description="Where the evidence is, such as the address of a form or the number of a letter.",
+        directives=guarded("messages:read"),
+    )
+    note: str = strawberry.field(description="The note of the recorder.", directives=guarded("messages:read"))
     recorded_at: datetime = strawberry.field(description="The time at which it was recorded.")
+
+    @strawberry.field(
+        description="The time at which the person said so: that of the record, if no earlier one was given."
+    )
+    def occurred_at(self) -> datetime:
+        """Return the time of the statement."""
+        row = row_of(self, models.Consent)
+        return row.occurred_at or row.recorded_at
 
     @strawberry.field(description="The user, key, application or part of the service that recorded it.")
     def actor(self) -> Actor:
         """Return the actor."""
         return actor_in(self)
+
+
+@strawberry.type(description="The block of a phone that has opted out, which outlives its contact.")
+class Suppression:
+    """A suppression."""
+
+    reason: str = strawberry.field(
+        description="The cause: keyword or intent of a reply, review, recorded by a user, or the carrier.",
+    )
+    keyword: str = strawberry.field(
+        description="The word or the first words of the opt-out.", directives=guarded("messages:read")
+    )
+    created_at: datetime = strawberry.field(description="The time at which the phone opted out.")
+
+
+@strawberry.type(description="The consent of a phone, whether or not a contact has it.")
+class PhoneConsent:
+    """What holds for a phone."""
+
+    phone: str = strawberry.field(description="The phone, in E.164 form.")
+    suppression: Suppression | None = strawberry.field(
+        description="The block of a phone that has opted out; null where none holds."
+    )
+    held_until: datetime | None = strawberry.field(
+        description="The time at which an unclear reply becomes an opt-out; null where there is none."
+    )
+
+    @strawberry.field(graphql_type=Connection[Consent], description="All its consent records, the oldest first.")
+    async def records(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Page[models.Consent]:
+        """Return one page of records."""
+        wanted = window(info, "consent_records", first, after, last, before, 0)
+        return await queries.find_page(info.context.unit, self.phone, wanted)
+
+    @classmethod
+    def of(cls, found: evidence.PhoneConsent) -> "PhoneConsent":
+        """Return what holds for a phone, as the contract shows it."""
+        held, blocked = found.hold, found.suppression
+        shown = blocked and Suppression(reason=blocked.reason, keyword=blocked.keyword, created_at=blocked.created_at)
+        return cls(phone=found.phone, suppression=shown, held_until=held.held_until if held else None)
+
+
+@strawberry.type(description="Links to the evidence of a phone's consent. Every holder of a link can read it.")
+class ConsentLink:
+    """Links to a file of evidence."""
+
+    url: str = strawberry.field(
+        description="The address of a page to read and to print, which needs no key.",
+        directives=guarded("contacts:read"),
+    )
+    json_url: str = strawberry.field(
+        description="The address of the same as a JSON file.", directives=guarded("contacts:read")
+    )
+    expires_at: datetime = strawberry.field(
+        description="The time until which they can be opened: ten minutes from now."
+    )
+
+
+@strawberry.type
+class ConsentQuery:
+    """Reading the consent of phones."""
+
+    @strawberry.field(
+        description="The consent of a phone, with all its records, also after its contact was deleted.",
+        directives=guarded("contacts:read", "invalid_phone"),
+    )
+    async def phone_consent(self, info: Info, phone: Phone) -> PhoneConsent:
+        """Return the consent of a phone."""
+        unit = info.context.unit
+        return PhoneConsent.of(await evidence.find(unit, await contacts.normalize(unit, phone)))

@@ -44,8 +44,8 @@ describe(
     PipelineStage,
     "The stage of a contact in the sales pipeline.",
     {
-        "new_lead": "Nobody has been in touch yet.",
-        "contacted": "Somebody has been in touch.",
+        "new_lead": "Not contacted yet.",
+        "contacted": "Contacted.",
         "qualified": "Worth pursuing.",
         "proposal": "An offer was made.",
         "won": "A customer.",
@@ -159,7 +159,7 @@ class Contact:
 
     @strawberry.field(
         graphql_type=list[Consent],
-        description=f"The newest {MAX_CONSENTS} consent records of the phone, the oldest of them first.",
+        description=f"The newest {MAX_CONSENTS} consent records of the phone, the oldest first. phone_consent has all.",
     )
     async def consents(self, info: Info) -> Any:
         """Return the consent records of the phone."""
@@ -213,7 +213,9 @@ class NewContact(ContactDetails):
     phone: str = strawberry.field(description=PHONE)
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is, and null empties it.")
+@strawberry.input(
+    description="The fields to change; fields that are left out keep their values, and null empties a field."
+)
 class ContactChanges(ContactDetails):
     """What of a contact is to change."""
 
@@ -296,7 +298,7 @@ class ContactMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Add a contact. A phone that has opted out stays opted out, whoever adds it again.",
+        description="Add a contact, and return it. A phone that has opted out stays opted out.",
         directives=guarded("contacts:write", *WRITE_REFUSALS, "idempotency_key_reused"),
     )
     async def create_contact(
@@ -367,7 +369,7 @@ class ContactMutation:
     @strawberry.mutation(
         graphql_type=DeletedContact,
         description=(
-            "Remove a contact for good, with all its messages and conversations, and what webhooks say of it. Texts "
+            "Remove a contact for good, with all its messages and conversations, and its webhook payloads. Texts "
             "that have not left are refunded. An opt-out of the phone stays, and an unclear reply counts as one."
         ),
         directives=guarded("contacts:delete", "not_found"),

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.deliverability import health, rates
+from app.domain.deliverability import health, rates, spam
 from app.domain.deliverability.health import HealthState, NumberHealth, ProblemCode
 from app.domain.deliverability.rates import DeliveryRate, RateGroup
+from app.domain.deliverability.spam import SpamSign
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -88,7 +89,7 @@ class HealthDeduction:
     code: ProblemCode = strawberry.field(description="The cause.")
     points: int = strawberry.field(description="The points that it costs.")
     text: str = strawberry.field(description="The finding, with its figures.")
-    fix: str = strawberry.field(description="What to do.")
+    fix: str = strawberry.field(description="The advised action.")
 
 
 @strawberry.type(name="NumberHealth", description="The health of a sending number, by its last seven days.")
@@ -107,9 +108,62 @@ class NumberHealthType:
         return self.number
 
 
+describe(
+    SpamSign,
+    "A sign that carriers or recipients take the texts of a number for spam.",
+    {
+        "filtered": "Carriers filtered its texts.",
+        "opt_outs": "Many recipients opted out.",
+        "sender_refused": "The carrier refused the sender or its account.",
+        "unanswered": "Nearly nobody answers.",
+        "volume_jump": "It sends much more than before.",
+    },
+)
+
+
+@strawberry.type(description="A sign of spam.")
+class SpamFinding:
+    """A finding."""
+
+    code: SpamSign = strawberry.field(description="The sign.")
+    text: str = strawberry.field(description="The finding, with its figures.")
+    fix: str = strawberry.field(description="The advised action.")
+
+
+@strawberry.type(description="Something that could tell of spam.")
+class SpamSource:
+    """A source."""
+
+    name: str = strawberry.field(description="own_results or public_registers.")
+    is_asked: bool = strawberry.field(description="False for public registers: there are none to ask.")
+    text: str = strawberry.field(description="What was asked, or why not.")
+
+
+@strawberry.type(description="The signs of spam of a sending number.")
+class SpamCheck:
+    """The signs of spam; resolvers return those of the domain."""
+
+    flagged: bool = strawberry.field(description="True if there is a finding.")
+    low_sample: bool = strawberry.field(description="True with fewer than 30 results in 7 days: they tell little.")
+    findings: list[SpamFinding] = strawberry.field(description="Each sign that was found.")
+    sources: list[SpamSource] = strawberry.field(description="What was asked, and what nobody can be asked.")
+
+
 @strawberry.type
 class DeliverabilityQuery:
     """Reading the deliverability of numbers."""
+
+    @strawberry.field(
+        graphql_type=SpamCheck | None,
+        description="The signs of spam of a sending number, by the account's own results: no public register of spam "
+        "labels for texts can be asked. Null beside the error not_found.",
+        directives=guarded("numbers:read", "not_found"),
+    )
+    async def check_spam(
+        self, info: Info, phone_number_id: Annotated[BigInt, strawberry.argument(description="The number's id.")]
+    ) -> spam.SpamCheck:
+        """Return the signs of spam of a number."""
+        return await spam.check(info.context.unit, phone_number_id)
 
     @strawberry.field(
         graphql_type=NumberHealthType | None,
@@ -123,10 +177,10 @@ class DeliverabilityQuery:
         return await health.check(info.context.unit, phone_number_id)
 
     @strawberry.field(
-        graphql_type=list[DeliveryRateType],
+        graphql_type=list[DeliveryRateType] | None,
         description=(
             "The delivered share of the texts that left in the last days, the worst lower bound first; at most 1,000 "
-            "groups. Failures that the sender or the account caused count in no rate."
+            "groups. Failures that the sender or the account caused count in no rate. Null beside the error not_found."
         ),
         directives=guarded("messages:read", "not_found"),
     )

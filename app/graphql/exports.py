@@ -11,7 +11,9 @@ from app.graphql.core.directives import guarded
 PATH = "/exports"
 
 
-@strawberry.type(description="A link that downloads the export of the account. Whoever has it can.")
+@strawberry.type(
+    description="A link that downloads the export of the account. Every holder of the link can download it."
+)
 class ExportLink:
     """A link to an export."""
 

@@ -10,9 +10,10 @@ import strawberry
 
 from app.domain.bulk import exports, files, imports
 from app.domain.bulk.exports import ExportFormat
-from app.domain.bulk.files import Wanted
+from app.domain.bulk.files import FileKind, Wanted
 from app.domain.bulk.import_rules import Existing, Import
 from app.domain.bulk.mapping import FIELDS
+from app.domain.bulk.selection import Selection, freeze
 from app.domain.contacts import queries, service
 from app.domain.jobs import models, uploads
 from app.domain.jobs.uploads import MAX_MEBIBYTES, MAX_UPLOADS, PART_BYTES
@@ -43,6 +44,12 @@ describe(
     },
 )
 
+describe(
+    FileKind,
+    "The kind of an uploaded file.",
+    {"csv": "A table, with any delimiter.", "vcard": "Contacts in the form vCard."},
+)
+
 UploadId = Annotated[BigInt, strawberry.argument(description="The upload's id.")]
 
 
@@ -69,7 +76,7 @@ class ImportColumn:
 class ImportPreview:
     """A preview of an import."""
 
-    format: str = strawberry.field(description="csv or vcard.")
+    format: FileKind = strawberry.field(description="The kind of the file.")
     encoding: str = strawberry.field(description="The encoding, such as utf-8 or cp1252.")
     delimiter: str = strawberry.field(description="The character between columns; empty for vCard.")
     has_header: bool = strawberry.field(description="Whether the first row names the columns.")
@@ -85,7 +92,9 @@ class ColumnField:
     field: str = strawberry.field(description=f"One of {', '.join(FIELDS)}, or custom. and the key of a custom field.")
 
 
-@strawberry.input(description="The format of a file, where the detection is wrong. What is left out is detected.")
+@strawberry.input(
+    description="The format of a file, where the detection is wrong. Values that are left out are detected."
+)
 class FileFormat:
     """A prescribed format."""
 
@@ -247,8 +256,8 @@ class ImportMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description="Write the contacts of a filter to a file by a job; create_job_link gives a link to the file.",
-        directives=guarded("contacts:read", "conflict"),
+        description="Write the contacts of a filter or segment to a file by a job; create_job_link gives a link to it.",
+        directives=guarded("contacts:read", "conflict", "not_found"),
     )
     async def export_contacts(
         self,
@@ -257,7 +266,14 @@ class ImportMutation:
             ContactFilter | None, strawberry.argument(description="Only these contacts; by default every one.")
         ] = None,
         format: Annotated[ExportFormat, strawberry.argument(description="The format.")] = ExportFormat.csv,
+        segment_id: Annotated[
+            BigInt | None, strawberry.argument(description="Only the contacts of this segment. Not with filter.")
+        ] = None,
     ) -> models.AccountJob:
         """Begin an export."""
+        unit = info.context.unit
         wanted = queries.ContactFilter() if filter is None else filter_of(filter)
-        return await exports.begin(info.context.unit, wanted, format)
+        if segment_id is None:
+            return await exports.begin(unit, Selection(filter=wanted), format)
+        narrowed = None if wanted == queries.ContactFilter() else wanted
+        return await exports.begin(unit, Selection(None, narrowed, await freeze(unit, segment_id)), format)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.jobs import downloads, models, queries, service
+from app.domain.bulk.import_rules import Outcome
+from app.domain.jobs import downloads, models, parts, queries, service
 from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_of
@@ -35,8 +36,22 @@ describe(
         "running": "It has begun.",
         "done": "It has processed every item.",
         "failed": "It cannot go on; its first problem says why.",
-        "canceled": "It was canceled; what it had done stays.",
+        "canceled": "It was canceled; its changes until then stay.",
     },
+)
+
+describe(
+    Outcome,
+    "The outcome of an item of a job, such as a row of an import.",
+    {
+        "created": "A contact was added.",
+        "updated": "A contact was changed.",
+        "unchanged": "The contact has these values, or stays as it is.",
+        "duplicate_in_file": "Another row of the file has the same phone.",
+        "invalid": "The row cannot be read; the report says why.",
+        "suppressed": "A contact was added or changed whose phone has opted out, and stays so.",
+    },
+    name="JobOutcome",
 )
 
 PATH = "/jobs"
@@ -47,8 +62,16 @@ JobId = Annotated[BigInt, strawberry.argument(description="The job's id.")]
 class JobCount:
     """A count of items."""
 
-    outcome: str = strawberry.field(description="The outcome, such as created.")
+    outcome: Outcome = strawberry.field(description="The outcome.")
     count: BigInt = strawberry.field(description="The number of items.")
+
+
+@strawberry.type(description="The file of a job. create_job_link gives a link to a long one.")
+class JobFile:
+    """The beginning of a file."""
+
+    text: str = strawberry.field(description=f"Its first lines, at most {parts.HEAD_BYTES:,} bytes.")
+    is_whole: bool = strawberry.field(description="True when these are all its lines.")
 
 
 @strawberry.type(description="Work on many records, which goes on in the background, through restarts and crashes.")
@@ -72,7 +95,16 @@ class Job:
     def counts(self) -> list[JobCount]:
         """Return the counts, by outcome."""
         counts = row_of(self, models.AccountJob).counts
-        return [JobCount(outcome=outcome, count=count) for outcome, count in sorted(counts.items())]
+        return [JobCount(outcome=Outcome(outcome), count=count) for outcome, count in sorted(counts.items())]
+
+    @strawberry.field(description="The file of an export, or the report of an import, once it has ended.")
+    async def file(self, info: Info) -> JobFile | None:
+        """Return the beginning of the file."""
+        job = row_of(self, models.AccountJob)
+        if not downloads.has_file(job):
+            return None
+        content, is_whole = await parts.read_head(info.context.unit, job)
+        return JobFile(text=content.decode(errors="replace"), is_whole=is_whole)
 
     @strawberry.field(description="The user, key or application that created it.")
     def creator(self) -> Actor:
@@ -80,7 +112,7 @@ class Job:
         return actor_of(self.created_by)
 
 
-@strawberry.type(description="A link that downloads the file of a job. Whoever has it can.")
+@strawberry.type(description="A link that downloads the file of a job. Every holder of the link can download it.")
 class JobLink:
     """A link to the file of a job."""
 
@@ -128,7 +160,7 @@ class JobMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description="Cancel a job. What it has done stays; a job that has ended is answered as it is.",
+        description="Cancel a job, and return it. Its changes so far stay; a job that has ended does not change.",
         directives=guarded("contacts:write", "not_found"),
     )
     async def cancel_job(self, info: Info, id: JobId) -> models.AccountJob:

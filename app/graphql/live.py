@@ -8,18 +8,22 @@ import strawberry
 
 from app.domain.campaigns import queries as campaigns
 from app.domain.conversations import queries as conversations
+from app.domain.conversations.models import Conversation as ConversationRow
 from app.domain.jobs import queries as jobs
 from app.domain.kernel.events import UpdateKind
 from app.domain.live import feed
+from app.domain.live.presence import LASTS_SECONDS, Presence
 from app.domain.messages import queries as messages
+from app.graphql.actors import Actor, actor_of
 from app.graphql.campaigns import Campaign
-from app.graphql.conversations import Conversation
+from app.graphql.conversations import Conversation, ConversationId
 from app.graphql.core.context import Context, Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 from app.graphql.jobs import Job
 from app.graphql.messages import Message
+from app.graphql.threads import Note, note_of
 
 SHOWN_TOGETHER = 20
 """The maximum number of updates whose records are read in one transaction."""
@@ -33,9 +37,11 @@ describe(
             "A reply, or an answer to STOP, START or HELP, was accepted, or a text was sent, delivered or failed."
         ),
         "conversation_changed": (
-            "A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
+            "A conversation began or changed, was read, or an unclear reply in it was decided on."
         ),
         "job_progress": "A job began, went on or ended.",
+        "note_added": "An internal note was added, edited or deleted.",
+        "presence": "A user looks at a conversation, or types in it.",
         "campaign_progress": "Recipients of a campaign came to other states; at most one a second for each campaign.",
     },
 )
@@ -48,10 +54,26 @@ class Update:
     id: BigInt = strawberry.field(description="The position of the update: pass it as `after` to go on from here.")
     kind: UpdateKind = strawberry.field(description="The kind of change, which has a type of its own.")
     at: datetime = strawberry.field(description="The time of the change.")
-    contact_id: strawberry.Private[int | None]
-    message_id: strawberry.Private[int | None]
+    contact_id: BigInt | None = strawberry.field(
+        description="The id of the contact that it is about, also after its deletion; null if it is about none."
+    )
+    conversation_id: BigInt | None = strawberry.field(
+        description="The id of the conversation with that contact, also after its deletion; null if there was none."
+    )
+    message_id: BigInt | None = strawberry.field(
+        description="The id of the message that it is about, also after its deletion; null if it is about none."
+    )
+    actor_label: strawberry.Private[str | None]
     job_id: strawberry.Private[int | None]
     campaign_id: strawberry.Private[int | None]
+    note_id: strawberry.Private[int | None]
+
+    @strawberry.field(
+        description="The user, key, application or agent that caused the change; null where it is not known."
+    )
+    def actor(self) -> Actor | None:
+        """Return the actor."""
+        return actor_of(self.actor_label) if self.actor_label else None
 
 
 @strawberry.type
@@ -94,11 +116,34 @@ class MessageStatusUpdate(_OfMessage):
     """The status of a message changed."""
 
 
-@strawberry.type(
-    description="A conversation began, was closed, reopened, read, assigned, or an unclear reply in it was decided on."
-)
+@strawberry.type(description="A conversation began or changed, was read, or an unclear reply in it was decided on.")
 class ConversationUpdate(_InConversation):
     """A conversation changed."""
+
+
+@strawberry.type(description="An internal note was added, edited or deleted.")
+class NoteUpdate(_InConversation):
+    """A note changed."""
+
+    @strawberry.field(
+        graphql_type=Note | None,
+        description="The note; null once it was deleted.",
+        directives=guarded("conversations:read"),
+    )
+    async def note(self, info: Info) -> Any:
+        """Return the note."""
+        row = await info.context.load(conversations.find_notes, self.note_id)
+        return note_of(row) if row else None
+
+
+@strawberry.type(
+    description=f"A user looks at a conversation, or types in it. It holds for {LASTS_SECONDS} seconds. It is not "
+    "stored and never replayed: its id is that of the latest update."
+)
+class PresenceUpdate(_InConversation):
+    """Someone is present."""
+
+    typing: bool = strawberry.field(description="True while the user writes an answer.")
 
 
 @strawberry.type(description="A job began, went on or ended; at most once a second for each job.")
@@ -135,17 +180,19 @@ UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.conversation_changed: ConversationUpdate,
     UpdateKind.job_progress: JobProgressUpdate,
     UpdateKind.campaign_progress: CampaignUpdate,
+    UpdateKind.note_added: NoteUpdate,
+    UpdateKind.presence: PresenceUpdate,
 }
 """The type of each kind of update."""
 
 
 @strawberry.type
 class UpdateQuery:
-    """Beginning to look on."""
+    """Reading the position of the updates."""
 
     @strawberry.field(
-        description="The id of the latest update. Ask for it before you load what you show, and pass it as `after`: "
-        "nothing falls in between.",
+        description="The id of the latest update. Read it before you load records, and pass it as `after`: then "
+        "no update is missed.",
         directives=guarded("messages:read"),
     )
     async def last_update_id(self, info: Info) -> BigInt:
@@ -154,14 +201,38 @@ class UpdateQuery:
 
 
 @strawberry.type
+class UpdateMutation:
+    """Being seen."""
+
+    @strawberry.mutation(
+        graphql_type=Conversation,
+        description=f"Show the other users that the caller looks at a conversation, or types in it, for "
+        f"{LASTS_SECONDS} seconds: repeat it every 10 seconds. Nothing is stored.",
+        directives=guarded("conversations:write", "not_found"),
+    )
+    async def announce_presence(
+        self,
+        info: Info,
+        conversation_id: ConversationId,
+        typing: Annotated[bool, strawberry.argument(description="True while the caller writes an answer.")] = False,
+    ) -> ConversationRow:
+        """Announce a presence."""
+        unit = info.context.unit
+        conversation = await conversations.get(unit, conversation_id)
+        about = conversation.id, conversation.contact_id, unit.actor.label, typing, unit.clock.now()
+        await info.context.services.live.announce(Presence(unit.actor.account_id, *about))
+        return conversation
+
+
+@strawberry.type
 class UpdateSubscription:
     """Looking on."""
 
     @strawberry.subscription(
         graphql_type=Update,
-        description="New messages, changes of the status of sent ones, changes of conversations and the progress of "
-        "jobs and campaigns, as they happen. Each arrives once, in the same order for all subscribers; after a "
-        "disconnect, `after` brings those missed.",
+        description="New messages, changes of the status of sent ones, changes of conversations, notes, presences and "
+        "the progress of jobs and campaigns, as they happen. Each arrives once, in the same order for all subscribers; "
+        "after a disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(
@@ -169,7 +240,7 @@ class UpdateSubscription:
         info: Info,
         after: Annotated[
             BigInt | None,
-            strawberry.argument(description="The last update's id: what followed it comes first, 1,000 at most."),
+            strawberry.argument(description="The last update's id: the updates after it come first, 1,000 at most."),
         ] = None,
         kinds: Annotated[
             list[UpdateKind] | None, strawberry.argument(description="Only updates of these kinds.")
@@ -199,6 +270,8 @@ async def _follow(
                 position = page[-1].id
             if len(page) < feed.PAGE:
                 await watch.wait()
+                for present in watch.take_present() if UpdateKind.presence in kinds else ():
+                    yield [_present(present, position)]
 
 
 def _typed(update: feed.Update) -> Update:
@@ -206,8 +279,31 @@ def _typed(update: feed.Update) -> Update:
         id=BigInt(update.id),
         kind=update.kind,
         at=update.at,
-        contact_id=update.contact_id,
-        message_id=update.message_id,
+        contact_id=_big(update.contact_id),
+        conversation_id=_big(update.conversation_id),
+        message_id=_big(update.message_id),
+        actor_label=update.actor,
         job_id=update.job_id,
         campaign_id=update.campaign_id,
+        note_id=update.note_id,
     )
+
+
+def _present(presence: Presence, position: int) -> Update:
+    return PresenceUpdate(
+        id=BigInt(position),
+        kind=UpdateKind.presence,
+        at=presence.at,
+        contact_id=BigInt(presence.contact_id),
+        conversation_id=BigInt(presence.conversation_id),
+        message_id=None,
+        actor_label=presence.actor,
+        job_id=None,
+        campaign_id=None,
+        note_id=None,
+        typing=presence.typing,
+    )
+
+
+def _big(id: int | None) -> BigInt | None:
+    return None if id is None else BigInt(id)

@@ -6,14 +6,16 @@ from typing import Annotated, Any, cast
 
 import strawberry
 
+from app.domain.accounts import queries as accounts
 from app.domain.contacts import queries as contacts
 from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
 from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
-from app.domain.messages import failures, models, queries, replies, synchronous
+from app.domain.messages import failures, models, queries, scheduling, synchronous
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.domain.messages.requests import Acceptance, Send
+from app.graphql.actors import Actor, actor_in
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
@@ -46,6 +48,7 @@ describe(
     {
         "api": "For this text, by asking for it.",
         "automation": "For all texts of an automation platform, by connecting it.",
+        "booking": "For the texts about a booking, as the attendee asked for them in the booking form.",
         "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
         "campaign": "For all texts of a campaign, by sending it.",
     },
@@ -86,12 +89,15 @@ class Message:
     direction: Direction = strawberry.field(description="The direction of the message.")
     from_number: str = strawberry.field(description="The number that it was sent from.")
     to_number: str = strawberry.field(description="The number that it was sent to.")
-    body: str = strawberry.field(description="The text.")
+    body: str = strawberry.field(description="The text as it is sent, or was received.")
+    original_body: str | None = strawberry.field(
+        description="The text as it was written; null unless smart encoding replaced characters of it."
+    )
     status: MessageStatus = strawberry.field(description="The state of the message.")
     segments: int = strawberry.field(description="The number of SMS segments.")
     encoding: Encoding = strawberry.field(description="The alphabet that it is sent in.")
     credits: BigInt = strawberry.field(description="The credits that were debited for it.")
-    cost: float = strawberry.field(description="The cost in the account's currency; 0 once failed.")
+    cost: float = strawberry.field(description="The cost in currency; 0 once failed.")
     error_code: str | None = strawberry.field(
         graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
     )
@@ -132,10 +138,28 @@ class Message:
         """Return the links to the files."""
         return [Media(**each) for each in self.media or []]
 
-    @strawberry.field(description="The reason of the failure and what to do, as a sentence.")
+    @strawberry.field(description="The currency of cost (ISO 4217), such as USD.")
+    async def currency(self: Any, info: Info) -> str:
+        """Return the account's currency."""
+        return (await info.context.load(accounts.find_currencies, self.account_id)) or ""
+
+    @strawberry.field(description="The reason of the failure and the advised action, as a sentence.")
     def status_description(self) -> str | None:
         """Return the failure's sentence."""
         return failures.describe(self.error_code) if self.error_code else None
+
+    @strawberry.field(description="Who sent it; for an inbound message, the carrier that brought it.")
+    def actor(self) -> Actor:
+        """Return the actor."""
+        return actor_in(self)
+
+    @strawberry.field(
+        graphql_type=datetime | None,
+        description="The time at which it is to leave; null for one that was to leave at once, or is not pending.",
+    )
+    async def send_at(self, info: Info) -> Any:
+        """Return the time of a text that is sent later; nothing is read for one that is not pending."""
+        return await info.context.load(scheduling.find_times, self.id) if self.status == "pending" else None
 
     @strawberry.field(
         graphql_type=Contact,
@@ -157,8 +181,8 @@ class Message:
 
 
 @strawberry.type
-class _Accepted:
-    """The message that a send has written."""
+class Accepted:
+    """The message that a send has written, or a cancellation has changed."""
 
     message_id: strawberry.ID = strawberry.field(description="The message's id, as a string.")
 
@@ -168,12 +192,22 @@ class _Accepted:
         directives=guarded("messages:read"),
     )
     async def message(self, info: Info) -> Any:
-        """Return the message; nothing is read where nobody selects it."""
+        """Return the message; it is read only if it is selected."""
         return await info.context.load(queries.find_many, int(self.message_id))
+
+    @strawberry.field(
+        graphql_type=lazily("Conversation", "app.graphql.conversations") | None,
+        description="The conversation as it is now; null once its contact was deleted.",
+        directives=guarded("conversations:read"),
+    )
+    async def conversation(self, info: Info) -> Any:
+        """Return the conversation of the message."""
+        message = await info.context.load(queries.find_many, int(self.message_id))
+        return await info.context.load(conversations.find_by_contacts, message.contact_id) if message else None
 
 
 @strawberry.type(description="An accepted message: stored, debited, and about to be handed to the carrier.")
-class SentMessage(_Accepted):
+class SentMessage(Accepted):
     """The answer to an accepted send."""
 
     segments: int = strawberry.field(description="The number of SMS segments.")
@@ -182,7 +216,7 @@ class SentMessage(_Accepted):
 
 
 @strawberry.type(description="A message that the carrier has accepted.")
-class TakenMessage(_Accepted):
+class TakenMessage(Accepted):
     """The answer to a send that waited for the carrier."""
 
     from_number: str = strawberry.field(description="The number it was sent from.")
@@ -224,18 +258,19 @@ FromNumber = Annotated[
         description="The number to send from. If none, that of the latest text with the recipient, or the primary one."
     ),
 ]
+SendAt = Annotated[
+    datetime | None,
+    strawberry.argument(
+        description=f"The time at which it is to leave, at most {scheduling.LONGEST.days} days away; it is debited "
+        "now, and passes all checks again then. At once if null."
+    ),
+]
 FromNumberOrPrimary = Annotated[
     BigInt | None, strawberry.argument(description="The number to send from; the primary one if none.")
 ]
 
 
 CERTIFIES = "certifies that the recipient gave prior express written consent."
-ConsentAttested = Annotated[
-    bool | None,
-    strawberry.argument(
-        description=f"Must be true when the contact's latest message is older than 24 hours: {CERTIFIES}"
-    ),
-]
 
 
 @strawberry.type
@@ -294,37 +329,12 @@ class MessageMutation:
         consent_attested: Annotated[bool | None, strawberry.argument(description=f"Must be true: {CERTIFIES}")] = None,
         from_phone_number_id: FromNumber = None,
         idempotency_key: IdempotencyKey = None,
+        send_at: SendAt = None,
     ) -> SentMessage:
         """Accept a send."""
-        send = Send(to, body, consent_attested is True, from_phone_number_id, idempotency_key)
+        at = scheduling.check(info.context.unit, send_at)
+        send = Send(to, body, consent_attested is True, from_phone_number_id, idempotency_key, send_at=at)
         return accepted(info, await info.context.services.acceptor.accept(info.context.unit.actor, send))
-
-    @strawberry.mutation(
-        description=(
-            "Send one text to the contact of a conversation, from the number that the contact wrote to last. Its "
-            "credits are debited at once, and refunded if it fails. Within 24 hours of the contact's latest message it "
-            "is an answer, which needs no certification of consent and is sent before other texts."
-        ),
-        directives=guarded("messages:send", "api_consent_attested_required", *REFUSALS),
-    )
-    async def reply(
-        self,
-        info: Info,
-        conversation_id: Annotated[BigInt, strawberry.argument(description="The conversation's id.")],
-        body: Body,
-        consent_attested: ConsentAttested = None,
-        idempotency_key: IdempotencyKey = None,
-    ) -> SentMessage:
-        """Reply in a conversation."""
-        done = await replies.reply(
-            info.context.unit,
-            info.context.services.acceptor,
-            conversation_id,
-            body,
-            consent_attested=consent_attested is True,
-            idempotency_key=idempotency_key,
-        )
-        return accepted(info, done)
 
     @strawberry.mutation(
         description=(
@@ -375,7 +385,7 @@ class MessageMutation:
 
 
 def accepted(info: Info, done: Acceptance) -> SentMessage:
-    """Return what an accepted send answers."""
+    """Return the answer to an accepted send."""
     info.context.replayed = done.replayed
     return SentMessage(
         message_id=strawberry.ID(str(done.message_id)),

@@ -9,7 +9,7 @@ from app.domain.contacts import number_checks
 from app.domain.contacts.number_checks import MAX_CHECKED
 from app.domain.kernel import phone as phones
 from app.domain.kernel.phone import Confidence, LineType, NumberValidation
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
@@ -38,7 +38,7 @@ describe(
     Confidence,
     "The reliability of a statement about a number.",
     {
-        "high": "The numbering plan says so.",
+        "high": "The numbering plan, or the carrier that was asked, says so.",
         "medium": "It was so when the range was assigned, and numbers are not ported there.",
         "low": "It was so when the range was assigned; the number may have been ported since.",
         "none": "Nothing is known.",
@@ -51,7 +51,7 @@ Country = Annotated[
 ]
 
 
-@strawberry.type(description="What is known about a phone number without asking a carrier.")
+@strawberry.type(description="The facts about a phone number. Without a connection, no carrier is asked.")
 class NumberCheck:
     """A checked number."""
 
@@ -87,20 +87,27 @@ class NumberCheck:
         """Return the reliability of the line type."""
         return self.facts.line_type_confidence
 
-    @strawberry.field(description="The carrier that the range of the number was assigned to; null when not known.")
+    @strawberry.field(
+        description=(
+            "The carrier of the number, where one was asked; else the one that its range was assigned to. Null when "
+            "not known."
+        )
+    )
     def carrier(self) -> str | None:
         """Return the name of the carrier."""
-        return phones.find_carrier(self.e164).name if self.e164 else None
+        return row_of(self, number_checks.NumberCheck).carrier.name
 
     @strawberry.field(description="The reliability of the name of the carrier.")
     def carrier_confidence(self) -> Confidence:
         """Return the reliability of the carrier."""
-        return phones.find_carrier(self.e164).confidence if self.e164 else Confidence.none
+        return row_of(self, number_checks.NumberCheck).carrier.confidence
 
-    @strawberry.field(description="The source of the statements: offline, from the numbering plans.")
+    @strawberry.field(
+        description="The source of the statements: offline, from the numbering plans; or carrier, where one was asked."
+    )
     def source(self) -> str:
         """Return the source."""
-        return "offline"
+        return "carrier" if row_of(self, number_checks.NumberCheck).is_by_carrier else "offline"
 
 
 @strawberry.type
@@ -108,8 +115,9 @@ class NumberCheckQuery:
     """Checking numbers."""
 
     @strawberry.field(
-        graphql_type=list[NumberCheck],
-        description=f"Check phones, and the phones of contacts, at most {MAX_CHECKED} together. Costs nothing.",
+        graphql_type=list[NumberCheck] | None,
+        description=f"Check phones, and the phones of contacts, at most {MAX_CHECKED} together. Costs nothing. Null "
+        "beside the error not_found.",
         directives=guarded("contacts:read", "not_found"),
     )
     async def validate_contacts(
@@ -123,18 +131,39 @@ class NumberCheckQuery:
         return await number_checks.check_all(info.context.unit, phones or [], contact_ids or [], country)
 
     @strawberry.field(
-        graphql_type=NumberCheck,
+        graphql_type=NumberCheck | None,
         description=(
-            "Look up the carrier and the kind of line of a phone. The answer comes from the numbering plans, without "
-            "asking a carrier: see its source and its confidence. Costs nothing."
+            "Look up the carrier and the kind of line of a phone. The answer comes from the numbering plans and costs "
+            "nothing; through a connection it comes from its carrier, which charges the connection's owner, and needs "
+            "the scope numbers:write. See its source and its confidence. Null beside an error."
         ),
-        directives=guarded("contacts:read"),
+        directives=guarded(
+            "contacts:read",
+            "insufficient_scope",
+            "not_found",
+            "rate_limited",
+            "carrier_connection_refused",
+            "carrier_unreachable",
+        ),
     )
     async def carrier_lookup(
         self,
         info: Info,
         phone: Annotated[str, strawberry.argument(description="The phone in any spelling.")],
         country: Country = None,
+        through_connection: Annotated[
+            str | None,
+            strawberry.argument(
+                description=(
+                    "The key of the connection whose carrier is asked: one of the account's own, or one of the "
+                    "installation that shares lookups. Without it, no carrier is asked."
+                )
+            ),
+        ] = None,
     ) -> number_checks.NumberCheck:
         """Look up one number."""
-        return await number_checks.look_up(info.context.unit, phone, country)
+        unit = info.context.unit
+        if through_connection is None:
+            return await number_checks.look_up(unit, phone, country)
+        connections = info.context.services.connections
+        return await number_checks.ask_carrier(unit, connections, through_connection, phone, country)

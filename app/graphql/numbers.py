@@ -7,10 +7,12 @@ from typing import Annotated
 import strawberry
 
 from app.domain.messages import pacing
-from app.domain.numbers import models, paces, queries
+from app.domain.numbers import models, paces, queries, service
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.scalars import BigInt
+
+NumberId = Annotated[BigInt, strawberry.argument(description="The number's id.")]
 
 
 @strawberry.type(description="A number that the account sends from and receives on.")
@@ -60,7 +62,7 @@ class NumberMutation:
     async def set_phone_number_pace(
         self,
         info: Info,
-        id: Annotated[BigInt, strawberry.argument(description="The number's id.")],
+        id: NumberId,
         parts_per_second: Annotated[
             float | None,
             strawberry.argument(
@@ -74,3 +76,33 @@ class NumberMutation:
     ) -> models.PhoneNumber:
         """Set a number's pace."""
         return await pacing.set_pace(info.context.unit, id, parts_per_second)
+
+    @strawberry.mutation(
+        graphql_type=PhoneNumber,
+        description="Choose the number that is used when none is named. A number of the sandbox can be chosen only "
+        "while the account has no other.",
+        directives=guarded("numbers:write", "conflict", "not_found"),
+    )
+    async def set_primary_phone_number(self, info: Info, id: NumberId) -> models.PhoneNumber:
+        """Choose the primary number."""
+        return await service.set_primary(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=PhoneNumber,
+        description="Give a sending number another label, which only the account sees.",
+        directives=guarded("numbers:write", "not_found"),
+    )
+    async def rename_phone_number(
+        self,
+        info: Info,
+        id: NumberId,
+        label: Annotated[
+            str,
+            strawberry.argument(
+                description=f"The label, 1 to {service.MAX_LABEL} characters.",
+                directives=[Constraint(min_length=1, max_length=service.MAX_LABEL)],
+            ),
+        ],
+    ) -> models.PhoneNumber:
+        """Rename a number."""
+        return await service.rename(info.context.unit, id, label)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import strawberry
 
+from app.domain.accounts import sessions
 from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
@@ -86,13 +87,15 @@ class OauthQuery:
     @strawberry.field(
         graphql_type=list[OauthGrant],
         description=(
-            f"The applications that are connected to the account, the newest first; at most {queries.MAX_GRANTS}."
+            f"The applications that are connected to the account, the newest first; at most {queries.MAX_GRANTS}. A "
+            "signed-in user without the scope account:write gets those that the user connected."
         ),
-        directives=guarded("account:write"),
+        directives=guarded("account:read", "insufficient_scope"),
     )
     async def oauth_grants(self, info: Info) -> list[ConnectedApplication]:
         """Return the grants."""
-        return await queries.list_applications(info.context.unit)
+        unit = info.context.unit
+        return await queries.list_applications(unit, sessions.restrict_to_own(unit.actor))
 
 
 @strawberry.type
@@ -127,7 +130,7 @@ class OauthMutation:
 
     @strawberry.mutation(
         description="Give a client a new secret, which ends with the key or the user that made it. The old one stops "
-        "working at once; what is connected stays so.",
+        "working at once; connected users stay connected.",
         directives=guarded("account:write", "conflict", "not_found"),
     )
     async def rotate_oauth_client_secret(self, info: Info, id: ClientKey) -> NewOauthClient:
@@ -137,8 +140,8 @@ class OauthMutation:
 
     @strawberry.mutation(
         graphql_type=OauthClient,
-        description="Bind a client to the caller, and return it: from now on it ends with the caller's key or user, "
-        "and not with what it was made with. Its secret still ends with what made that.",
+        description="Bind a client to the caller, and return it: from now on it ends with the caller's key or user. "
+        "Its secret still ends with the key or user that made the secret.",
         directives=guarded("account:write", "conflict", "not_found"),
     )
     async def take_over_oauth_client(self, info: Info, id: ClientKey) -> ShownClient:
@@ -156,14 +159,16 @@ class OauthMutation:
 
     @strawberry.mutation(
         graphql_type=OauthGrant,
-        description="Disconnect an application. Its tokens stop working within seconds.",
-        directives=guarded("account:write", "not_found"),
+        description="Disconnect an application. Its tokens stop working within seconds. A signed-in user disconnects "
+        "the own ones without the scope account:write.",
+        directives=guarded("account:read", "insufficient_scope", "not_found"),
     )
     async def revoke_oauth_grant(
         self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The grant's id.")]
     ) -> ConnectedApplication:
         """Revoke a grant."""
-        return await grants.revoke(info.context.unit, id)
+        unit = info.context.unit
+        return await grants.revoke(unit, id, sessions.restrict_to_own(unit.actor))
 
 
 async def _made(info: Info, made: clients.Made) -> NewOauthClient:

@@ -113,7 +113,8 @@ class NewQuietHoursRule:
     )
     weekdays: list[Weekday] | None = strawberry.field(default=None, description="The days; all of them if none.")
     cap: int | None = strawberry.field(
-        default=None, description=f"The most limited texts to a phone in 24 hours, 1 to {service.MAX_CAP}."
+        default=None,
+        description=f"The most limited texts to a phone in 24 hours, 1 to {service.MAX_CAP}; only with all weekdays.",
     )
     overrides_law: bool = strawberry.field(
         default=False, description="Whether the rule stands in the place of the law's, which it may loosen."

@@ -8,17 +8,20 @@ from graphql import GraphQLSchema, build_schema
 from strawberry.schema.config import StrawberryConfig
 
 from app.graphql.accounts import AccountMutation, AccountQuery
-from app.graphql.agents import AgentMutation
+from app.graphql.agent_runs import AgentRunMutation, AgentRunQuery
+from app.graphql.agents import AgentMutation, AgentQuery
 from app.graphql.api_keys import ApiKeyMutation, ApiKeyQuery
 from app.graphql.audit import AuditQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
-from app.graphql.billing import BillingQuery
+from app.graphql.billing import BillingMutation, BillingQuery
+from app.graphql.bookings import BookingQuery
 from app.graphql.bulk import BulkMutation
 from app.graphql.campaign_changes import CampaignMutation
 from app.graphql.campaign_previews import CampaignPreviewQuery
 from app.graphql.campaign_results import CampaignResultsQuery
 from app.graphql.campaigns import CampaignQuery
 from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
+from app.graphql.consents import ConsentQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
@@ -26,21 +29,30 @@ from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.deliverability import DeliverabilityQuery
 from app.graphql.exports import ExportMutation
 from app.graphql.imports import ImportMutation, ImportQuery
+from app.graphql.inbound_webhooks import InboundWebhookMutation, InboundWebhookQuery
+from app.graphql.integrations import IntegrationMutation, IntegrationQuery
 from app.graphql.jobs import JobMutation, JobQuery
-from app.graphql.live import UPDATES, UpdateQuery, UpdateSubscription
+from app.graphql.keywords import KeywordMutation, KeywordQuery
+from app.graphql.live import UPDATES, UpdateMutation, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
 from app.graphql.number_checks import NumberCheckQuery
 from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
 from app.graphql.opt_outs import OptOutMutation
+from app.graphql.payments import PaymentMutation, PaymentQuery
 from app.graphql.quiet_hours import QuietHoursMutation, QuietHoursQuery
+from app.graphql.replies import ReplyMutation, ReplyQuery
+from app.graphql.segments import SegmentMutation, SegmentQuery
 from app.graphql.send_explanations import SendExplanationQuery
 from app.graphql.sequences import SequenceMutation, SequenceQuery
+from app.graphql.setup_status import SetupStatusQuery
 from app.graphql.tags import TagMutation, TagQuery
 from app.graphql.templates import TemplateMutation, TemplateQuery
 from app.graphql.texts import TextQuery
+from app.graphql.threads import ITEMS, ThreadMutation, ThreadQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
+from app.graphql.writing import WritingMutation, WritingQuery
 
 FRAGMENTS = Path(__file__).parent / "fragments"
 """The fragments that documents of several surfaces spread."""
@@ -52,29 +64,42 @@ class Query(
     ApiKeyQuery,
     AuditQuery,
     AutomationQuery,
+    KeywordQuery,
     BillingQuery,
+    BookingQuery,
     CarrierConnectionQuery,
     CampaignQuery,
     CampaignPreviewQuery,
     CampaignResultsQuery,
+    ConsentQuery,
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
     ImportQuery,
+    InboundWebhookQuery,
+    IntegrationQuery,
     JobQuery,
     DeliverabilityQuery,
     MessageQuery,
     NumberQuery,
     NumberCheckQuery,
     OauthQuery,
+    PaymentQuery,
     QuietHoursQuery,
+    ReplyQuery,
+    SegmentQuery,
     SendExplanationQuery,
     SequenceQuery,
+    SetupStatusQuery,
     TemplateQuery,
     TextQuery,
     TagQuery,
+    ThreadQuery,
     UpdateQuery,
     WebhookQuery,
+    WritingQuery,
+    AgentQuery,
+    AgentRunQuery,
     DeliveryQuery,
 ):
     """Every area's queries."""
@@ -84,8 +109,9 @@ class Query(
 class Mutation(
     AccountMutation,
     ApiKeyMutation,
-    AgentMutation,
     AutomationMutation,
+    KeywordMutation,
+    BillingMutation,
     BulkMutation,
     CarrierConnectionMutation,
     CampaignMutation,
@@ -94,16 +120,26 @@ class Mutation(
     CustomFieldMutation,
     ExportMutation,
     ImportMutation,
+    InboundWebhookMutation,
+    IntegrationMutation,
     JobMutation,
     MessageMutation,
     NumberMutation,
     OauthMutation,
     OptOutMutation,
+    PaymentMutation,
     QuietHoursMutation,
+    ReplyMutation,
+    SegmentMutation,
     SequenceMutation,
     TemplateMutation,
     TagMutation,
+    ThreadMutation,
+    UpdateMutation,
     WebhookMutation,
+    WritingMutation,
+    AgentMutation,
+    AgentRunMutation,
     DeliveryMutation,
 ):
     """Every area's mutations."""
@@ -118,7 +154,7 @@ schema = strawberry.Schema(
     Query,
     Mutation,
     Subscription,
-    types=UPDATES.values(),
+    types=[*UPDATES.values(), *ITEMS],
     config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS, relay_max_results=200),
 )
 CORE = schema._schema

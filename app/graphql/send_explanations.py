@@ -128,9 +128,11 @@ class SendExplanationQuery:
     """Explaining sends."""
 
     @strawberry.field(
+        graphql_type=SendExplanation | None,
         description=(
             "Explain whether a text would be accepted now: the verdict of every gate, the one that refuses, and what "
-            "to do about it. Give to or contact_id, which needs the scope contacts:read as well."
+            "to do about it. Give to or contact_id, which needs the scope contacts:read as well. Null beside the "
+            "error not_found."
         ),
         directives=guarded("messages:send", "not_found"),
     )

@@ -11,6 +11,7 @@ from app.domain.kernel import idempotency
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Page
 from app.domain.messages.errors import ConsentNotAttested
+from app.domain.quiet_hours.rules import clock
 from app.domain.sequences import models, queries, service
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.service import NewStep
@@ -56,7 +57,15 @@ class SequenceStep:
         description="The days of the recipient's calendar after the step before, or after the enrollment."
     )
     delay_minutes: int = strawberry.field(description="The minutes after these days.")
+    at_minute: strawberry.Private[int | None]
     body: str = strawberry.field(description="The text, with its placeholders.")
+
+    @strawberry.field(
+        description="The time of the recipient's day, such as 10:00, that it waits for after that; null for none."
+    )
+    def at(self) -> str | None:
+        """Return the time of the day."""
+        return None if self.at_minute is None else clock(self.at_minute)
 
     @strawberry.field(description="Advice about the text, the gravest first.")
     async def findings(self, info: Info) -> list[TextFinding]:
@@ -79,7 +88,7 @@ class Sequence:
         return await info.context.load_rows(queries.find_steps, "sequence_id", self.id)
 
 
-@strawberry.type(description="A contact on its way through a drip sequence.")
+@strawberry.type(description="The progress of a contact through a drip sequence.")
 class Enrollment:
     """An enrollment."""
 
@@ -131,7 +140,7 @@ class Enrolled:
     already_enrolled: bool = strawberry.field(description="True where the contact was under way in it before.")
 
 
-@strawberry.input(description="A text of a drip sequence to be.")
+@strawberry.input(description="A text of a new drip sequence.")
 class NewSequenceStep:
     """What a step is made of."""
 
@@ -139,6 +148,10 @@ class NewSequenceStep:
     delay_days: int = strawberry.field(
         default=0,
         description=("Days of the recipient's calendar, before the minutes: at the same time of the day."),
+    )
+    at: str | None = strawberry.field(
+        default=None,
+        description="A time of the recipient's day, such as 10:00, that the step waits for after days and minutes.",
     )
     body: str = strawberry.field(
         description=(
@@ -182,8 +195,8 @@ class SequenceQuery:
         return await queries.get(info.context.unit, id)
 
     @strawberry.field(
-        graphql_type=Connection[Enrollment],
-        description="The enrollments of a drip sequence, the newest first.",
+        graphql_type=Connection[Enrollment] | None,
+        description="The enrollments of a drip sequence, the newest first; null beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
     async def enrollments(
@@ -218,7 +231,7 @@ class SequenceMutation:
         steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
     ) -> models.Sequence:
         """Make a sequence."""
-        wanted = [NewStep(step.delay_minutes, step.body, step.delay_days) for step in steps]
+        wanted = [NewStep(step.delay_minutes, step.body, step.delay_days, step.at) for step in steps]
         return await service.create(info.context.unit, name, wanted)
 
     @strawberry.mutation(

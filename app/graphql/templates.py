@@ -75,7 +75,7 @@ class Placeholder:
     )
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is.")
+@strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class TemplateChanges:
     """The fields of a template to change."""
 

@@ -10,10 +10,10 @@ from app.domain.billing import prices
 from app.domain.kernel import phone
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.smart_encoding import Costly
-from app.domain.kernel.sms_parts import Parts
+from app.domain.kernel.sms_parts import Encoding, Parts
 from app.domain.templates import checkers, checking, lint, measure, queries, rendering, vocabulary
 from app.domain.templates.checkers import Checker
-from app.domain.templates.lint import MOST_FOUND, Severity
+from app.domain.templates.lint import MOST_FOUND, RuleId, Severity
 from app.domain.templates.measure import Measure
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
@@ -34,7 +34,32 @@ describe(
     name="FindingSeverity",
 )
 
-Text = Annotated[str, strawberry.argument(description=f"The text, at most {MAX_LENGTH:,} characters.")]
+describe(
+    RuleId,
+    "A rule for texts.",
+    {
+        "placeholder": "A placeholder cannot be rendered.",
+        "shortener": "It links to a shared shortener of links.",
+        "link_host": "It links to an address of digits, or to a host whose name looks like another.",
+        "foreign_link": "It links to a host that is not the account's.",
+        "many_links": "It has more than one link.",
+        "capitals": "Most of its letters are capitals.",
+        "pressure": "It has several words that press people.",
+        "restricted": "It is about content that carriers restrict.",
+        "no_company_name": "It does not name the sender.",
+        "no_opt_out": "It does not say how to opt out.",
+        "foreign_phone": "It names a phone that is not the account's.",
+        "reserved_reply": "It asks for a reply with a word that opts out or in, or asks for help.",
+        "phishing": "It looks like a text that asks for credentials.",
+        "blank": "It has a blank that nothing fills.",
+        "encoding": "A character makes it cost more SMS parts.",
+        "line_ends": "Its line ends cost an SMS part.",
+        "unused_placeholder": "It has a placeholder, which is sent as it is written.",
+    },
+    name="TextRule",
+)
+
+Body = Annotated[str, strawberry.argument(description=f"The text, at most {MAX_LENGTH:,} characters.")]
 IsTemplate = Annotated[
     bool, strawberry.argument(description="Whether the text has placeholders, as those of templates and drip steps.")
 ]
@@ -51,10 +76,10 @@ FirstPromotional = Annotated[
 class TextFinding:
     """A finding."""
 
-    rule: str = strawberry.field(description="The rule, such as shortener or reserved_reply.")
+    rule: RuleId = strawberry.field(description="The rule.")
     severity: Severity = strawberry.field(description="The weight of the finding.")
     text: str = strawberry.field(description="The finding, in a sentence.")
-    advice: str = strawberry.field(description="What to do about it.")
+    advice: str = strawberry.field(description="The advised action.")
     position: int = strawberry.field(description="The place in the text where it begins, from 0.")
     length: int = strawberry.field(description="The number of characters that it is about.")
 
@@ -95,9 +120,9 @@ class CostlyCharacter:
 class TextParts:
     """A text and its parts."""
 
-    text: str = strawberry.field(description="The text.")
+    body: str = strawberry.field(description="The text.")
     characters: int = strawberry.field(description="The number of its characters; at most 1,600 can be sent.")
-    encoding: str = strawberry.field(description="GSM-7 or UCS-2.")
+    encoding: Encoding = strawberry.field(description="The alphabet that the text is sent in.")
     segments: int = strawberry.field(description="The number of SMS parts.")
     units: list[int] = strawberry.field(
         description="The size of each part: of 160 septets in GSM-7, 153 if there are several; of 70 and 67 in UCS-2."
@@ -105,11 +130,11 @@ class TextParts:
     credits: int = strawberry.field(description="The credits that it costs.")
 
     @classmethod
-    def of(cls, text: str, parts: Parts, price: int) -> "TextParts":
+    def of(cls, body: str, parts: Parts, price: int) -> "TextParts":
         """Return the parts of a text as the contract shows them."""
         return cls(
-            text=text,
-            characters=len(text),
+            body=body,
+            characters=len(body),
             encoding=parts.encoding,
             segments=parts.segments,
             units=list(parts.units),
@@ -145,8 +170,11 @@ class TextMeasure:
 class MeasuredText:
     """The measures of a text."""
 
-    text: TextMeasure = strawberry.field(
+    body: TextMeasure = strawberry.field(
         description="The text as it is sent; of one with placeholders, its rendering with their examples."
+    )
+    is_smart_encoded: bool = strawberry.field(
+        description="Whether sends of the account are smart-encoded: then smart_encoded is sent, otherwise as_typed."
     )
     shortest: TextMeasure | None = strawberry.field(
         description="The shortest rendering; null for a text without placeholders."
@@ -173,30 +201,38 @@ class TextQuery:
     async def measure_text(
         self,
         info: Info,
-        text: Text,
+        body: Body,
         template: IsTemplate = False,
         to: Annotated[
             str | None, strawberry.argument(description="The recipient, for the credits; a phone at home otherwise.")
         ] = None,
         fold_accents: Annotated[
-            bool, strawberry.argument(description="Whether smart encoding may remove accents, which changes words.")
-        ] = False,
+            bool | None,
+            strawberry.argument(
+                description="Whether smart encoding may remove accents, which changes words; the account's setting "
+                "where it is left out."
+            ),
+        ] = None,
     ) -> MeasuredText:
         """Measure a text."""
-        _require_length(text)
+        _require_length(body)
         account = await accounts.get_own(info.context.unit)
         price = prices.HOME if to is None else _price(to, account.region)
+        folds, is_encoded = account.fold_accents if fold_accents is None else fold_accents, account.smart_encoding
         if not template:
-            found = measure.measure(text, fold_accents=fold_accents)
-            return MeasuredText(text=TextMeasure.of(found, price), shortest=None, longest=None, longest_ucs_2=None)
+            found = TextMeasure.of(measure.measure(body, fold_accents=folds), price)
+            return MeasuredText(
+                body=found, is_smart_encoded=is_encoded, shortest=None, longest=None, longest_ucs_2=None
+            )
         known = await vocabulary.find(info.context.unit)
-        checking.check(text, known, "text")
-        compiled = rendering.CompiledText(text, await queries.find_fallbacks(info.context.unit))
+        checking.check(body, known, "body")
+        compiled = rendering.CompiledText(body, await queries.find_fallbacks(info.context.unit))
         own: dict[str, Any] = {"company_name": account.company_name}
         example = compiled.render({**{name: each.example for name, each in known.names.items()}, **own}).text
-        bounds = measure.find_bounds(compiled, known, own, fold_accents=fold_accents)
+        bounds = measure.find_bounds(compiled, known, own, fold_accents=folds)
         return MeasuredText(
-            text=TextMeasure.of(measure.measure(example, fold_accents=fold_accents), price),
+            body=TextMeasure.of(measure.measure(example, fold_accents=folds), price),
+            is_smart_encoded=is_encoded,
             shortest=TextMeasure.of(bounds.shortest, price),
             longest=TextMeasure.of(bounds.longest, price),
             longest_ucs_2=TextMeasure.of(bounds.longest_ucs_2, price),
@@ -212,14 +248,14 @@ class TextQuery:
     async def check_text(
         self,
         info: Info,
-        text: Text,
+        body: Body,
         template: IsTemplate = False,
         first_promotional: FirstPromotional = False,
     ) -> list[TextFinding]:
         """Check a text."""
-        _require_length(text)
+        _require_length(body)
         checker = await _load_checker(info, info.context.unit.actor.account_id)
-        found = checker.check(text, is_template=template, is_first_promotional=first_promotional)
+        found = checker.check(body, is_template=template, is_first_promotional=first_promotional)
         return [TextFinding.of(each) for each in found]
 
 
@@ -236,9 +272,9 @@ async def _load_checker(info: Info, account_id: int) -> Checker:
     return checker
 
 
-def _require_length(text: str) -> None:
-    if len(text) > MAX_LENGTH:
-        raise InvalidInput(reason=f"text must have at most {MAX_LENGTH} characters.", field="text")
+def _require_length(body: str) -> None:
+    if len(body) > MAX_LENGTH:
+        raise InvalidInput(reason=f"body must have at most {MAX_LENGTH} characters.", field="body")
 
 
 def _price(to: str, region: str) -> int:

@@ -60,7 +60,7 @@ describe(
 )
 
 
-@strawberry.type(description="One POST of a delivery, and what came back.")
+@strawberry.type(description="One POST of a delivery, and its answer.")
 class WebhookAttempt:
     """An attempt."""
 
@@ -70,7 +70,7 @@ class WebhookAttempt:
     seconds: float = strawberry.field(description="The duration of the attempt in seconds.")
     headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
     body: str = strawberry.field(
-        description="The first 2 KiB of the answer, which may repeat what was posted.",
+        description="The first 2 KiB of the answer, which may repeat the posted body.",
         directives=guarded("messages:read"),
     )
     attempted_at: datetime = strawberry.field(description="The time of the attempt.")

@@ -34,7 +34,7 @@ describe(
     {
         "active": "It receives events.",
         "disabled": "It keeps events for replay, and receives none.",
-        "removed": "It is over.",
+        "removed": "It was removed.",
     },
     name="WebhookStatus",
 )
@@ -53,7 +53,9 @@ class Webhook:
     target_url: str = strawberry.field(description="The address that events are posted to.")
     description: str = strawberry.field(description="The description that the account gave it.")
     status: SubscriptionStatus = strawberry.field(description="Whether it receives events.")
-    failing_since: datetime | None = strawberry.field(description="Since when nothing has succeeded.")
+    failing_since: datetime | None = strawberry.field(
+        description="The time of the first failure since the last success."
+    )
     last_success_at: datetime | None = strawberry.field(description="The time of the last successful delivery.")
     created_at: datetime = strawberry.field(
         description="The time at which it was created. It receives the events from then on."
@@ -88,14 +90,14 @@ class WebhookSecret:
     webhook: Webhook = strawberry.field(description="The webhook.")
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is.")
+@strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class WebhookChanges:
     """What of a webhook is to change."""
 
     target_url: strawberry.Maybe[str | None] = strawberry.field(description="The https address.")
     events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")
     description: strawberry.Maybe[str | None] = strawberry.field(description="The description of the webhook.")
-    active: strawberry.Maybe[bool | None] = strawberry.field(description="True to revive it, false to disable it.")
+    active: strawberry.Maybe[bool | None] = strawberry.field(description="True to enable it, false to disable it.")
 
 
 @strawberry.type
@@ -147,8 +149,9 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=NewWebhook,
         description=(
-            "Have one of the twelve events posted to a URL, from now on. Needs the scope to read what the event tells: "
-            "messages:read, or contacts:read for the events of contacts alone."
+            "Create a subscription of one of the twelve events, and return it with its secret. The events are posted "
+            "to a URL from now on. Needs the scope to read the event: messages:read, or contacts:read for the events "
+            "of contacts alone."
         ),
         directives=guarded(
             "webhooks:manage", "conflict", "idempotency_key_reused", "invalid_url", "not_found", "unknown_event"
@@ -175,7 +178,7 @@ class WebhookMutation:
 
     @strawberry.mutation(
         graphql_type=Webhook,
-        description="End a subscription. What has not been delivered is not delivered any more.",
+        description="End a subscription, and return it. Its waiting deliveries are canceled.",
         directives=guarded("webhooks:manage", "not_found"),
     )
     async def unsubscribe(
@@ -189,7 +192,8 @@ class WebhookMutation:
 
     @strawberry.mutation(
         graphql_type=NewWebhook,
-        description="Have several events posted to a URL, in the envelope {type, timestamp, data}.",
+        description="Create a webhook for one or more events, and return it with its secret. Events are posted in the "
+        "envelope {type, timestamp, data}.",
         directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
     )
     async def create_webhook(
@@ -206,8 +210,8 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=Webhook,
         description=(
-            "Change a webhook. Changing its address or events takes it over, as take_over_webhook does; what waits of "
-            "an event that is left out is canceled."
+            "Change a webhook. Changing its address or events takes it over, as take_over_webhook does; waiting "
+            "deliveries of an event that is left out are canceled."
         ),
         directives=guarded("webhooks:manage", "invalid_url", "not_found", "unknown_event"),
     )
@@ -224,8 +228,8 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=Webhook,
         description=(
-            "Bind a webhook to the caller: from now on it ends with the caller's key, connection or user, and not with "
-            "what it was made with. Needs the scopes to read what it tells."
+            "Bind a webhook to the caller: from now on it ends with the caller's key, connection or user. Needs "
+            "the scopes to read its events."
         ),
         directives=guarded("webhooks:manage", "not_found"),
     )

@@ -44,7 +44,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
-class LookUp(Generic[K, V]):
+class CachedQuery(Generic[K, V]):
     """A finished or running query of one or more keys; `is_used` once its answer for this key was used again."""
 
     begun_at: datetime
@@ -64,7 +64,7 @@ class CredentialCache(Generic[K, V]):
         self._ttl = ttl
         self._ask_for = find
         self._touch = touch
-        self._begun: dict[K, LookUp[K, V]] = {}
+        self._begun: dict[K, CachedQuery[K, V]] = {}
         self._used: dict[int, datetime] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -90,11 +90,11 @@ class CredentialCache(Generic[K, V]):
         """Wait until all pending uses are written."""
         await asyncio.gather(*self._notes)
 
-    def _look_up(self, key: K, now: datetime) -> LookUp[K, V]:
+    def _look_up(self, key: K, now: datetime) -> CachedQuery[K, V]:
         keys = [key, *(each for each in self._find_ageing(now) if each != key)]
         answers = asyncio.create_task(self._ask(keys, now))
         for each in keys:
-            _remember(self._begun, each, LookUp(now, answers))
+            _remember(self._begun, each, CachedQuery(now, answers))
         return self._begun[key]
 
     def _find_ageing(self, now: datetime) -> Iterator[K]:

@@ -28,7 +28,7 @@ IDLE_SECONDS = 1.0
 STOP_CHECK_MS = 100
 """The interval at which Dramatiq's thread of actors looks whether it shall stop."""
 PREFETCH = 64
-HANG_UP_MS = 1000
+DISCONNECT_MS = 1000
 
 log = structlog.get_logger(__name__)
 
@@ -104,12 +104,12 @@ def make_consumer(broker: NotificationBroker) -> dramatiq.Worker:
     return consumer
 
 
-def hang_up(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
+def disconnect(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
     """Stop the consumer and disconnect; takes at most two seconds, and only while Redis is unreachable."""
     broker.is_stopping = True
     try:
         broker.client.publish(WAKE, "")
-        consumer.stop(HANG_UP_MS)
+        consumer.stop(DISCONNECT_MS)
     except RedisError as error:
         log.warning("notifications_not_requeued", error=repr(error))
     broker.client.close()

@@ -1,12 +1,14 @@
 """Announces to all web processes which accounts have live updates, and wakes their streams.
 
-An announcement contains no updates: a woken stream reads them from the database.
+An announcement contains no updates: a woken stream reads them from the database. Presences are passed on as they are.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any
 
 import orjson
 import structlog
@@ -17,10 +19,14 @@ from app.db.redis import AWAY, open_redis
 from app.domain.events.reactions import OutboxEvent
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import live_kind_of
+from app.domain.live.presence import Presence
 from app.jobs.notifier import NAMESPACE
 from app.telemetry.logs import Throttle
 
 CHANNEL = f"{NAMESPACE}:updates"
+PRESENCE = f"{NAMESPACE}:presence"
+MAX_PRESENT = 100
+"""The maximum number of presences that wait for a stream; the oldest are dropped."""
 MAX_STREAMS = 200
 ANNOUNCE_SECONDS = 1.0
 QUIET_SECONDS = 10.0
@@ -74,6 +80,21 @@ class Watch:
     def __init__(self) -> None:
         self._news = asyncio.Event()
         self._stopping = False
+        self._present: dict[tuple[int, str], Presence] = {}
+
+    def show(self, presence: Presence) -> None:
+        """Keep a presence for the stream, in place of an earlier one of that actor, and wake it."""
+        key = presence.conversation_id, presence.actor
+        self._present.pop(key, None)
+        if len(self._present) >= MAX_PRESENT:
+            del self._present[next(iter(self._present))]
+        self._present[key] = presence
+        self._news.set()
+
+    def take_present(self) -> Sequence[Presence]:
+        """Return the presences since the last call, the oldest first."""
+        present, self._present = list(self._present.values()), {}
+        return present
 
     def wake(self, *, stopping: bool = False) -> None:
         """End the current wait, or the next one."""
@@ -120,6 +141,15 @@ class Listener:
             if not self._watches[account_id]:
                 del self._watches[account_id]
 
+    async def announce(self, presence: Presence) -> None:
+        """Show a presence to all streams of its account. Never fails: it is repeated soon, or of no use any more."""
+        try:
+            async with asyncio.timeout(ANNOUNCE_SECONDS):
+                await self._redis.publish(PRESENCE, orjson.dumps(presence))
+        except AWAY as error:
+            if self._warnings.passes():
+                log.warning("presence_not_announced", error=repr(error))
+
     def stop(self) -> None:
         """End every stream, and those opened later: the process stops."""
         self._stopping = True
@@ -145,13 +175,21 @@ class Listener:
 
     async def _receive(self) -> None:
         async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
-            await channel.subscribe(CHANNEL)
+            await channel.subscribe(CHANNEL, PRESENCE)
             self._wake(list(self._watches))  # for announcements before the subscription
             while True:
-                if notice := await channel.get_message(timeout=QUIET_SECONDS):
+                notice = await channel.get_message(timeout=QUIET_SECONDS)
+                if notice and notice["channel"] == PRESENCE.encode():
+                    self._show(orjson.loads(notice["data"]))
+                elif notice:
                     self._wake(orjson.loads(notice["data"]))
 
     def _wake(self, accounts: Sequence[int], *, stopping: bool = False) -> None:
         for account_id in accounts:
             for watch in self._watches.get(account_id, ()):
                 watch.wake(stopping=stopping)
+
+    def _show(self, told: dict[str, Any]) -> None:
+        presence = Presence(**{**told, "at": datetime.fromisoformat(told["at"])})
+        for watch in self._watches.get(presence.account_id, ()):
+            watch.show(presence)

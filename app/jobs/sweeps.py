@@ -6,15 +6,18 @@ import structlog
 
 from app.db.engine import Database
 from app.db.partitions import Partitions
+from app.domain.carriers import alerts
 from app.domain.kernel import retention
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.retention import HistoryRetention, Rule
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import backlog
 from app.jobs.job import Job
 
 PURGE_SECONDS = 600.0
 SWEEP_SECONDS = 30.0
 PARTITIONS_SECONDS = 60.0
+ALERT_SECONDS = 15.0
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +62,25 @@ def make_partitions(topic: str, histories: Iterable[Partitions]) -> Job:
         return any([await each.count_left() < each.ahead for each in histories])
 
     return Job(topic, run, due, every=PARTITIONS_SECONDS)
+
+
+def watch_connections(topic: str, database: Database, clock: Clock) -> Job:
+    """Return the job that raises and withdraws the alerts of connections, and logs each once."""
+
+    async def run() -> bool:
+        now, pool = clock.now(), database.pool
+        for change in await alerts.update(pool, now, await backlog.find_waiting(pool, now)):
+            facts = {"connection": change.key, "alert": change.kind, "since": change.since.isoformat()}
+            if change.is_raised:
+                log.warning("carrier_alert_raised", **facts)
+            else:
+                log.info("carrier_alert_withdrawn", **facts)
+        return False
+
+    async def due() -> bool:
+        return True
+
+    return Job(topic, run, due, every=ALERT_SECONDS)
 
 
 def sweep(

@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class Wakes:
-    """Listens to the notifications of workers, and tells the topic of each; polling finds what it misses."""
+    """Listens to the notifications of workers, and returns the topic of each; polling finds missed ones."""
 
     def __init__(self, redis_url: str, wake: Callable[[str], None]) -> None:
         self._redis = open_redis(redis_url, 1, socket_timeout=5, retry=Retry(NoBackoff(), 0))

@@ -88,44 +88,42 @@ class Calls:
     async def _run(self, call: Call) -> Json:
         variables = accept(call.tool, call.arguments)
         if call.caller.selection.confirms(call.tool):
-            confirmation = await self._confirm(call, variables)
-            if IDEMPOTENCY_KEY in call.tool.operation.variables:
-                variables.setdefault(IDEMPOTENCY_KEY, once(confirmation))
+            variables = await self._confirm(call, variables)
         result = await self._result(call, variables)
 
         async def page(size: int) -> Json:
             return await self._result(call, {**variables, LIMIT: size})
 
-        return told(*await fit(call.tool, result, page))
+        return told(*await fit(call.tool, result, page), link=call.tool.link_of(result))
 
     async def _result(self, call: Call, variables: Mapping[str, Any]) -> Json:
         answer = await self.executor(call.tool.operation, variables, call.actor)
         return call.tool.operation.answer(answer.value)
 
-    async def _confirm(self, call: Call, variables: Mapping[str, Any]) -> str:
-        """Return the confirmation of a call to which a person agreed.
+    async def _confirm(self, call: Call, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables of a call to which a person agreed: also those that the question showed.
 
         Raises `ConfirmationRequired`, `ConfirmationDeclined`, `InvalidConfirmation`, `Asked` and the errors of the
         preview.
         """
         name, actor = call.tool.name, call.actor
         if (given := call.arguments.get(ARGUMENT)) is not None:
-            self.confirmations.check(given, name, variables, actor)
-            return str(given)
-        if call.answer:
+            confirmation, agreed = str(given), True
+        elif call.answer:
             confirmation, agreed = call.answer
-            self.confirmations.check(confirmation, name, variables, actor)
         else:
             preview = await self._preview(call, variables)
             text = call.tool.question(variables, preview)
-            confirmation = self.confirmations.issue(name, variables, actor)
+            confirmation = self.confirmations.issue(name, variables, actor, call.tool.shown(preview))
             agreed = await call.ask(Question(text, confirmation))
             if agreed is None:
                 error = ConfirmationRequired(question=text, tool=name)
                 raise Refused(self.refuse(error, question=text, preview=preview, confirmation=confirmation))
+        shown = self.confirmations.check(confirmation, name, variables, actor)
         if not agreed:
             raise ConfirmationDeclined()
-        return confirmation
+        key = {IDEMPOTENCY_KEY: once(confirmation)} if IDEMPOTENCY_KEY in call.tool.operation.variables else {}
+        return {**shown, **key, **variables}
 
     async def _preview(self, call: Call, variables: Mapping[str, Any]) -> Json:
         """Return the result of the query that precedes a question; a call that would be refused is refused here."""
@@ -175,9 +173,9 @@ def accept(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def told(result: Json, hint: str | None = None) -> Json:
+def told(result: Json, hint: str | None = None, *, link: Json | None = None) -> Json:
     """Return the result of a call: structured, and as a text for clients that read no structures."""
-    content = [text(result), *([{"type": "text", "text": hint}] if hint else [])]
+    content = [text(result), *([{"type": "text", "text": hint}] if hint else []), *([link] if link else [])]
     return {"content": content, "structuredContent": result, "resultType": "complete"}
 
 

@@ -11,7 +11,7 @@ from app.mcp.confirmations import ARGUMENT, SCHEMA
 from app.operations.arguments import Acceptor
 from app.operations.document import Operation, load
 from app.operations.errors import InvalidDocument
-from app.operations.json_schema import Json
+from app.operations.json_schema import NULL, Json
 from app.operations.named_types import map_schema
 from app.operations.surface import CATEGORIES, Tool
 
@@ -46,6 +46,17 @@ class CompiledTool:
     def question(self, variables: Mapping[str, Any], preview: Mapping[str, Any]) -> str:
         """Return the question to a person, with the variables of a call and the result of its preview."""
         return (self.announcement.confirmation or "").format_map({**variables, **preview})
+
+    def shown(self, preview: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members of a preview's result that are variables of the tool, such as the id of a preview."""
+        return {name: value for name, value in preview.items() if name in self.operation.variables}
+
+    def link_of(self, result: Mapping[str, Any]) -> Json | None:
+        """Return the link to the resource of a result, if the tool has one."""
+        if self.announcement.link is None:
+            return None
+        uri = self.announcement.link.format_map(result)
+        return {"type": "resource_link", "uri": uri, "name": uri, "mimeType": "application/json"}
 
 
 class Catalogue:
@@ -88,7 +99,7 @@ def _compile(operation: Operation, tool: Tool, operations: Mapping[str, Operatio
 
 
 def _entry(operation: Operation, tool: Tool) -> Json:
-    accepts = _without_sizes(operation.accepts)
+    accepts = {"required": [], **_shortened(operation.accepts)}
     if tool.confirmation:
         accepts["properties"][ARGUMENT] = SCHEMA
     return {
@@ -106,10 +117,15 @@ def _entry(operation: Operation, tool: Tool) -> Json:
     }
 
 
-def _without_sizes(schema: Json) -> Json:
-    """Return a schema without the sizes of its integers, which tell an assistant nothing."""
-    kept = {keyword: value for keyword, value in schema.items() if value not in ("int32", "int64")}
-    return map_schema(kept, _without_sizes)
+def _shortened(schema: Json) -> Json:
+    """Return a schema without the sizes of its integers, and without null, which counts as left out."""
+    kept = {keyword: value for keyword, value in schema.items() if value not in ("int32", "int64", [])}
+    options: list[Json] = kept.get("anyOf", [])
+    if NULL in options and len(options) == 2:
+        kept = {**options[0], **{keyword: value for keyword, value in kept.items() if keyword != "anyOf"}}
+    if "$defs" in kept:
+        kept["$defs"] = {name: _shortened(each) for name, each in kept["$defs"].items()}
+    return map_schema(kept, _shortened)
 
 
 def _outlined(schema: Json) -> Json:

@@ -64,21 +64,25 @@ class Confirmations:
     seal: Seal
     clock: Clock
 
-    def issue(self, tool: str, variables: Mapping[str, Any], actor: Actor) -> str:
-        """Return the confirmation of a call."""
+    def issue(self, tool: str, variables: Mapping[str, Any], actor: Actor, shown: Mapping[str, Any]) -> str:
+        """Return the confirmation of a call. `shown` are variables that the question showed, such as a preview's id."""
         until = (self.clock.now() + LIFETIME).timestamp()
-        sealed = self.seal.close(f"{until:.0f} {_identify(tool, variables, actor)}")
-        return base64.urlsafe_b64encode(sealed).decode()
+        facts = f"{until:.0f} {_identify(tool, variables, actor)} {orjson.dumps(shown).decode()}"
+        return base64.urlsafe_b64encode(self.seal.close(facts)).decode()
 
-    def check(self, confirmation: object, tool: str, variables: Mapping[str, Any], actor: Actor) -> None:
-        """Raise `InvalidConfirmation` unless a confirmation is of this call."""
+    def check(self, confirmation: object, tool: str, variables: Mapping[str, Any], actor: Actor) -> dict[str, Any]:
+        """Return the variables that the question showed.
+
+        Raises `InvalidConfirmation` unless the confirmation is of this call.
+        """
         try:
             opened = self.seal.open(base64.b64decode(str(confirmation), b"-_", validate=True))
         except (binascii.Error, ValueError, InvalidTag):
             raise InvalidConfirmation() from None
-        until, _, identity = opened.partition(" ")
+        until, identity, shown = opened.split(" ", 2)
         if int(until) <= self.clock.now().timestamp() or identity != _identify(tool, variables, actor):
             raise InvalidConfirmation()
+        return orjson.loads(shown)
 
 
 def once(confirmation: str) -> str:

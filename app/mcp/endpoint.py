@@ -60,7 +60,7 @@ class Endpoint:
         protocol = await self._running.get()
         await self._admit(protocol.tools.find_needs(asked), actor, len(body))
         renew = partial(self._identity.resolve_for_tools, request.headers)
-        caller = Caller(actor, selection, asked.subject, renew)
+        caller = Caller(actor, selection, asked.subject, renew, asked.id)
         return partial(_hand_over, protocol.app, caller, bytes(body))
 
     async def _authenticate(self, request: Request) -> Actor:

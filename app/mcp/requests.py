@@ -10,24 +10,25 @@ from app.operations.json_schema import Json
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The parameter that names what a method is about."""
+"""The parameter that names the object of a method."""
 
 
 class NotOneMessage(Exception):
     """A body is not one JSON-RPC message; `response` says so."""
 
-    def __init__(self, code: int, reason: str) -> None:
-        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": reason}}
+    def __init__(self, code: int, reason: str, id: str | int | None = None) -> None:
+        error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": reason}}
         super().__init__(reason)
         self.response = Response(orjson.dumps(error), 400, media_type="application/json")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A message: its method, empty for a response, and the name that it has in its parameters."""
+    """A message: its method, empty for a response, the name that it has in its parameters, and the id of a request."""
 
     method: str = ""
     name: str | None = None
+    id: str | int | None = None
 
     @property
     def subject(self) -> tuple[str, str | None]:
@@ -54,4 +55,5 @@ def _asked(message: Json) -> Asked:
     if not isinstance(method, str):
         return Asked()
     name: Any = params.get(NAMES.get(method, "")) if isinstance(params, dict) else None
-    return Asked(method, name if isinstance(name, str) else None)
+    id = message.get("id")
+    return Asked(method, name if isinstance(name, str) else None, id if isinstance(id, str | int) else None)

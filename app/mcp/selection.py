@@ -38,13 +38,14 @@ class Selection:
 class Caller:
     """The actor of a request, its selection, and the method and name (of a tool, say) that it was admitted for.
 
-    `renew` returns the present actor of the credential.
+    `renew` returns the present actor of the credential; `request_id` is the id of the message, if it is a request.
     """
 
     actor: Actor
     selection: Selection
     admitted: tuple[str, str | None]
     renew: Renew
+    request_id: str | int | None = None
 
     def visible(self, tools: Iterable[CompiledTool]) -> Iterator[CompiledTool]:
         """Yield the tools that the caller is shown: a key only those of its scopes.

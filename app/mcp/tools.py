@@ -33,7 +33,7 @@ class Tools:
     """Set when the process stops."""
 
     def find_needs(self, asked: Asked) -> Needs:
-        """Return what a request needs before it reaches its handler."""
+        """Return the scopes that a request needs before its handler runs."""
         operation, scopes = None, frozenset[str]()
         if asked.method == "tools/call" and (tool := self.catalogue.find(asked.name or "")):
             operation, scopes = tool.operation, tool.scopes

@@ -7,6 +7,9 @@ from app.operations.json_schema import DEFINITIONS, NULL, Json
 
 Types = Mapping[str, Json]
 
+MOST_DESCRIBED = 5
+"""The number of values of an enum up to which a tool describes each of them."""
+
 
 def refer(schema: Json, types: Types, place: str) -> Json:
     """Return a schema whose named types are references to `place`, such as `#/components/schemas/`."""
@@ -51,7 +54,7 @@ def whole(schema: Json, types: Types) -> Json:
 def _define_recursive(written: Json, types: Types, found: dict[str, Json]) -> None:
     for name in [*_references(written)]:
         if name not in found:
-            found[name] = _plain(types[name], types)
+            found[name] = _in_full(types[name], types)
             _define_recursive(found[name], types, found)
 
 
@@ -63,10 +66,20 @@ def _references(schema: Json) -> Iterator[str]:
 
 
 def _plain(schema: Json, types: Types) -> Json:
+    """Return a schema in full, or a reference where its type is recursive."""
+    name = schema.get("title", "")
+    if name in types and name in _references(types[name]):
+        return {key: schema[key] for key in ("type", "description") if key in schema} | {"$ref": DEFINITIONS + name}
+    return _in_full(schema, types)
+
+
+def _in_full(schema: Json, types: Types) -> Json:
     plain = map_schema(_without_single(schema), lambda inner: _plain(inner, types))
     name = plain.pop("title", None)
     if "enum" in plain and name and (words := types[name].get("description")):
         own = plain.get("description", words)
+        if len(plain["enum"]) > MOST_DESCRIBED:
+            own = words = words.partition("\n- ")[0]
         values = "\n".join(line for line in words.splitlines() if line.startswith("- "))
         plain["description"] = own if own == words or not values else f"{own}\n{values}"
     return plain

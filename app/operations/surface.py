@@ -35,6 +35,7 @@ class Rest:
     """One HTTP endpoint. The path is a template of RFC 6570, level 1, such as `/contacts/{id}`.
 
     With `pick`, only that field of the selection is returned; with `forms`, the values of form tools are accepted.
+    `headers` are fields that are answered as headers, as `Header: field`.
     """
 
     method: str
@@ -42,6 +43,12 @@ class Rest:
     envelope: str
     pick: str | None = None
     forms: bool = False
+    headers: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Return the field of each header."""
+        return dict(each.split(": ", 1) for each in self.headers)
 
     @property
     def placeholders(self) -> list[str]:
@@ -64,8 +71,8 @@ class Tool:
     """The announcement of a tool; its name and description are the operation's.
 
     `confirmation` is the question to a person before the tool runs, with variables and fields of the query `preview`
-    as `{name}`; `confirm` is `always`, or `on_request` of a connection. `aliases` are names that are called but not
-    listed.
+    as `{name}`; `confirm` is `always`, or `on_request` of a connection. `link` is the URI of a resource with
+    members of the answer. `aliases` are names that are called but not listed.
     """
 
     title: str
@@ -76,6 +83,7 @@ class Tool:
     confirmation: str | None = None
     confirm: str = "always"
     preview: str | None = None
+    link: str | None = None
     aliases: tuple[str, ...] = ()
 
 
@@ -94,7 +102,8 @@ class Resource:
 
 def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
     """Return the endpoints of an operation."""
-    return tuple(Rest(**values) for values in directive_values("rest", node, schema))
+    found = directive_values("rest", node, schema)
+    return tuple(Rest(**{**values, "headers": tuple(values["headers"])}) for values in found)
 
 
 def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | None:
@@ -130,8 +139,8 @@ def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_on
         raise InvalidDocument(f"the confirmation has {{{unknown[0]}}}, but the operation has no variable ${unknown[0]}")
     if tool.preview and not tool.confirmation:
         raise InvalidDocument("a preview is for a confirmation, and the tool has none")
-    if unsound := [alias for alias in tool.aliases if not _TOOL_NAME.fullmatch(alias)]:
-        raise InvalidDocument(f"the alias {unsound[0]} must be lower-case letters, digits and underscores")
+    if invalid := [alias for alias in tool.aliases if not _TOOL_NAME.fullmatch(alias)]:
+        raise InvalidDocument(f"the alias {invalid[0]} must be lower-case letters, digits and underscores")
 
 
 def check_resource(resource: Resource | None, variables: Mapping[str, Variable]) -> None:
@@ -152,6 +161,9 @@ def check_rest(rest: Rest, variables: Mapping[str, Variable], returns: Json, *, 
         _check_page(rest, variables, returns)
     if rest.pick is not None and rest.pick not in returns.get("properties", {}):
         raise InvalidDocument(f"{rest.place} picks {rest.pick}, which the operation does not select")
+    for each in rest.headers:
+        if each.partition(": ")[2] not in returns.get("properties", {}):
+            raise InvalidDocument(f"{rest.place} has the header {each}, whose field the operation does not select")
 
 
 def _check_path(rest: Rest, variables: Mapping[str, Variable]) -> None:

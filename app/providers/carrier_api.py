@@ -1,4 +1,4 @@
-"""HTTP APIs of carriers: calls, untrusted answers, and what a call without a usable answer means for a message."""
+"""HTTP APIs of carriers: calls, untrusted answers, and the consequence of an unusable answer for a message."""
 
 import re
 import time
@@ -15,6 +15,7 @@ from app.domain.carriers.carrier import (
     Accepted,
     Ambiguous,
     Answer,
+    CarrierBusy,
     Charge,
     ConnectionRefused,
     FailureCode,
@@ -31,8 +32,11 @@ NAME_LENGTH = 200
 MOST_PARTS = 255
 MOST_AMOUNT = 10**6
 LINK_LENGTH = 2048
-LINK = re.compile(r"https?://[!-~]+")
+LINK = re.compile(r"https?://(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+(?::[0-9]{1,5})?(?:[/?#][!-~]*)?", re.IGNORECASE)
+"""An address whose host is a name with a domain: no IP address, no name of this machine, no user or password."""
+
 MOST_REFERENCE = 2**63
+COUNTRY = re.compile("[A-Z]{2}")
 
 Record = dict[str, Any]
 """An object of a carrier's JSON: nothing about its values is known."""
@@ -68,7 +72,7 @@ def refusals(carrier: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class CarrierHttp:
-    """The means that the adapters of all HTTP carriers share.
+    """The HTTP client, clock and addresses that the adapters of all HTTP carriers share.
 
     `public_url` is the address of this service as carriers call it, `timeout` the time limit of a call in seconds.
     """
@@ -97,12 +101,8 @@ class CarrierApi:
         return await self.http.client.send(method, url, self.headers, body, seconds=seconds, kept=kept)
 
     async def read(self, path: str) -> Record:
-        """Return the answer to a question; raise `ConnectionError` for any but a JSON object of a 2xx."""
-        reply = await self.call("GET", path, kept=LIST_KEPT)
-        found = read_object(reply.body)
-        if not reply.is_success or found is None:
-            raise UnexpectedAnswer(describe(reply), reply.status)
-        return found
+        """Return the answer to a question; raise as `read_answer` does."""
+        return read_answer(await self.call("GET", path, kept=LIST_KEPT))
 
     async def delete(self, path: str) -> Reply:
         """Delete an object; raise `ConnectionError` unless the carrier answers with 2xx or 4xx."""
@@ -124,12 +124,27 @@ class CarrierApi:
             raise UnexpectedAnswer(f"the list has more than {most} pages")
 
 
+def read_answer(reply: Reply) -> Record:
+    """Return the object of a 2xx; raise `CarrierBusy` for 429, and `UnexpectedAnswer` for any other."""
+    if reply.status == 429:
+        raise CarrierBusy(reply.retry_after)
+    found = read_object(reply.body)
+    if not reply.is_success or found is None:
+        raise UnexpectedAnswer(describe(reply), reply.status)
+    return found
+
+
+def country(value: object) -> str | None:
+    """Return a country of ISO 3166 such as US; None for a value that cannot be one."""
+    return value if isinstance(value, str) and COUNTRY.fullmatch(value) else None
+
+
 def conclude(
     reply: Reply,
     accept: Callable[[Record], Accepted | Rejected | None],
     refuse: Callable[[Reply], Rejected],
 ) -> Answer:
-    """Return what a reply to a hand-off means.
+    """Return the meaning of a reply to a hand-off.
 
     `accept` reads a 2xx, with None where it is not understood, and `refuse` any 4xx. A timeout (408), a 5xx, a cut
     answer and one that is not understood leave open whether the carrier has the message.
@@ -198,7 +213,7 @@ def child(value: Record, name: str) -> Record:
 
 
 def name(value: object) -> str | None:
-    """Return an identifier, a status or an address; None for what cannot be one."""
+    """Return an identifier, a status or an address; None for a value that cannot be one."""
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH:
         return None
     return value if value.isprintable() else None
@@ -241,5 +256,5 @@ def reference(value: object) -> int | None:
 
 
 def is_link(value: object) -> bool:
-    """Tell whether a value is a link to a file of an MMS: an https address of ordinary length."""
+    """Tell whether a value is a link to a file of an MMS: a web address at a public name, of ordinary length."""
     return isinstance(value, str) and len(value) <= LINK_LENGTH and bool(LINK.fullmatch(value))

@@ -15,8 +15,10 @@ from app.db.engine import UNREACHABLE, Pool
 from app.db.redis import AWAY, open_redis
 from app.domain.accounts import backlog as accounts
 from app.domain.campaigns import backlog as campaigns
+from app.domain.carriers import alerts
 from app.domain.events import backlog as events
 from app.domain.events import set_aside
+from app.domain.integrations import backlog as integrations
 from app.domain.messages import backlog as messages
 from app.domain.sequences import backlog as sequences
 from app.domain.webhooks import backlog as webhooks
@@ -38,6 +40,7 @@ OLDEST = {
     **messages.OLDEST,
     **sequences.OLDEST,
     **campaigns.OLDEST,
+    **integrations.OLDEST,
     **sandbox.OLDEST,
     **events.OLDEST,
     **accounts.OLDEST,
@@ -74,7 +77,7 @@ def routes(services: Services) -> list[Route]:
 
 
 def _sources(services: Services) -> Sequence[Source]:
-    return [*_queues(services), *_webhooks(services), _partitions(services)]
+    return [*_queues(services), *_webhooks(services), _alerts(services), _partitions(services)]
 
 
 def _queues(services: Services) -> Sequence[Source]:
@@ -123,6 +126,15 @@ def _webhooks(services: Services) -> Sequence[Source]:
             lambda: figures.rate_success(pool, clock.now()),
         ),
     ]
+
+
+def _alerts(services: Services) -> Source:
+    return Source(
+        "messaging_carrier_alerts",
+        "Connections to carriers that need a person, by the kind of the alert.",
+        "alert",
+        lambda: alerts.count(services.database.pool),
+    )
 
 
 def _partitions(services: Services) -> Source:

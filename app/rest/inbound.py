@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.carriers.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback
+from app.domain.carriers.carrier import BadSignature, CallbackRequest, Carrier, MalformedCallback, StaleSignature
 from app.domain.carriers.connections import OpenConnection
 from app.domain.kernel.errors import DomainError, NotFound
 from app.http.anonymous import count_anonymous
@@ -85,7 +85,8 @@ class CarrierCallbacks:
         try:
             async with connection.lend():
                 await self._verify_and_process(connection, callback, process)
-        except BadSignature:
+        except BadSignature as refusal:
+            self._note(connection, callback, refusal)
             await count_anonymous(self._services.limits, address_of(request))
             raise UnsignedCallback(carrier=key) from None
         except MalformedCallback as fault:
@@ -94,6 +95,7 @@ class CarrierCallbacks:
         except Exception as cause:
             raise translate(cause) from cause
         recognise()
+        self._note(connection, callback)
         answer = connection.carrier.callback_answer
         return Response(answer.body, answer.status, media_type=answer.content_type)
 
@@ -106,6 +108,13 @@ class CarrierCallbacks:
             with suppress(BadSignature):
                 return await process(carrier, callback)
         return await process(last, callback)
+
+    def _note(self, connection: OpenConnection, callback: CallbackRequest, refusal: BadSignature | None = None) -> None:
+        """Count a callback; the time that it states counts only where the carrier has signed it."""
+        is_signed = refusal is None
+        has_time = is_signed or isinstance(refusal, StaleSignature)
+        signed_at = connection.carrier.find_signing_time(callback) if has_time else None
+        self._services.health.note_callback(connection.row.key, signed_at, is_signed=is_signed)
 
     def _url(self, request: Request) -> str:
         """Return the URL that the carrier called: the configured address, because a proxy may have changed Host."""

@@ -53,6 +53,15 @@ HEADERS: Json = {
         "description": "The way to send a key, or the scope that is missing (RFC 6750).",
         "schema": {"type": "string"},
     },
+    "X-Copy-Model": {"description": "The language model that wrote the texts.", "schema": {"type": "string"}},
+    "X-Copy-Notice": {
+        "description": "Why the AI did not write the texts: none is connected, or it failed.",
+        "schema": {"type": "string"},
+    },
+    "X-Copy-Provider": {
+        "description": "The writer of the texts: template without an AI, else openai or anthropic.",
+        "schema": {"type": "string"},
+    },
     "X-Request-Id": {"description": "Names the request in our logs.", "schema": {"type": "string"}},
     "X-Total-Count": {"description": "Number of items on all pages.", "schema": {"type": "integer"}},
     "X-Total-Is-Exact": {
@@ -191,6 +200,7 @@ def _answer(operation: Operation, rest: Rest) -> Json:
     headers = ["X-Request-Id", *LIMITS]
     if rest.envelope == "page":
         headers += ["X-Total-Count", "X-Total-Is-Exact", "Link"]
+    headers += rest.shown
     if any((variable.header or "").lower() == "idempotency-key" for variable in operation.variables.values()):
         headers.append("Idempotent-Replayed")
     returns = operation.returns["properties"][rest.pick] if rest.pick else operation.returns
@@ -260,7 +270,7 @@ def _common(operation: Operation, places: Places) -> list[type[DomainError]]:
 
 def _declared(operation: Operation, known: Catalogue) -> list[type[DomainError]]:
     if unknown := [code for code in operation.refusals if code not in known]:
-        raise InvalidDocument(f"{operation.name} refuses with {unknown[0]}, which no error bears")
+        raise InvalidDocument(f"{operation.name} refuses with {unknown[0]}, which no error has")
     return [known[code] for code in operation.refusals]
 
 

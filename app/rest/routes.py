@@ -93,6 +93,8 @@ class Endpoint:
         headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
         if self.rest.envelope == "page":
             headers |= self._page_headers(request, variables, answer.value)
+        shown = {header: answer.value[field] for header, field in self.rest.shown.items()}
+        headers |= {header: text for header, text in shown.items() if text is not None}
         value = answer.value[self.rest.pick] if self.rest.pick else answer.value
         body = orjson.dumps(success(value, self.rest.envelope))
         return Response(body, headers=headers, media_type="application/json")

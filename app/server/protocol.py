@@ -239,7 +239,7 @@ class BoundedHttp(HttpToolsProtocol):
         elif not self._in_body:
             self._refusal = error
         elif self.cycle.response_complete:
-            self._hang_up()
+            self._disconnect()
         elif self.pipeline or self.cycle.response_started:
             self.transport.abort()
         else:
@@ -249,9 +249,9 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _end(self, error: DomainError) -> None:
         self._write(error)
-        self._hang_up()
+        self._disconnect()
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         """Close the sending side, and give the client `linger_seconds` to read the response."""
         self._stop_timers()
         self._is_over = True

@@ -11,8 +11,10 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, Validati
 from pydantic_settings import SettingsConfigDict
 
 from app.settings import base_url, sentences, texts
+from app.settings.ai import AiSettings
 from app.settings.base_url import BASE_URL
 from app.settings.errors import InvalidSetting, UnknownSetting
+from app.settings.payments import PaymentSettings
 from app.settings.secret_key import LEAST_BYTES
 from app.settings.times import MOST_DAYS, Time, Wait
 from app.settings.web import WebSettings
@@ -26,7 +28,7 @@ ESCAPED = ", with %23 for # and the like in a user or password"
 NAME = "a text of at most 100 characters"
 
 
-class Settings(WebSettings, WebhookSettings):
+class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings):
     """Settings, read from environment variables. Durations are seconds unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")
@@ -87,7 +89,7 @@ class Settings(WebSettings, WebhookSettings):
     def _normalize(cls, value: str) -> str:
         return base_url.normalize(value) if value else value
 
-    @field_validator("host", "data", "tls_cert", "tls_key", "mail_from", "smtp_url", "secret_key", mode="before")
+    @field_validator(*texts.CHECKS, mode="before")
     @classmethod
     def _check_text(cls, value: Any, field: ValidationInfo) -> Any:
         """Trim a text, and refuse one that pydantic would take and the service could not use."""

@@ -20,11 +20,24 @@ def said_by_serve(settings: Settings) -> Settings:
 
 
 def check(settings: Settings) -> None:
-    """Raise `UnsafeStart` for settings that would leave the service open to others."""
+    """Raise `UnsafeStart` for settings that would leave the service open to others, or name half of an AI."""
+    _check_ai(settings)
     if settings.in_development:
         _check_development(settings)
     else:
         _check_production(settings)
+
+
+def _check_ai(settings: Settings) -> None:
+    """Refuse half of a connection, which would silently write with templates."""
+    has_place = settings.ai_base_url is not None or settings.ai_api_key is not None
+    if has_place and settings.ai_model is None:
+        raise UnsafeStart("MESSAGING_AI_MODEL is not set. It names the model at the AI provider, such as gpt-5-mini.")
+    if settings.ai_model is not None and not has_place:
+        raise UnsafeStart(
+            "MESSAGING_AI_MODEL is set without MESSAGING_AI_API_KEY or MESSAGING_AI_BASE_URL. Set the key of the AI "
+            "provider, or the address of a server of your own."
+        )
 
 
 def _check_development(settings: Settings) -> None:

@@ -7,7 +7,17 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-SECRET = frozenset({"database_url", "redis_url", "secret_key", "smtp_url"})
+SECRET = frozenset(
+    {
+        "database_url",
+        "redis_url",
+        "secret_key",
+        "smtp_url",
+        "ai_api_key",
+        "stripe_secret_key",
+        "stripe_webhook_secret",
+    }
+)
 """Settings whose values are never shown, because they may contain passwords."""
 
 

@@ -28,6 +28,21 @@ def is_mailbox(text: str) -> bool:
     return bool(name) and is_host(domain)
 
 
+def is_api_key(text: str) -> bool:
+    """Return whether a text can be sent in a header as a key."""
+    return bool(text) and text.isascii() and " " not in text
+
+
+def is_stripe_key(text: str) -> bool:
+    """Return whether a text is a key of Stripe that a server uses."""
+    return text.startswith(("sk_", "rk_"))
+
+
+def is_endpoint_secret(text: str) -> bool:
+    """Return whether a text is the secret of an endpoint of Stripe."""
+    return text.startswith("whsec_")
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "host": is_host,
     "data": bool,
@@ -36,5 +51,8 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "mail_from": is_mailbox,
     "smtp_url": is_mail_server,
     "secret_key": is_secret_key,
+    "ai_api_key": is_api_key,
+    "stripe_secret_key": is_stripe_key,
+    "stripe_webhook_secret": is_endpoint_secret,
 }
 """The check of each such setting, by its name."""

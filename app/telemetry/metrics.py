@@ -20,6 +20,7 @@ from app.telemetry import ended_processes
 
 __all__ = [
     "ATTEMPTS_UNCHECKED",
+    "CARRIER_RESULTS",
     "CONTENT_TYPE",
     "ERRORS",
     "JOB_RUNS",
@@ -49,6 +50,12 @@ REQUEST_SECONDS = Histogram(
 )
 ERRORS = Counter("messaging_errors", "Errors answered, by code.", ["code"], registry=REGISTRY)
 SENDS = Counter("messaging_sends", "Messages handed to a carrier, by result.", ["result"], registry=REGISTRY)
+CARRIER_RESULTS = Counter(
+    "messaging_carrier_results",
+    "Answers, final reports and callbacks of carriers, by connection and failure code; own: those of accounts.",
+    ["connection", "result", "code"],
+    registry=REGISTRY,
+)
 NOTIFICATIONS = Counter(
     "messaging_notifications", "Notifications of the notifier, by result.", ["topic", "result"], registry=REGISTRY
 )

@@ -73,13 +73,13 @@ class RequestTelemetry:
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "other"
-        key = (method, route_of(scope), status)
+        key = (method, route_of(scope), int(status))
         timer = self._timers.get(key)
         if timer is None:
             timer = self._timers[key] = REQUEST_SECONDS.labels(*key)
         timer.observe(seconds)
         log = self._log.warning if status >= 500 or seconds > SLOW_SECONDS else self._log.debug
-        log("request", method=method, route=key[1], status=status, milliseconds=round(seconds * 1000, 1))
+        log("request", method=method, route=key[1], status=key[2], milliseconds=round(seconds * 1000, 1))
 
 
 def route_of(scope: Scope) -> str:

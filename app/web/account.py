@@ -21,10 +21,11 @@ from app.http.identity import request_id
 from app.http.routing import CountedRoute
 from app.services import Services
 from app.web.browser import Browser, SignedIn
-from app.web.sign_in import LANDING, login_path
+from app.web.sign_in import login_path
 from app.web.user_agents import describe
 from app.web.wording import seconds_of, wait
 
+PATH = "/account"
 NOTICES = {
     "password_changed": "Your password is changed. You are signed out everywhere else.",
     "session_ended": "The session is ended.",
@@ -39,10 +40,10 @@ def routes(services: Services, browser: Browser) -> list[Route]:
     """Return the routes of the page and its forms."""
     page = AccountPage(services, browser)
     found = [
-        (LANDING, "GET", page.show),
-        (f"{LANDING}/password", "POST", page.change_password),
-        (f"{LANDING}/sessions/{{id}}/end", "POST", page.end_session),
-        (f"{LANDING}/applications/{{id}}/disconnect", "POST", page.disconnect),
+        (PATH, "GET", page.show),
+        (f"{PATH}/password", "POST", page.change_password),
+        (f"{PATH}/sessions/{{id}}/end", "POST", page.end_session),
+        (f"{PATH}/applications/{{id}}/disconnect", "POST", page.disconnect),
     ]
     return [CountedRoute(path, browser.shown(endpoint), methods=[method]) for path, method, endpoint in found]
 
@@ -58,7 +59,7 @@ class AccountPage:
         """Show the page, or redirect to the sign-in page."""
         signed_in = await self._browser.find(request)
         if signed_in is None:
-            return self._browser.redirect(login_path(LANDING))
+            return self._browser.redirect(login_path(PATH))
         return await self._page(request, signed_in)
 
     async def change_password(self, request: Request) -> Response:
@@ -66,7 +67,7 @@ class AccountPage:
         form = await self._browser.read_form(request)
         signed_in = await self._browser.find(request)
         if signed_in is None:
-            return self._browser.redirect(login_path(LANDING))
+            return self._browser.redirect(login_path(PATH))
         entry = Entry(signed_in.session, signed_in.user, signed_in.account)
         old, new = form.get("old_password", ""), form.get("password", "")
         try:
@@ -80,27 +81,27 @@ class AccountPage:
             response = await self._page(request, signed_in, refused.status, wait(refused))
             response.headers["Retry-After"] = str(seconds_of(refused))
             return response
-        return self._browser.redirect(f"{LANDING}?notice=password_changed")
+        return self._browser.redirect(f"{PATH}?notice=password_changed")
 
     async def end_session(self, request: Request) -> Response:
         """End one of the user's own sessions."""
         await self._browser.read_form(request)
         signed_in = await self._browser.find(request)
         if signed_in is None:
-            return self._browser.redirect(login_path(LANDING))
+            return self._browser.redirect(login_path(PATH))
         async with self._unit(signed_in) as unit:
             await sessions.end(unit, _key_in(request, "session"), signed_in.user.id)
-        return self._browser.redirect(f"{LANDING}?notice=session_ended")
+        return self._browser.redirect(f"{PATH}?notice=session_ended")
 
     async def disconnect(self, request: Request) -> Response:
         """Disconnect an application of the user."""
         await self._browser.read_form(request)
         signed_in = await self._browser.find(request)
         if signed_in is None:
-            return self._browser.redirect(login_path(LANDING))
+            return self._browser.redirect(login_path(PATH))
         async with self._unit(signed_in) as unit:
             await grants.revoke(unit, _key_in(request, "connected application"), signed_in.user.id)
-        return self._browser.redirect(f"{LANDING}?notice=disconnected")
+        return self._browser.redirect(f"{PATH}?notice=disconnected")
 
     async def _page(
         self, request: Request, signed_in: SignedIn, status: int = 200, error: str | None = None, field: str = ""

@@ -164,6 +164,11 @@ class Browser:
             self._set_cookie(response, FORM, cookie, FORM_SECONDS)
         return response
 
+    def form_token(self, request: Request) -> str:
+        """Return the token that forms of a signed-in browser must send; empty without a session."""
+        session = self._cookie(request, SESSION)
+        return self._authentication.tokens.of_form(session) if session else ""
+
     def redirect(self, path: str) -> Response:
         """Return a redirect to a path, followed with GET (303)."""
         return Response(status_code=303, headers={**HEADERS, "Location": path})

@@ -18,7 +18,7 @@ from app.services import Services
 from app.web.browser import STYLE, STYLE_PATH, Browser
 from app.web.wording import seconds_of, wait
 
-LANDING = "/account"
+LANDING = "/app/"
 NOTICES = {
     "password_set": "Your password is set. Sign in with it.",
     "signed_out": "You are signed out.",

@@ -4,6 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from typer import Context
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from app.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -32,11 +37,20 @@ def is_broken(page: Path, link: str) -> bool:
     return not found.exists() or bool(anchor and anchor not in anchors(found))
 
 
-def test_every_path_that_the_architecture_names_exists():
-    named = PATH.findall((ROOT / "docs/architecture.md").read_text())
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "decisions"], ids=lambda page: page.name
+)
+def test_every_path_that_a_page_names_exists(page: Path):
+    named = PATH.findall(page.read_text())
 
-    assert len(named) > 40
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_a_page_names_its_language(page: Path):
+    opened = re.findall(r"^ *```(.*)$", page.read_text(), re.M)[::2]
+
+    assert [block for block in opened if not block] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -49,3 +63,16 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_section(page: Path):
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
 def test_no_page_uses_a_word_that_the_glossary_has_replaced(page: Path):
     assert OLD_WORDS.findall(prose(page)) == []
+
+
+def test_the_table_of_commands_has_every_command_of_every_group():
+    rows = re.findall(r"^\| (`.*?) \| (`.*) \|$", (ROOT / "docs" / "operating.md").read_text(), re.M)
+    listed = {name: set(re.findall(r"`(\S+?)`", row)) for names, row in rows for name in re.findall("`(.+?)`", names)}
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    groups = {name: each for name, each in command.commands.items() if isinstance(each, TyperGroup)}
+
+    commands = {name: set(group.list_commands(Context(group))) for name, group in groups.items()}
+
+    assert sum(map(len, commands.values())) > 100
+    assert [f"{name} {each}" for name, found in commands.items() for each in found - listed.get(name, set())] == []

@@ -11,8 +11,8 @@ SQL_UNDER_TEST = ("chaos", "db", "factories")
 """Folders that may spell any statement: what they test is the database, or they are the factories."""
 
 STATEMENTS = frozenset({"execute", "executemany", "fetch", "fetchrow", "fetchval"})
-NO_DATABASES = frozenset({"_file", "documents", "reader"})
-"""Names of objects whose methods are only named so: a file of a test's own, a reader of documents."""
+NO_DATABASES = frozenset({"_file", "documents", "reader", "route"})
+"""Names of objects whose methods are only named so: a file of a test's own, a reader, a request of a browser."""
 
 LEFT = {
     "cli/conftest.py": 1,  # the command line has a database of its own

@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +20,18 @@ from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.playback import Playback
+from app.providers.registry import KINDS
 from app.services import Services
 from app.settings import Settings
-from tests.carriers.simulators import NUMBER, SANDBOX, UNDER_TEST, Kind, Simulator, simulating
+from tests.carriers.simulators import NUMBER, SCRIPTS, SMPP, UNDER_TEST, Kind, Simulator, simulating
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.carriers import add_connection, change_connection
 from tests.factories.messages import MESSAGES, SANDBOX_MESSAGES
 from tests.factories.numbers import add_number
 from tests.factories.tables import ahead
 from tests.shared import Shared
+from tests.smpp.lines import running
+from tests.smpp.smscs import Smsc, open_smsc
 from tests.waiting import until
 
 TIMEOUT = 2.0
@@ -82,7 +87,7 @@ class Bench:
     services: Services
     account: Opened
     number_id: int
-    simulator: Simulator | None
+    simulator: Simulator | Smsc | None
     sent: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
@@ -131,13 +136,16 @@ class Bench:
         """Return how often the carrier was given the text of each number."""
         if self.simulator is None:
             counts: dict[int, int] = dict(await SANDBOX_MESSAGES.read(self.pool, "reference", "calls"))
+        elif isinstance(self.simulator, Smsc):
+            submitted = Counter(f"+{each['destination'][2]}" for each in self.simulator.all("submit"))
+            return {number: submitted[number] for number in self.sent}
         else:
             counts = self.simulator.calls()
         return {number: counts.get(id, 0) for number, id in self.sent.items()}
 
     async def rotate(self, credentials: dict[str, str]) -> None:
         """Change the credentials of the connection, as an operator does."""
-        assert self.simulator
+        assert isinstance(self.simulator, Simulator)
         _, before = self.kind.configure(self.simulator.url)
         await change_connection(
             self.pool,
@@ -159,17 +167,37 @@ async def bench(
     services: Services,
     account: Opened,
     simulators: dict[str, Simulator],
+    smsc: Smsc,
     served: None,
-) -> Bench:
+) -> AsyncGenerator[Bench]:
     """Provide an account at each kind of carrier."""
     kind: Kind = request.param
-    pool, simulator = services.database.pool, simulators.get(kind.name)
-    if kind is not SANDBOX:
-        assert simulator
-        settings, credentials = kind.configure(simulator.url)
+    pool, simulator = services.database.pool, smsc if kind is SMPP else simulators.get(kind.name)
+    if simulator:
+        place = str(simulator.port) if isinstance(simulator, Smsc) else simulator.url
+        settings, credentials = kind.configure(place)
         known = {"kind": kind.name, "settings": settings, "credentials": sealed(services, credentials)}
-        await add_connection(pool, kind.name, **known)
+        await add_connection(pool, kind.name, **known, role=KINDS[kind.name].role)
         services.connections.expire()
+    if isinstance(simulator, Simulator):
         simulator.reset()
     number_id = await add_number(pool, account.account_id, NUMBER, carrier=kind.name)
-    return Bench(kind, services, account, number_id, simulator)
+    async with running(services) if kind is SMPP else nullcontext():
+        yield Bench(kind, services, account, number_id, simulator)
+
+
+@pytest.fixture(scope="session")
+def shared_smsc() -> Iterator[Smsc]:
+    """Run an SMSC."""
+    with open_smsc() as smsc:
+        yield smsc
+
+
+@pytest.fixture
+def smsc(shared_smsc: Smsc) -> Smsc:
+    """Provide an SMSC that does with texts what the scripts say."""
+    shared_smsc.command("reset")
+    shared_smsc.events.clear()
+    shared_smsc.command("pace", response=20, receipt=50)
+    shared_smsc.command("script", numbers={number[1:]: script for number, script in SCRIPTS.items()})
+    return shared_smsc

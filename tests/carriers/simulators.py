@@ -11,6 +11,7 @@ import httpx2
 import orjson
 
 from app.providers.carriers.sandbox.numbers import MAGIC
+from app.providers.carriers.smpp import statuses
 from app.providers.carriers.telnyx import errors as telnyx_errors
 from app.providers.carriers.twilio import errors as twilio_errors
 from tests.e2e.processes import ROOT
@@ -21,6 +22,10 @@ SIGNING, ROTATED = bytes(range(32)).hex(), bytes(range(1, 33)).hex()
 ACCOUNT = "AC" + "0" * 32
 Fate = tuple[str, str | None, int]
 """The status of a message, our error code, and the calls of the carrier."""
+
+
+ACCEPTED = {"twilio": "simulated", "telnyx": "KEYsimulated"}
+"""The secrets that are accepted at first."""
 
 
 @dataclass
@@ -39,7 +44,7 @@ class Simulator:
 
     def reset(self) -> None:
         """Have the first credentials accepted, and sign with them."""
-        accepted = {"twilio": "simulated", "telnyx": "KEYsimulated"}[self.kind]
+        accepted = ACCEPTED[self.kind]
         signing = {"twilio": "simulated", "telnyx": SIGNING}[self.kind]
         self.ask("secrets", {"accepted": [accepted], "signing": signing})
 
@@ -93,7 +98,7 @@ class Kind:
 
 
 def _twilio(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    return {"api_url": url}, {"account_sid": ACCOUNT, "auth_token": "simulated"}
+    return {"api_url": url, "lookups_url": url}, {"account_sid": ACCOUNT, "auth_token": "simulated"}
 
 
 def _telnyx(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -168,4 +173,46 @@ SANDBOX = Kind(
     },
     "+15005550401",
 )
-UNDER_TEST = (SANDBOX, TELNYX, TWILIO)
+SCRIPTS: Mapping[str, dict[str, Any]] = {
+    **{f"+1500557{status:04d}": {"status": status} for status in (*statuses.CODES, 0x45)},
+    "+15005580001": {"stat": "UNDELIV", "err": "027"},
+    "+15005580002": {"stat": "EXPIRED"},
+    "+15005580003": {"stat": "REJECTD"},
+    "+15005580004": {"stat": "DELETED"},
+    "+15005590001": {"status": 0x58, "refused": 1},
+    "+15005590002": {"receipt": 0, "response": 300},
+    "+15005590003": {"times": 3},
+    "+15005590004": {"silent": True},
+    "+15005590005": {"stat": "ACCEPTD"},
+    "+15005590006": {"reply": "STOP"},
+}
+"""What the simulated SMSC does with texts to special numbers; it delivers those to any other."""
+
+SMPP = Kind(
+    "smpp",
+    lambda url: (
+        {"host": "127.0.0.1", "port": int(url), "response_seconds": 2},
+        {"system_id": "messaging", "password": "secret12"},
+    ),
+    {
+        number: (statuses.CODES.get(script["status"], "carrier_error"), statuses.describe(script["status"]))
+        for number, script in SCRIPTS.items()
+        if number.startswith("+1500557")
+    },
+    {
+        "+15005580001": ("unreachable", "UNDELIV err:027"),
+        "+15005580002": ("expired", "EXPIRED"),
+        "+15005580003": ("message_rejected", "REJECTD"),
+        "+15005580004": ("carrier_error", "DELETED"),
+    },
+    {
+        "+12025550143": DELIVERED,
+        "+15005590001": ("delivered", None, 2),
+        "+15005590002": DELIVERED,
+        "+15005590003": DELIVERED,
+        "+15005590004": ("pending", None, 1),
+        "+15005590005": ("sent", None, 1),
+    },
+    "+15005590006",
+)
+UNDER_TEST = (SANDBOX, SMPP, TELNYX, TWILIO)

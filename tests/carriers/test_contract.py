@@ -1,25 +1,35 @@
 """The contract of every kind of carrier, through the whole service: hand-off, callbacks, events and ledger."""
 
+import asyncio
+
 import pytest
 
+from app.domain.carriers import lookups, queries
+from app.domain.carriers import service as carriers
+from app.domain.carriers.carrier import LookedUpNumber
+from app.domain.carriers.errors import CarrierConnectionRefused
+from app.domain.kernel.errors import DomainError, InvalidInput, NotFound, RateLimited
+from app.domain.kernel.phone import LineType
+from app.domain.kernel.unit_of_work import Actor
 from app.providers.registry import KINDS
 from tests.carriers.conftest import Bench
-from tests.carriers.simulators import LOST, ROTATIONS, TELNYX, TWILIO, UNDER_TEST
+from tests.carriers.simulators import ACCEPTED, LOST, ROTATIONS, SMPP, TELNYX, TWILIO, UNDER_TEST, Simulator
+from tests.conftest import unit_of
 from tests.domain.messages.handing import after, reconcile
 from tests.factories.billing import LEDGER_ENTRIES, audit
+from tests.factories.carriers import MINUTES, change_connection
 from tests.factories.events import event_names
 from tests.factories.messages import MESSAGES
 from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
-AWAITED = frozenset({"smpp"})
 TWICE = "+15005560016"
 WITH_SIMULATORS = pytest.mark.parametrize("bench", [TELNYX, TWILIO], ids=lambda kind: kind.name, indirect=True)
 
 
 def test_every_kind_of_the_registry_is_under_test() -> None:
-    assert {kind.name for kind in UNDER_TEST} == set(KINDS) - AWAITED
+    assert {kind.name for kind in UNDER_TEST} == set(KINDS)
 
 
 async def test_each_refusal_fails_the_text_with_its_cause_and_refunds_it(bench: Bench) -> None:
@@ -76,14 +86,67 @@ async def test_a_person_who_replies_stop_is_opted_out_by_one_message(bench: Benc
 
 @WITH_SIMULATORS
 async def test_a_reply_that_is_brought_twice_is_one_message(bench: Bench) -> None:
-    assert bench.simulator
+    assert isinstance(bench.simulator, Simulator)
     earlier = bench.simulator.brought(TWICE)
 
     await bench.send(TWICE)
 
     await inbound_arrives(bench, "Hello")
-    await until(lambda: bench.simulator and bench.simulator.brought(TWICE) == earlier + 2)
+    simulator = bench.simulator
+    await until(lambda: simulator.brought(TWICE) == earlier + 2)
     assert await MESSAGES.where(direction="inbound").read(bench.pool, "body") == ["Hello"]
+
+
+async def test_a_number_is_looked_up_where_the_carrier_has_lookups(bench: Bench) -> None:
+    own, connections = bench.account.account_id, bench.services.connections
+    if bench.simulator is not None:
+        await change_connection(bench.pool, bench.kind.name, account_id=own)
+    async with unit_of(bench.services, Actor(own, frozenset(), "test")) as unit:
+        if bench.kind is SMPP:
+            with pytest.raises(InvalidInput, match="looks up no numbers"):
+                await lookups.look_up(unit, connections, "smpp", "+12025550143")
+            return
+        found = await lookups.look_up(unit, connections, bench.kind.name, "+12025550143")
+
+    simulated = LookedUpNumber(True, LineType.mobile, "Simulated Mobile", "US")
+    offline = LookedUpNumber(True, country="US")
+    assert found == (simulated if bench.simulator else offline)
+
+
+@WITH_SIMULATORS
+async def test_lookups_through_a_connection_of_the_installation_need_its_consent(bench: Bench) -> None:
+    settings, _ = bench.kind.configure(bench.simulator.url if isinstance(bench.simulator, Simulator) else "")
+    actor = Actor(bench.account.account_id, frozenset(), "test")
+    key, connections = bench.kind.name, bench.services.connections
+    async with unit_of(bench.services, actor) as unit:
+        with pytest.raises(NotFound):
+            await lookups.look_up(unit, connections, key, "+12025550143")
+
+    await change_connection(bench.pool, key, settings={**settings, "shares_lookups": True})
+    connections.expire()
+
+    async with unit_of(bench.services, actor) as unit:
+        assert (await lookups.look_up(unit, connections, key, "+12025550143")).carrier == "Simulated Mobile"
+
+
+LIMITED = {"twilio": "+15005520429", "telnyx": "+15005510011"}
+REFUSED = {"twilio": "+15005520003", "telnyx": "+15005510009"}
+
+
+@WITH_SIMULATORS
+@pytest.mark.parametrize(
+    ("numbers", "error", "said"),
+    [(LIMITED, RateLimited, "again in 10 seconds"), (REFUSED, CarrierConnectionRefused, "HTTP 401")],
+)
+async def test_each_refusal_of_a_lookup_is_an_error_of_the_catalogue(
+    bench: Bench, numbers: dict[str, str], error: type[DomainError], said: str
+) -> None:
+    own, key = bench.account.account_id, bench.kind.name
+    await change_connection(bench.pool, key, account_id=own)
+
+    async with unit_of(bench.services, Actor(own, frozenset(), "test")) as unit:
+        with pytest.raises(error, match=said):
+            await lookups.look_up(unit, bench.services.connections, key, numbers[key])
 
 
 async def inbound_arrives(bench: Bench, body: str) -> None:
@@ -102,7 +165,7 @@ async def test_credentials_are_rotated_under_load_without_a_loss(bench: Bench) -
     before, meanwhile, afterwards = (
         [f"+1202555{part}{number:02d}" for number in range(20)] for part in ("01", "02", "03")
     )
-    assert bench.simulator
+    assert isinstance(bench.simulator, Simulator)
 
     await bench.send(*before)
     await bench.work()
@@ -117,6 +180,36 @@ async def test_credentials_are_rotated_under_load_without_a_loss(bench: Bench) -
     await bench.settle(dict.fromkeys(bench.sent, "delivered"))
 
     assert await bench.calls() == dict.fromkeys(bench.sent, 1)
+    await audit(bench.pool)
+
+
+@WITH_SIMULATORS
+async def test_no_text_is_refused_while_credentials_that_the_carrier_knows_are_rotated(bench: Bench) -> None:
+    (credentials, said), simulator, services = ROTATIONS[bench.kind.name], bench.simulator, bench.services
+    assert isinstance(simulator, Simulator)
+    simulator.ask("secrets", {"accepted": [ACCEPTED[bench.kind.name], *said["accepted"]]})
+
+    async def load(part: int) -> None:
+        for number in range(20):
+            await bench.send(f"+12025550{part}{number:02d}")
+            await bench.work()
+
+    async def rotate() -> None:
+        await until(lambda: len(bench.sent) >= 15)
+        async with unit_of(services, Actor(0, frozenset(), "command line")) as unit:
+            connection = await queries.get_shared(unit, bench.kind.name)
+            await carriers.rotate(unit, services.carriers, connection, credentials, 1)
+
+    await asyncio.gather(*(load(part) for part in (1, 2, 3)), rotate())
+    services.connections.expire()  # processes use new credentials after a second
+    simulator.ask("secrets", said)  # the former ones are refused from now on
+    await bench.send("+12025550143")
+    await bench.settle(dict.fromkeys(bench.sent, "delivered"))
+    await services.health.flush()
+
+    assert await bench.calls() == dict.fromkeys(bench.sent, 1)
+    assert sum(await MINUTES.where(result="accepted").read(services, "count")) == len(bench.sent) == 61
+    assert await MINUTES.where(result="rejected").count(services) == 0
     await audit(bench.pool)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.domain.carriers.carrier import Accepted, CarriedMessage, CarrierAccount, CarrierNumber, Charge
+from app.domain.carriers.carrier import Accepted, CarriedMessage, CarrierAccount, CarrierNumber, Charge, LookedUpNumber
+from app.domain.kernel.phone import LineType
 from app.providers.carriers.twilio.carrier import TwilioCarrier
 from tests.node import NODE, install
 from tests.providers.carrier_apis import ACCOUNT, MESSAGE, http_to, twilio
@@ -78,6 +79,7 @@ async def test_questions_are_as_twilio_describes_them(open_carrier: Callable[...
 
     assert await carrier.check() == CarrierAccount("Blue Door", {"status": "active"})
     assert await carrier.list_numbers() == [CarrierNumber("+14155552345", "(415) 555-2345")]
+    assert await carrier.lookup("+14159929960") == LookedUpNumber(True, LineType.voip, "Twilio - SMS/MMS-SVR", "US")
     assert await carrier.find(MESSAGE, datetime(2023, 8, 24, 5, 1, tzinfo=UTC)) == [
         Accepted(SID, "sent", 1, Charge(Decimal("0.00750"), "USD"))
     ]

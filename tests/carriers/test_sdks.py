@@ -1,6 +1,7 @@
 """The SDKs of Twilio and Telnyx as judges: their clients call the simulators, their verifiers check signatures."""
 
 import base64
+import re
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -39,7 +40,7 @@ class Redirected(TwilioHttpClient):
         self._url = url
 
     def request(self, method: str, url: str, **options: Any) -> Any:
-        return super().request(method, url.replace("https://api.twilio.com", self._url), **options)
+        return super().request(method, re.sub("https://(api|lookups).twilio.com", self._url, url), **options)
 
 
 @pytest.fixture
@@ -127,6 +128,24 @@ def test_the_client_of_twilio_sends_through_the_simulator(twilio: Client) -> Non
     listed = {each.sid: each.body for each in twilio.messages.list(to=TO, from_=NUMBER, limit=100)}
     assert listed[sent.sid] == "By the SDK é"
     assert [each.phone_number for each in twilio.incoming_phone_numbers.list()] == [NUMBER]
+
+
+def test_the_client_of_twilio_looks_a_number_up_at_the_simulator(twilio: Client) -> None:
+    reader = twilio.lookups.v2.phone_numbers(TO)
+    found = reader.fetch(fields="line_type_intelligence")
+
+    assert (found.phone_number, found.country_code, found.valid) == (TO, "US", True)
+    assert found.line_type_intelligence
+    assert found.line_type_intelligence["type"] == "mobile"
+
+
+def test_the_client_of_telnyx_looks_a_number_up_at_the_simulator(telnyx: Telnyx) -> None:
+    found = telnyx.number_lookup.retrieve(TO, type="carrier").data
+
+    assert found
+    assert found.carrier
+    assert (found.phone_number, found.country_code, found.valid_number) == (TO, "US", True)
+    assert (found.carrier.name, found.carrier.type) == ("Simulated Mobile", "mobile")
 
 
 def test_the_client_of_twilio_understands_the_refusals_of_the_simulator(twilio: Client) -> None:

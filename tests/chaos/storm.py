@@ -19,6 +19,7 @@ from app.cli import setup
 from app.db import migrate
 from app.db.engine import Pool
 from app.embedded.servers import Servers
+from app.services import Services
 from app.settings import Settings
 from tests.e2e.processes import Process, await_ready, free_port, starting
 from tests.factories.billing import audit
@@ -37,7 +38,7 @@ SCRIPTED = ["+15005550001", "+15005550103", "+15005550202", "+15005550203", "+15
 PACE = {
     "MESSAGING_HANDOFF_LEASE_SECONDS": 3,
     "MESSAGING_HANDOFF_TIMEOUT_SECONDS": 1,
-    "MESSAGING_AMBIGUOUS_WAIT_SECONDS": 1,
+    "MESSAGING_AMBIGUOUS_WAIT_SECONDS": 5,  # longer than a call takes on a busy machine
     "MESSAGING_SANDBOX_DELAY_SECONDS": 0.1,
     "MESSAGING_LOG_LEVEL": "warning",
 }
@@ -48,7 +49,10 @@ CUT = f"""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> '{OWN}'
 """
-REPORT_NOW = "UPDATE sandbox_callbacks SET claimed_until = NULL"
+REPORT_NOW = """
+UPDATE sandbox_callbacks SET claimed_until = NULL
+WHERE id IN (SELECT id FROM sandbox_callbacks WHERE claimed_until IS NOT NULL FOR UPDATE SKIP LOCKED)
+"""
 """Avoids the minute for which a dead worker's claim of callbacks lasts."""
 
 
@@ -59,9 +63,10 @@ class Storm:
     pool: Pool
     redis: Redis
     api: httpx2.AsyncClient
-    start_worker: Callable[[], Process]
+    start: Callable[..., Process]
     chance: random.Random
     settings: Settings
+    services: Services
     account_id: int
     workers: list[Process] = field(default_factory=list[Process])
     ids: list[int] = field(default_factory=list[int])
@@ -110,7 +115,7 @@ class Storm:
             await asyncio.sleep(self.chance.uniform(0, 2 * pause))
             victim = self.workers.pop(self.chance.randrange(len(self.workers)))
             await asyncio.to_thread(victim.kill)
-            self.workers.append(self.start_worker())
+            self.workers.append(self.start("worker"))
             self.killed += 1
 
     async def forget(self, count: int) -> float:
@@ -163,5 +168,5 @@ async def storm(folder: Path, credits: int, seed: int, **variables: object) -> A
             httpx2.AsyncClient(base_url=settings.public_url, headers=headers, timeout=60) as api,
         ):
             pool = services.database.pool
-            worker, chance = partial(start, "worker", **env), random.Random(seed)
-            yield Storm(pool, redis, api, worker, chance, settings, opened.account_id, processes[1:])
+            chance, start_one = random.Random(seed), partial(start, **env)
+            yield Storm(pool, redis, api, start_one, chance, settings, services, opened.account_id, processes[1:])

@@ -1,11 +1,15 @@
 """Commands for connections to carriers and their numbers."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.cli import setup
+from app.cli.setup import NotYours
+from app.settings import Settings
 from tests.cli.conftest import Ask, Run
 
 SECRET = "a very secret text"
@@ -63,6 +67,17 @@ def test_credentials_are_rotated_from_the_environment(messaging: Run, tmp_path: 
     assert (done.code, done.complaint) == (0, "")
 
 
+def test_a_credential_that_nobody_gives_is_named(messaging: Run, tmp_path: Path) -> None:
+    new = ("telnyx", "second", "--env", "api_key=KEY")
+    added = messaging("carrier", "add", *new, KEY="KEY1")
+    add(messaging, tmp_path)
+    rotated = messaging("carrier", "rotate", "second", "--env", "secret=NOT_SET")
+
+    assert (added.code, rotated.code) == (2, 2)
+    assert "The environment has no NOT_SET." in rotated.complaint
+    assert "The credential public_key is missing. Give it as --env public_key=VARIABLE or as --file" in added.complaint
+
+
 def test_a_number_of_a_connection_is_assigned_and_moved_and_keeps_its_connection_from_removal(
     messaging: Run, tmp_path: Path, account: int
 ) -> None:
@@ -70,14 +85,34 @@ def test_a_number_of_a_connection_is_assigned_and_moved_and_keeps_its_connection
 
     assigned = json.loads(messaging("number", "assign", account, "second", "+14155550100", "--json").output)
     refused = messaging("carrier", "remove", "second")
-    moved = json.loads(messaging("number", "move", account, assigned["id"], "sandbox", "--json").output)
+    to_sandbox = ("number", "move", account, assigned["id"], "sandbox", "--unlisted", "--json")
+    moved = json.loads(messaging(*to_sandbox).output)
+    removed = messaging("carrier", "remove", "second")
+    released = json.loads(messaging("number", "release", account, assigned["id"], "--json").output)
 
     assert (assigned["phone_number"], assigned["carrier"], moved["carrier"]) == ("+14155550100", "second", "sandbox")
-    assert refused.code == 1
+    assert (released["phone_number"], removed.code, refused.code) == ("+14155550100", 0, 1)
     assert refused.complaint == (
         "messaging: The connection second has 1 active numbers and 0 texts that have not left. "
         "Release the numbers or move them first.\n"
     )
+
+
+def test_the_network_of_a_sandbox_number_is_that_of_its_connection(
+    messaging: Run, settings: Settings, tmp_path: Path, account: int
+) -> None:
+    add(messaging, tmp_path)
+    messaging("number", "assign", account, "second", "+14155550100")
+
+    numbers = [each["phone_number"] for each in json.loads(messaging("number", "list", account, "--json").output)]
+    networks = [asyncio.run(setup.find_network_of_number(settings, number)) for number in numbers]
+
+    assert [each.key for each in networks] == ["sandbox", "second"]
+    assert networks[1].secret == SECRET.encode()
+    with pytest.raises(NotYours, match="No account has the sandbox number"):
+        asyncio.run(setup.find_network_of_number(settings, "+14155550199"))
+    with pytest.raises(NotYours, match="The sandbox has no message 1"):
+        asyncio.run(setup.find_network_of_message(settings, 1))
 
 
 def test_a_text_is_sent_to_test_a_connection(messaging: Run) -> None:

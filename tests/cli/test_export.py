@@ -15,6 +15,7 @@ from app.domain.erasure.tables import EXPORTED
 from tests.cli.conftest import Ask, Done, Run
 
 NOT_EXPORTED = {
+    "ai_passages": "parts of ai_knowledge, for searches",
     "campaign_counts": "counts of recipients",
     "capped_texts": "which texts count for frequency caps, kept for a week",
     "contact_tags": "the tags of contacts, which have them too",
@@ -29,6 +30,8 @@ NOT_EXPORTED = {
     "outbox": "the ids of events that wait to be dispatched",
     "outgoing": "which texts wait for their carrier, gone once it has answered",
     "password_links": "secrets, and gone once used",
+    "payment_customers": "the id of the account at the payment provider",
+    "scheduled_texts": "which texts wait for their time, gone once they have left",
     "waiting_mails": "mails with secrets, gone once sent",
 }
 """Tables with an account's rows that its export leaves out."""

@@ -1,12 +1,13 @@
 """Commands of an account: every mutation of an owner's has one, and each runs the operation as the operator."""
 
 import json
+from pathlib import Path
 
 import pytest
 from graphql import GraphQLSchema
 
 from app.cli.documents import operations
-from app.cli.tables import as_text
+from app.cli.tables import Named, as_text
 from app.domain.accounts.scopes import ALL
 from app.graphql.schema import contract
 from tests.cli.conftest import Ask, Run
@@ -28,15 +29,14 @@ CONNECTION_VERBS = (
     "add_phone_number",
     "move_phone_number",
     "pause_carrier_connection",
-    "release_phone_number",
     "remove_carrier_connection",
     "resume_carrier_connection",
     "rotate_carrier_connection",
     "sync_phone_numbers",
 )
 WITHOUT_COMMAND = {
+    "create_consent_link": "`contact evidence` writes the file itself",
     "create_job_link": "`contact import` and `contact export` write the files themselves",
-    "generate_copy": "it writes texts for an integration that sends them",
     "create_export_link": "`account export` writes the archive itself",
     "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
@@ -53,6 +53,7 @@ QUERIES_WITHOUT_COMMAND = {
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",
     "last_update_id": "it starts a stream of live updates",
+    "timeline": "`message list --conversation` lists the texts of a conversation",
     "viewer": "nobody is signed in; `user list` shows the owners",
 }
 
@@ -218,7 +219,26 @@ def test_a_record_of_one_field_is_shown_as_its_value() -> None:
     assert as_text([{"creator": {"label": "setup"}}]) == "creator\nsetup"
 
 
+def test_values_whose_names_are_data_are_shown_with_their_names() -> None:
+    assert as_text({"id": 1, "counts": Named(created=3)}) == "id                   1\ncounts\n  created              3"
+    assert as_text({"counts": Named()}) == "counts               {}"
+
+
 def test_an_account_that_does_not_exist_has_no_list(messaging: Run, ask: Ask) -> None:
     done = messaging("key", "list", 4711)
 
     assert (done.code, done.complaint) == (1, "messaging: No account with id 4711.\n")
+
+
+def test_evidence_of_a_phone_is_written_as_a_page_or_as_json(messaging: Run, account: int) -> None:
+    messaging("contact", "revoke", account, "+12025550143", "letter", "--text", "Stop.", "--source", "letter 17")
+
+    page = messaging("contact", "evidence", account, "(202) 555-0143", "consent.html", "--json")
+    file = messaging("contact", "evidence", account, "+12025550143", "consent.json", "--json")
+    again = messaging("contact", "evidence", account, "+12025550143", "consent.json")
+
+    assert json.loads(page.output) == {"phone": "+12025550143", "is_opted_out": True, "file": "consent.html"}
+    assert "Source: letter 17" in Path("consent.html").read_text()
+    assert json.loads(file.output)["file"] == "consent.json"
+    assert [each["text"] for each in json.loads(Path("consent.json").read_text())["records"]] == ["Stop."]
+    assert (again.code, "consent.json exists" in again.complaint) == (1, True)

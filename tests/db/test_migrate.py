@@ -1,6 +1,8 @@
 """Bringing a database to the newest schema."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -13,10 +15,9 @@ from app.db import migrate
 from tests.db.databases import execute, move
 
 
-async def test_an_empty_database_becomes_what_the_models_say(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, METADATA)
+async def test_an_empty_database_becomes_what_the_models_say(newest_url: str) -> None:
 
-    assert await _difference(empty_url, METADATA) == []
+    assert await _difference(newest_url, METADATA) == []
 
 
 async def test_what_the_migrations_lack_is_a_difference(empty_url: str) -> None:
@@ -32,14 +33,13 @@ async def test_what_the_migrations_lack_is_a_difference(empty_url: str) -> None:
     assert [change[0] for change in found] == ["add_table", "add_column"]
 
 
-async def test_a_second_upgrade_changes_nothing(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, METADATA)
-    await execute(empty_url, "INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01)")
+async def test_a_second_upgrade_changes_nothing(newest_url: str) -> None:
+    await execute(newest_url, "INSERT INTO accounts (company_name, rate) VALUES ('Blue Door', 0.01)")
 
-    await migrate.upgrade(empty_url, METADATA)
+    await migrate.upgrade(newest_url, METADATA)
 
-    assert await _value(empty_url, "SELECT company_name FROM accounts") == "Blue Door"
-    assert await _value(empty_url, "SELECT count(*) FROM alembic_version") == 1
+    assert await _value(newest_url, "SELECT company_name FROM accounts") == "Blue Door"
+    assert await _value(newest_url, "SELECT count(*) FROM alembic_version") == 1
 
 
 async def test_two_upgrades_at_once_are_one(empty_url: str) -> None:
@@ -75,20 +75,18 @@ async def _value(url: str, query: str) -> object:
         await connection.close()
 
 
-async def test_the_tables_are_taken_back_and_made_again(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, METADATA)
+async def test_the_tables_are_taken_back_and_made_again(newest_url: str) -> None:
 
-    await move(empty_url, command.downgrade, "base")
-    left = await _value(empty_url, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'")
-    await migrate.upgrade(empty_url, METADATA)
+    await move(newest_url, command.downgrade, "base")
+    left = await _value(newest_url, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'")
+    await migrate.upgrade(newest_url, METADATA)
 
     assert left == 1  # Alembic's own
-    assert await _difference(empty_url, METADATA) == []
+    assert await _difference(newest_url, METADATA) == []
 
 
 async def test_a_brace_of_an_older_step_is_written_twice_and_its_placeholders_stay(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, METADATA)
-    await move(empty_url, command.downgrade, "0014")
+    await move(empty_url, command.upgrade, "0014")
     await execute(
         empty_url,
         """
@@ -103,3 +101,24 @@ async def test_a_brace_of_an_older_step_is_written_twice_and_its_placeholders_st
 
     body = await _value(empty_url, "SELECT body FROM sequence_steps")
     assert body == "Hi {first_name} {last_name}, {company_name} {{ }} {{}} {{x}}"
+
+
+async def test_the_oldest_number_at_a_carrier_becomes_primary_in_place_of_one_of_the_sandbox(empty_url: str) -> None:
+    [path] = (Path(migrate.__file__).parent / "migrations" / "versions").glob("*_primary_numbers_reach_phones.py")
+    revision, before = re.findall(r'^(?:down_)?revision = "(\d+)"', path.read_text(), re.M)
+    await move(empty_url, command.upgrade, before)
+    await execute(
+        empty_url,
+        """INSERT INTO accounts (id, company_name, rate) VALUES (1, 'A', 1), (2, 'B', 1), (3, 'C', 1);
+        INSERT INTO carrier_connections (key, kind, name) VALUES ('main', 'smpp', 'Main'), ('test', 'sandbox', 'Test');
+        INSERT INTO phone_numbers (id, account_id, phone_number, label, carrier, status, is_primary) VALUES
+          (1, 1, '1', '', 'sandbox', 'active', true), (2, 1, '2', '', 'main', 'released', false),
+          (3, 1, '3', '', 'main', 'active', false), (4, 1, '4', '', 'main', 'active', false),
+          (5, 2, '5', '', 'sandbox', 'active', true), (6, 2, '6', '', 'test', 'active', false),
+          (7, 3, '7', '', 'sandbox', 'active', false), (8, 3, '8', '', 'main', 'active', true),
+          (9, 3, '9', '', 'main', 'active', false)""",
+    )
+
+    await move(empty_url, command.upgrade, revision)
+
+    assert await _value(empty_url, "SELECT array_agg(id ORDER BY id) FROM phone_numbers WHERE is_primary") == [3, 5, 8]

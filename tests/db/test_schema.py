@@ -57,13 +57,12 @@ async def test_who_waits_for_a_server_that_is_not_there_is_told_so_too(monkeypat
         await schema.wait_for(NOWHERE)
 
 
-async def test_a_database_that_a_newer_version_made_is_told_at_once(empty_url: str) -> None:
-    await migrate.upgrade(empty_url, METADATA)
-    await execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
-    await execute(empty_url, "COMMENT ON TABLE alembic_version IS '9999'")
+async def test_a_database_that_a_newer_version_made_is_told_at_once(newest_url: str) -> None:
+    await execute(newest_url, "UPDATE alembic_version SET version_num = '9999'")
+    await execute(newest_url, "COMMENT ON TABLE alembic_version IS '9999'")
 
     with pytest.raises(SchemaAhead) as told:
-        await schema.wait_for(empty_url)
+        await schema.wait_for(newest_url)
 
     assert str(told.value) == (
         f"A newer version of the service made the database (its schema is 9999, this version knows {schema.newest()}). "

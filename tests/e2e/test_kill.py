@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.campaigns import await_decided, begin, end
 from tests.chaos.storm import REPORT_NOW, storm
 
 pytestmark = pytest.mark.anyio
@@ -20,3 +21,14 @@ async def test_workers_that_are_killed_lose_no_text_and_send_none_twice(tmp_path
         await weather.check()
 
     assert weather.killed == 3
+
+
+async def test_a_campaign_whose_workers_are_killed_sends_each_recipient_one_text(tmp_path: Path) -> None:
+    async with storm(tmp_path, credits=2000, seed=2) as weather:
+        await begin(weather, 2000)
+        await await_decided(weather, 200)
+        await weather.kill(2, pause=0.5)
+
+        sent = await end(weather, 2000)
+
+    assert (sent.states, sent.calls, sent.credits, weather.killed) == ({"delivered": 2000}, 2000, 2000, 2)

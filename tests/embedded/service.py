@@ -1,4 +1,7 @@
-"""A service of shell scripts: `service STOP_SECONDS NAME SCRIPT ...`, on servers of its own when DATA is set."""
+"""A service of shell scripts: `service STOP_SECONDS NAME SCRIPT ...`, on servers of its own when DATA is set.
+
+The script `later` is started once the file WANTED exists.
+"""
 
 import os
 import sys
@@ -18,7 +21,8 @@ def say_ready() -> None:
 def serve(scripts: Sequence[str], servers: Sequence[Supervised] = ()) -> int:
     """Run each script under its name."""
     pairs = zip(scripts[::2], scripts[1::2], strict=True)
-    service = [Child(name, ["/bin/sh", "-c", script], os.environ) for name, script in pairs]
+    wanted = {"later": Path(os.environ.get("WANTED", "")).exists}
+    service = [Child(name, ["/bin/sh", "-c", script], os.environ, wanted.get(name)) for name, script in pairs]
     return children.run(service, say_ready, servers)
 
 
@@ -33,5 +37,6 @@ def serve_on_servers(data: Path, scripts: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     children.STOP_SECONDS = float(sys.argv[1])
+    children.WANTED_SECONDS = 0.05
     folder = os.environ.get("DATA")
     sys.exit(serve_on_servers(Path(folder), sys.argv[2:]) if folder else serve(sys.argv[2:]))

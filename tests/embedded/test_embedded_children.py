@@ -50,6 +50,18 @@ def test_ctrl_c_reaches_the_parent_alone(tmp_path: Path, launch: Launch) -> None
     assert lines(got) == ["up", "TERM"]
 
 
+def test_a_child_is_started_once_it_is_wanted(tmp_path: Path, launch: Launch) -> None:
+    got, wanted = tmp_path / "got", tmp_path / "wanted"
+    service = launch("service", 5, "web", note_term(got), "later", f"echo later >> {got}; {NAP}", WANTED=wanted)
+    block_until(lambda: lines(got) == ["up"])
+
+    wanted.touch()
+
+    block_until(lambda: lines(got) == ["up", "later"])
+    service.terminate()
+    assert service.wait() == 0
+
+
 def test_the_caller_is_told_once_that_all_children_are_started(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
     service = launch("service", 5, "web", note_term(got), "worker", note_term(got))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import asyncpg
 import pytest
 from redis import Redis
 
@@ -22,6 +23,16 @@ from tests.embedded.probes import ask, servers_of
 from tests.waiting import block_until
 
 NOBODY = 65534
+COMPUTE = """
+import asyncio, sys, asyncpg
+async def compute():
+    connection = await asyncpg.connect(sys.argv[1])
+    await connection.fetchval("SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b")
+asyncio.run(compute())
+"""
+BUSY = """
+SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%1000000%' AND pid <> pg_backend_pid()
+"""
 
 
 @pytest.fixture
@@ -49,6 +60,14 @@ def full_disk() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def answers(url: str) -> bool:
+    """Return whether PostgreSQL answers a query."""
+    try:
+        return ask(url, "SELECT true")
+    except (OSError, asyncpg.PostgresError):
+        return False
 
 
 def copy_wheels(folder: Path) -> None:
@@ -343,6 +362,23 @@ def test_the_environment_of_the_service_does_not_reach_the_servers(
     names = {name for process in servers_of(data) for name in process.environ()}
     assert "LC_ALL" in names
     assert {"PGPORT", "SECRET"} & names == set()
+
+
+def test_postgresql_starts_again_although_a_backend_of_the_killed_one_computes(data: Path, start: Start) -> None:
+    servers = start(data)
+    server = next(each for each in servers.supervised() if each.name == "PostgreSQL")
+    with subprocess.Popen([sys.executable, "-c", COMPUTE, servers.database_url], stderr=subprocess.DEVNULL):
+        block_until(lambda: ask(servers.database_url, BUSY) == 1)
+
+        orphans = set(servers_of(data, "postgres"))
+        assert server.process
+        server.process.kill()
+        server.process.wait()
+        server.start()
+        block_until(lambda: answers(servers.database_url))
+
+    assert ask(servers.database_url, BUSY) == 0
+    assert orphans & set(servers_of(data, "postgres")) == set()
 
 
 def test_tests_may_trade_durability_for_speed(data: Path, start: Start) -> None:

@@ -1,7 +1,9 @@
-"""Adds watched keywords."""
+"""Adds watched keywords, and reads runs of automations."""
 
 from tests.factories.tables import Rows, Source
 
+AUTOMATIONS = Rows("automations")
+AUTOMATION_RUNS = Rows("automation_runs")
 WATCHED_KEYWORDS = Rows("watched_keywords")
 
 

@@ -8,7 +8,9 @@ from tests.factories.accounts import ACCOUNTS
 from tests.factories.messages import OUTBOUND
 from tests.factories.tables import Rows, Source, open_pool
 
+BALANCE_ALERTS = Rows("balance_alerts")
 LEDGER_DAYS = Rows("ledger_days")
+PAYMENTS = Rows("payments")
 LEDGER_ENTRIES = Rows("ledger_entries")
 
 
@@ -64,7 +66,7 @@ async def audit(source: Source) -> None:
     assert {row["id"]: row["balance"] for row in accounts} == {row["id"]: balances[row["id"]] for row in accounts}
 
     debits = {row["message_id"]: -row["amount"] for row in chain if row["type"] == "debit" and row["message_id"]}
-    refunds = {row["message_id"]: row["amount"] for row in chain if row["type"] == "refund"}
+    refunds = {row["message_id"]: row["amount"] for row in chain if row["type"] == "refund" and row["message_id"]}
     assert len(debits) + len(refunds) == sum(row["message_id"] is not None for row in chain)
     assert refunds.items() <= debits.items()
 

@@ -3,3 +3,4 @@
 from tests.factories.tables import Rows
 
 CONVERSATIONS = Rows("conversations")
+CONVERSATION_ENTRIES = Rows("conversation_entries")

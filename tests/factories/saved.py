@@ -51,7 +51,7 @@ class SavedRows:
                 services.database.sessions, Actor(0, frozenset()), services.clock, services.notify
             ) as unit:
                 opened = await open_account(unit, opening)
-                await _let_texts_leave_at_any_hour(unit, opened.account_id)
+                await let_texts_leave_at_any_hour(unit, opened.account_id)
                 return opened
 
         def is_its_row(table: Table, opened: Opened) -> str:
@@ -107,7 +107,7 @@ def _insert(table: Table, schema: str) -> str:
     return f"INSERT INTO {table.name} ({names}) OVERRIDING SYSTEM VALUE SELECT {values} FROM {schema}.{table.name}"
 
 
-async def _let_texts_leave_at_any_hour(unit: UnitOfWork, account_id: int) -> None:
+async def let_texts_leave_at_any_hour(unit: UnitOfWork, account_id: int) -> None:
     """Override the quiet hours and raise the weekly cap: no test depends on its time."""
     rules = [
         QuietHoursRule(

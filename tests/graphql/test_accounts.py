@@ -1,6 +1,7 @@
 """The account's people, their sessions and the audit log over GraphQL, for who is signed in with a browser."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -16,7 +17,8 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import ACCOUNTS, id_of_user
+from tests.factories import accounts as factory
+from tests.factories.accounts import ACCOUNTS, SESSIONS, add_session, id_of_user
 from tests.graphql.calls import codes, post
 from tests.graphql.people import OURS, SOFA, change_role
 
@@ -62,6 +64,27 @@ async def test_sessions_are_listed_and_ended(
     assert await services.authentication.find(other) is None
 
 
+async def test_a_member_sees_and_ends_only_sessions_and_applications_of_the_own(
+    http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
+) -> None:
+    await change_role(services, "member")
+    other = await factory.add_user(services, account.account_id, "bo@example.com")
+    until = services.clock.now() + timedelta(days=1)
+    theirs = await add_session(services, account.account_id, other, b"theirs", until)
+
+    found = await ask(http, cookie, "{ sessions { id is_current address } oauth_grants { id } viewer { session_id } }")
+
+    own = found["viewer"]["session_id"]
+    assert found["sessions"] == [{"id": own, "is_current": True, "address": "203.0.113.7"}]
+    assert found["oauth_grants"] == []
+    end = "mutation {{ end_session(id: {}) {{ id }} }}"
+    refused = await post(http, {"query": end.format(theirs)}, Cookie=cookie, **OURS)
+    assert codes(refused) == ["not_found"]
+    assert await SESSIONS.where(id=theirs).count(services) == 1
+    assert await ask(http, cookie, end.format(own)) == {"end_session": {"id": own}}
+    assert await SESSIONS.where(id=own).count(services) == 0
+
+
 async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
     query = """{ audit_log(first: 2%s) {
       nodes { action actor { kind user { email } } subject address user_agent details request_id }
@@ -95,10 +118,8 @@ async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, acco
     "field",
     [
         "audit_log { total_count }",
-        "sessions { id }",
         "api_keys { id }",
         "oauth_clients { id }",
-        "oauth_grants { id }",
     ],
 )
 async def test_who_and_what_may_enter_is_for_owners_to_see(

@@ -69,7 +69,7 @@ async def test_what_ends_a_hold_ends_the_flag_of_the_conversation(
         ),
         (
             "mutation ($to: ConversationChanges!) { update_conversation(id: 1, changes: $to) { id } }",
-            {"to": {"assignee_id": None, "read_up_to": None}},
+            {"to": {"read_up_to": None}},
             "read_up_to",
         ),
         ("mutation { update_conversation(id: 1, changes: {status: null}) { id } }", {}, "status"),

@@ -39,8 +39,11 @@ def test_an_error_has_the_field_it_is_about_unless_raised_with_another() -> None
     known = {kind.__name__: kind.about for kind in catalogue().values() if kind.about}
 
     assert known == {
+        "BriefNotUnderstood": "description",
         "ConsentNotAttested": "consent_attested",
+        "ConversationHasChanged": "expected_version",
         "IdempotencyKeyReused": "idempotency_key",
+        "IntegrationSecretReused": "secret",
         "InvalidConfirmation": "confirmation",
         "InvalidPhone": "phone",
         "InvalidUrl": "target_url",

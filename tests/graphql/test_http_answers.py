@@ -27,7 +27,7 @@ METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected
     ("body", "code", "message"),
     [
         ({"query": "{"}, "invalid_graphql", "Syntax Error: Expected Name, found <EOF>."),
-        ({"query": "{ nothing }"}, "invalid_graphql", "Cannot query field 'nothing' on type 'Query'."),
+        ({"query": "{ zzzzz }"}, "invalid_graphql", "Cannot query field 'zzzzz' on type 'Query'."),
         (
             {"query": "{ contacts { nodes { fist_name } } }"},
             "invalid_graphql",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.conversations import notes
 from app.domain.conversations.models import ConversationStatus
 from app.domain.live.feed import MAX_MISSED
 from app.services import Services
@@ -60,6 +61,45 @@ async def test_a_conversation_that_is_closed_and_comes_back_is_shown(served: Ser
 
     assert (closed["conversation"]["status"], closed["conversation"]["unread_count"]) == ("closed", 1)
     assert (reopened["conversation"]["status"], reopened["conversation"]["unread_count"]) == ("open", 2)
+
+
+async def test_a_note_and_who_types_are_shown_to_the_account_only(
+    served: Served, scene: Scene, scene_of: Scenes, new_account: Callable[..., Any]
+):
+    await scene.receive("Hello")
+    other = scene_of(await new_account())
+    present = UPDATES % "id kind conversation_id actor { label } ... on PresenceUpdate { typing }"
+    noted = UPDATES % "... on NoteUpdate { conversation_id actor { label } note { body author { label } } }"
+    id = await CONVERSATIONS.only(scene.services, "id")
+    newest = await scene.newest()
+    async with (
+        talking(served.address, scene.account.svc_key) as talk,
+        talking(served.address, other.account.svc_key) as stranger,
+    ):
+        await talk.subscribe(present, kinds=["presence"], after=newest)
+        await stranger.subscribe(present, kinds=["presence", "conversation_changed"])
+        announce = f"mutation {{ announce_presence(conversation_id: {id}, typing: true) {{ id }} }}"
+        came: dict[str, Any] = {"id": "2", "type": "complete"}
+        while came["id"] != "1":  # again until the server has subscribed to Redis
+            if came["type"] == "complete":
+                await talk.say(id="2", type="subscribe", payload={"query": announce})
+            came = await talk.hear()
+        await other.receive("For others")
+        seen = await stranger.next()
+        async with scene.unit() as unit:
+            await notes.add(unit, id, "An old friend")
+        await scene.dispatch()
+        await talk.subscribe(noted, kinds=["note_added"], after=newest, id="3")
+        while (note := await talk.hear())["id"] != "3":
+            pass
+
+    shown = came["payload"]["data"]["updates"]
+    assert shown.pop("actor")["label"].startswith("key:")
+    assert shown == {"id": newest, "kind": "presence", "conversation_id": id, "typing": True}
+    assert seen["kind"] == "conversation_changed"
+    by = {"label": "test"}
+    body = {"body": "An old friend", "author": by}
+    assert note["payload"]["data"]["updates"] == {"conversation_id": id, "actor": by, "note": body}
 
 
 async def test_nobody_sees_what_happens_in_another_account(

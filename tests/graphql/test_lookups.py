@@ -2,14 +2,28 @@
 
 import httpx2
 import pytest
-from graphql import GraphQLObjectType, get_nullable_type, is_non_null_type
+from graphql import GraphQLObjectType, get_directive_values, get_nullable_type, is_non_null_type
 
-from app.graphql.schema import CORE
+from app.graphql.schema import CORE, contract
 from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
 
-LOOKUPS = ["campaign", "contact", "conversation", "job", "message", "sequence", "template", "webhook"]
+LOOKUPS = [
+    "ai_agent",
+    "automation",
+    "booking",
+    "campaign",
+    "contact",
+    "conversation",
+    "integration",
+    "job",
+    "message",
+    "segment",
+    "sequence",
+    "template",
+    "webhook",
+]
 
 
 @pytest.mark.parametrize("field", LOOKUPS)
@@ -32,6 +46,21 @@ def test_every_root_field_that_looks_up_one_record_by_id_is_nullable():
 
     assert sorted(records) == LOOKUPS
     assert [name for name, field in records.items() if is_non_null_type(field.type)] == []
+
+
+def test_a_root_field_that_may_find_nothing_is_nullable():
+    refuses, queries = contract().get_directive("refuses"), contract().query_type
+    assert refuses
+    assert queries
+
+    found = [
+        name
+        for name, field in queries.fields.items()
+        if field.ast_node and "not_found" in (get_directive_values(refuses, field.ast_node) or {}).get("codes", [])
+    ]
+
+    assert {"campaign", "enrollments", "delivery_rates"} <= set(found)
+    assert [name for name in found if is_non_null_type(queries.fields[name].type)] == ["viewer"]
 
 
 def test_every_mutation_answers_with_an_object():

@@ -6,7 +6,14 @@ from typing import Any
 
 import orjson
 import pytest
-from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
+from graphql import (
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    get_named_type,
+    is_leaf_type,
+    is_required_argument,
+)
 
 from app.domain.accounts import api_keys, invitations, sessions
 from app.domain.accounts import queries as accounts
@@ -18,9 +25,11 @@ from app.domain.accounts.service import add_user
 from app.domain.accounts.sessions import Visitor
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
+from app.domain.conversations import notes
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
+from app.domain.numbers import service as numbers
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.quiet_hours import service as quiet_hours
@@ -37,14 +46,20 @@ from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.conversations import CONVERSATIONS
+from tests.factories.payments import with_till
 from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
 from tests.graphql.calls import prepared
-from tests.graphql.matrix import ARGUMENTS, MARK, PHONE
+from tests.graphql.matrix import ARGUMENTS, MARK, PHONE, SHOWS_NO_TEXT
 from tests.graphql.records import (
+    add_automation,
     add_connections,
+    add_integrations,
+    add_payments,
+    add_segment,
     add_texts,
     connect,
+    make_agent,
     make_campaigns,
     make_details,
     make_files,
@@ -52,28 +67,6 @@ from tests.graphql.records import (
 )
 
 pytestmark = pytest.mark.anyio
-
-SHOWS_NO_TEXT = {
-    "balance",
-    "carrier_kinds",
-    "campaign_breakdown",
-    "campaign_recipients",
-    "carrier_lookup",
-    "check_deliverability",
-    "conversation",
-    "conversations",
-    "delivery_rates",
-    "diagnose_campaign",
-    "event_samples",
-    "explain_send",
-    "last_update_id",
-    "measure_text",
-    "phone_numbers",
-    "preview_campaign",
-    "tariff",
-    "validate_contacts",
-}
-"""Queries whose answers hold no text that an account writes."""
 
 NOWHERE = {"has_next_page": False, "has_previous_page": False, "start_cursor": None, "end_cursor": None}
 EMPTY = {"nodes": [], "edges": [], "total_count": 0, "total_is_exact": True, "page_info": NOWHERE}
@@ -110,58 +103,80 @@ class World:
 
 CREATES = {
     "add_carrier_connection",
+    "add_inbound_webhook",
+    "add_integration",
     "add_quiet_hours",
     "bulk_delete",
     "bulk_stage",
     "bulk_tag",
+    "compose_copy",
+    "create_ai_agent",
     "create_api_key",
+    "create_automation",
     "create_automation_key",
     "create_campaign",
+    "create_consent_link",
     "create_contact",
     "create_custom_field",
     "create_export_link",
     "create_oauth_client",
+    "create_segment",
     "create_sequence",
     "create_template",
     "create_upload",
-    "export_contacts",
     "create_webhook",
+    "export_contacts",
     "generate_copy",
     "invite_user",
+    "revoke_consent",
+    "set_low_balance",
     "set_placeholder_fallback",
+    "start_plan",
     "subscribe",
+    "top_up",
     "update_account",
     "upsert_contact",
     "watch_keyword",
 }
 """Mutations that name nothing that exists: another account that runs one does so for itself."""
 
+STORES_NOTHING = {"announce_presence"}
+"""Mutations that are passed on to others at once, and change no row."""
+
 OF_THE_CALLER = {"request_account_deletion": "invalid_input", "withdraw_account_deletion": "conflict"}
 """Mutations of the caller's own account that another account is refused, and how."""
 
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),
+    "suggest_reply": frozenset({"conversations:read"}),
+    **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
+    **dict.fromkeys(("add_integration", "update_integration"), frozenset({"messages:send"})),
     **dict.fromkeys(
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
     ),
 }
-"""Scopes that an actor needs besides that of a mutation, because the mutation grants them."""
+"""Scopes that an actor who is not signed in needs besides that of a field."""
 
 SAME_FOR_ALL = {
+    "automation_templates",
+    "ai_status",
     "carrier_kinds",
+    "integration_kinds",
     "delivery_rates",
     "event_samples",
     "explain_send",
     "last_update_id",
     "measure_text",
+    "scheduled_messages",
+    "payment_method",
     "tariff",
 }
-"""Queries with the same answer for both accounts: no update was dispatched, they have one rate and region, and may text
-a phone alike.
+"""Queries with the same answer for both accounts: no update was dispatched, no text is sent later,
+they have one rate and region, and may text a phone alike.
 """
 
-SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts", "sequences"}
+SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts", "phone_consent", "sequences"}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")
@@ -195,9 +210,15 @@ def selection(field: GraphQLField) -> str:
     kind = get_named_type(field.type)
     if is_leaf_type(kind):
         return ""
-    assert isinstance(kind, GraphQLObjectType)
+    assert isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)
+    kinds = CORE.get_possible_types(kind) if isinstance(kind, GraphQLInterfaceType) else (kind,)
+    return "{ " + " ".join(f"... on {each.name} {{ {fields(each)} }}" for each in kinds) + " }"
+
+
+def fields(kind: GraphQLObjectType) -> str:
+    """Select the fields of a type that need no further scope."""
     inner = [f"{name} {selection(each)}" for name, each in kind.fields.items() if (kind.name, name) not in SCOPES]
-    return "{ " + " ".join(inner) + " }"
+    return " ".join(inner)
 
 
 @pytest.fixture
@@ -222,7 +243,7 @@ async def make_world(services: Services) -> World:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, scopes=["account:write"]))
         automation_key, _ = await api_keys.create_key(unit, services.secret, NewKey(MARK, KeyKind.auto))
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": MARK, "tags": [MARK]})
-        details = await make_details(unit) | await make_files(unit)
+        made = [await make(unit) for make in (make_details, make_files, add_segment, add_payments, add_automation)]
         closed = await quiet_hours.add(unit, NewRule("GB", "00:00", "24:00", overrides_law=True, reason=MARK))
         await billing.grant(unit, 5, MARK)
         sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
@@ -245,20 +266,24 @@ async def make_world(services: Services) -> World:
     sent = await services.acceptor.accept(actor, Send(PHONE, MARK, consent_attested=True))
     conversation = await CONVERSATIONS.only(services, "id")
     ids = {
+        "note": await add_note(services, actor, conversation),
         "contact": contact.id,
-        **details,
+        **{name: id for each in made for name, id in each.items()},
         "quiet_hours": closed.own_id or 0,
-        **await add_connections(services, actor),
+        **await add_connections(services, actor, account.phone_number),
+        **await add_integrations(services, actor),
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,
         "automation_key": automation_key.id,
         "number": account.phone_number_id,
+        "other_number": await add_number(services, actor),
         "sequence": sequence.id,
         "other_sequence": other.id,
         "enrollment": enrolled.enrollment_id,
         "template": template.id,
         **await make_campaigns(services, actor),
+        **await make_agent(services, account, actor, PHONE),
         "keyword": keyword.id,
         "webhook": webhook.id,
         "delivery": delivery.id,
@@ -268,7 +293,17 @@ async def make_world(services: Services) -> World:
         "session": session.id,
         "invitation": invitation.id,
     }
-    return World(with_own_carriers(services), actor, Actor(stranger.account_id, ALL, "stranger"), ids)
+    return World(with_till(with_own_carriers(services)), actor, Actor(stranger.account_id, ALL, "stranger"), ids)
+
+
+async def add_note(services: Services, actor: Actor, conversation_id: int) -> int:
+    async with unit_of(services, actor) as unit:
+        return (await notes.add(unit, conversation_id, MARK)).id
+
+
+async def add_number(services: Services, actor: Actor) -> int:
+    async with unit_of(services, actor) as unit:
+        return (await numbers.assign_sandbox_number(unit)).id
 
 
 async def test_nobody_is_refused_every_field_and_changes_nothing(kept_world: World):
@@ -294,7 +329,9 @@ async def test_every_scope_but_the_right_one_is_refused_and_changes_nothing(kept
 
 @pytest.mark.parametrize("field", QUERIES)
 async def test_the_right_scope_alone_reads(kept_world: World, field: str):
-    answer = await kept_world.outcome(field, replace(kept_world.actor, scopes=frozenset({NEEDED[field]})))
+    scopes = frozenset({NEEDED[field]}) | GIVEN.get(field, frozenset())
+
+    answer = await kept_world.outcome(field, replace(kept_world.actor, scopes=scopes))
 
     assert (MARK in answer) is (field not in SHOWS_NO_TEXT)
     assert answer.startswith(VALUE)
@@ -311,7 +348,7 @@ async def test_the_right_scope_alone_changes(world: World, field: str):
     answer = await world.outcome(field, replace(world.actor, scopes=scopes))
 
     assert answer.startswith(VALUE), answer
-    assert await world.rows(world.actor.account_id) != before
+    assert (await world.rows(world.actor.account_id) != before) is (field not in STORES_NOTHING)
 
 
 @pytest.mark.parametrize("field", QUERIES)
@@ -323,7 +360,7 @@ async def test_another_account_sees_nothing(kept_world: World, field: str):
     assert MARK not in answer
     assert answer == "not_found" if field in ARGUMENTS.keys() - SAME_FOR_ALL - SEARCHES else answer.startswith(VALUE)
     assert (answer == await kept_world.outcome(field, kept_world.actor)) is (field in SAME_FOR_ALL)
-    if "nodes" in answer and field not in {"audit_log", "transactions"}:
+    if "nodes" in answer and field not in {"audit_log", "phone_consent", "transactions"}:
         assert orjson.loads(answer) == EMPTY
     assert await kept_world.rows() == before
 

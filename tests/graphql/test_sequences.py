@@ -16,10 +16,13 @@ pytestmark = pytest.mark.anyio
 
 MAKE = """
 mutation ($name: String!, $steps: [NewSequenceStep!]!) {
-  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes body } }
+  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes at body } }
 }
 """
-STEPS = [{"delay_minutes": 60, "body": "Welcome, {first_name}!"}, {"delay_minutes": 0, "body": "Bye"}]
+STEPS = [
+    {"delay_minutes": 60, "body": "Welcome, {first_name}!", "at": "10:30"},
+    {"delay_minutes": 0, "body": "Bye", "at": None},
+]
 ADD = 'mutation ($phone: String!) { create_contact(contact: {phone: $phone, first_name: "Ann"}) { id } }'
 ENROLL = """
 mutation ($sequence: BigInt!, $contact: BigInt) {

@@ -5,21 +5,23 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.services import Services
+from tests.factories.accounts import ACCOUNTS
 from tests.graphql.calls import post
 
 pytestmark = pytest.mark.anyio
 
-PARTS = "text characters encoding segments units credits"
+PARTS = "body characters encoding segments units credits"
 MEASURES = (
     f"as_typed {{ {PARTS} }} smart_encoded {{ {PARTS} }} segments_saved "
     "costly_characters { character name positions replacement }"
 )
-MEASURE = f"""query ($text: String!, $template: Boolean! = false, $to: String, $fold: Boolean! = false) {{
-  measure_text(text: $text, template: $template, to: $to, fold_accents: $fold) {{
-    text {{ {MEASURES} }} shortest {{ as_typed {{ {PARTS} }} }} longest {{ as_typed {{ segments }} }}
+MEASURE = f"""query ($body: String!, $template: Boolean! = false, $to: String, $fold: Boolean! = false) {{
+  measure_text(body: $body, template: $template, to: $to, fold_accents: $fold) {{
+    body {{ {MEASURES} }} shortest {{ as_typed {{ {PARTS} }} }} longest {{ as_typed {{ segments }} }}
     longest_ucs_2 {{ as_typed {{ segments }} }} }} }}"""
-CHECK = """query ($text: String!, $template: Boolean! = false, $first: Boolean! = false) {
-  check_text(text: $text, template: $template, first_promotional: $first) {
+CHECK = """query ($body: String!, $template: Boolean! = false, $first: Boolean! = false) {
+  check_text(body: $body, template: $template, first_promotional: $first) {
     rule severity text advice position length } }"""
 CREATE = """mutation ($body: String!) { create_template(name: "A", body: $body) {
   findings { rule severity position length } } }"""
@@ -40,22 +42,22 @@ async def refused(api: httpx2.AsyncClient, query: str, **variables: Any) -> tupl
 
 
 async def test_a_text_is_measured_with_its_credits_and_what_they_would_be(api: httpx2.AsyncClient) -> None:
-    found = await ask(api, MEASURE, text="A" * 158 + "’A", to="+447911123456")
+    found = await ask(api, MEASURE, body="A" * 158 + "’A", to="+447911123456")
 
     assert found == {
-        "text": {
+        "body": {
             "as_typed": {
-                "text": "A" * 158 + "’A",
+                "body": "A" * 158 + "’A",
                 "characters": 160,
-                "encoding": "UCS-2",
+                "encoding": "ucs_2",
                 "segments": 3,
                 "units": [67, 67, 26],
                 "credits": 18,
             },
             "smart_encoded": {
-                "text": "A" * 158 + "'A",
+                "body": "A" * 158 + "'A",
                 "characters": 160,
-                "encoding": "GSM-7",
+                "encoding": "gsm_7",
                 "segments": 1,
                 "units": [160],
                 "credits": 6,
@@ -72,10 +74,10 @@ async def test_a_text_is_measured_with_its_credits_and_what_they_would_be(api: h
 
 
 async def test_a_text_with_placeholders_is_measured_with_its_bounds(api: httpx2.AsyncClient) -> None:
-    found = await ask(api, MEASURE, text="Hi {first_name|you}, it is {company_name}.", template=True)
+    found = await ask(api, MEASURE, body="Hi {first_name|you}, it is {company_name}.", template=True)
 
-    assert found["text"]["as_typed"]["text"] == "Hi Ann, it is Blue Door."
-    assert (found["shortest"]["as_typed"]["text"], found["shortest"]["as_typed"]["credits"]) == (
+    assert found["body"]["as_typed"]["body"] == "Hi Ann, it is Blue Door."
+    assert (found["shortest"]["as_typed"]["body"], found["shortest"]["as_typed"]["credits"]) == (
         "Hi x, it is Blue Door.",
         1,
     )
@@ -84,18 +86,18 @@ async def test_a_text_with_placeholders_is_measured_with_its_bounds(api: httpx2.
 
 
 async def test_accents_are_folded_in_a_measure_where_it_is_asked_for(api: httpx2.AsyncClient) -> None:
-    kept, folded = [(await ask(api, MEASURE, text="aquí", fold=fold))["text"] for fold in (False, True)]
+    kept, folded = [(await ask(api, MEASURE, body="aquí", fold=fold))["body"] for fold in (False, True)]
 
-    assert (kept["smart_encoded"]["text"], folded["smart_encoded"]["text"]) == ("aquí", "aqui")
+    assert (kept["smart_encoded"]["body"], folded["smart_encoded"]["body"]) == ("aquí", "aqui")
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"text": "x" * 10_001}, ("invalid_input", "text", "text must have at most 10000 characters.")),
+        ({"body": "x" * 10_001}, ("invalid_input", "body", "body must have at most 10000 characters.")),
         (
-            {"text": "{", "template": True},
-            ("invalid_input", "text", "The { at character 1 has no }. Write {{ and }} for braces that are sent."),
+            {"body": "{", "template": True},
+            ("invalid_input", "body", "The { at character 1 has no }. Write {{ and }} for braces that are sent."),
         ),
     ],
 )
@@ -106,13 +108,13 @@ async def test_a_text_that_cannot_be_measured_is_refused(
 
 
 async def test_the_credits_of_a_phone_that_cannot_be_texted_are_not_known(api: httpx2.AsyncClient) -> None:
-    code, _, _ = await refused(api, MEASURE, text="Hi", to="12")
+    code, _, _ = await refused(api, MEASURE, body="Hi", to="12")
 
     assert code == "invalid_phone"
 
 
 async def test_a_text_is_checked_with_what_to_do(api: httpx2.AsyncClient) -> None:
-    found = await ask(api, CHECK, text="Blue Door: Reply CANCEL to cancel your visit")
+    found = await ask(api, CHECK, body="Blue Door: Reply CANCEL to cancel your visit")
 
     assert found == [
         {
@@ -124,8 +126,8 @@ async def test_a_text_is_checked_with_what_to_do(api: httpx2.AsyncClient) -> Non
             "length": 6,
         }
     ]
-    assert await ask(api, CHECK, text="Blue Door: hello {first_name}", template=True) == []
-    assert [each["rule"] for each in await ask(api, CHECK, text="Blue Door", first=True)] == ["no_opt_out"]
+    assert await ask(api, CHECK, body="Blue Door: hello {first_name}", template=True) == []
+    assert [each["rule"] for each in await ask(api, CHECK, body="Blue Door", first=True)] == ["no_opt_out"]
 
 
 async def test_a_saved_template_and_steps_are_answered_with_findings(api: httpx2.AsyncClient) -> None:
@@ -134,3 +136,22 @@ async def test_a_saved_template_and_steps_are_answered_with_findings(api: httpx2
 
     assert saved["findings"] == [{"rule": "shortener", "severity": "high", "position": 20, "length": 10}]
     assert [[each["rule"] for each in step["findings"]] for step in steps["steps"]] == [["no_opt_out"], []]
+
+
+async def test_measures_and_checks_say_whether_the_account_encodes_its_sends(
+    api: httpx2.AsyncClient, services: Services
+) -> None:
+    text, whole = (
+        "A" * 158 + "’á",
+        "query ($body: String!) { measure_text(body: $body) { is_smart_encoded body { %s } } }",
+    )
+    measure = whole % "as_typed { segments } smart_encoded { segments }"
+    before = await ask(api, measure, body=text), [each["rule"] for each in await ask(api, CHECK, body=text)]
+
+    await ACCOUNTS.change(services, smart_encoding=True, fold_accents=True)
+
+    after = await ask(api, measure, body=text), [each["rule"] for each in await ask(api, CHECK, body=text)]
+    plain, encoded = {"as_typed": {"segments": 3}}, {"smart_encoded": {"segments": 1}}
+    assert before[0] == {"is_smart_encoded": False, "body": {**plain, "smart_encoded": {"segments": 3}}}
+    assert after[0] == {"is_smart_encoded": True, "body": {**plain, **encoded}}
+    assert ("encoding" in before[1], "encoding" in after[1]) == (False, False)

@@ -100,7 +100,7 @@ async def test_the_inbox_shows_contact_latest_message_unread_count_and_assignee(
     await receive(scene, (PHONE, "One"), (PHONE, "Two"))
     owner = await USERS.where(email=scene.account.email).only(scene.services, "id")
     async with scene.unit() as unit:
-        await conversations.update(unit, await thread_of(scene), {"assignee_id": owner})
+        await conversations.assign(unit, await thread_of(scene), owner)
 
     await screen.do("inbox - start")
 

@@ -1,5 +1,6 @@
 """Generated arguments of tools: valid ones, and ones with a single fault."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,7 +11,9 @@ Json = dict[str, Any]
 WORDS = st.text(st.characters(codec="ascii", categories=("Lu", "Ll")), min_size=1, max_size=20)
 ANYTHING = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 SENSIBLE: dict[str, SearchStrategy[Any]] = {
-    **dict.fromkeys(("message", "body", "description", "name", "first_name", "last_name", "source", "tag"), WORDS),
+    **dict.fromkeys(("message", "body", "name", "label", "first_name", "last_name", "source", "tag"), WORDS),
+    **dict.fromkeys(("description", "goal"), st.sampled_from(["20% off all haircuts", "Doors open at six"])),
+    "tone": st.sampled_from(["friendly", ""]),
     "tags": st.lists(WORDS, max_size=3),
     "email": st.sampled_from(["", "ann@example.com"]),
     "delay_minutes": st.integers(0, 525_600),
@@ -20,6 +23,22 @@ SENSIBLE: dict[str, SearchStrategy[Any]] = {
     "consent_attested": st.just(True),
     "offset": st.integers(0, 50),
     "idempotency_key": st.uuids().map(str),
+    "audience": st.sampled_from([{"everyone": True}, {"tags": ["vip"], "excluded_tags": []}, {}]),
+    "scheduled_at": st.builds(lambda: (datetime.now(UTC) + timedelta(days=1)).isoformat()),
+    **dict.fromkeys(("since", "until"), st.just("2026-11-01T00:00:00Z")),
+    "snoozed_until": st.builds(lambda: (datetime.now(UTC) + timedelta(days=1)).isoformat()),
+    "max_credits": st.integers(1000, 2000),
+    "contact_ids": st.lists(st.integers(1, 50), min_size=1, max_size=3),
+    "add": st.lists(WORDS, min_size=1, max_size=3),
+    "remove": st.just(["old tag"]),
+    "country": st.sampled_from(["US", "GB"]),
+    "phones": st.lists(st.sampled_from(["+12025550143", "07911 123456", "nothing"]), min_size=1, max_size=3),
+    "filter": st.sampled_from(
+        [
+            {"field": "tags", "op": "has_any", "value": ["vip"]},
+            {"any": [{"none": [{"field": "email", "op": "is_set"}]}, {"field": "score", "op": "gt", "value": ["5"]}]},
+        ]
+    ),
 }
 """Values that the domain accepts as well, by the name of their parameter."""
 
@@ -34,14 +53,42 @@ OTHER_TYPES: dict[str, list[Any]] = {
 
 def valid(schema: Json, given: dict[str, Any]) -> SearchStrategy[Json]:
     """Return arguments that fit a schema; `given` has the only good values of some parameters."""
-    known = {name: each for name, each in schema["properties"].items() if name not in ("after", "confirmation")}
+    unknown = ("after", "confirmation", "preview_id")
+    known = {name: each for name, each in schema["properties"].items() if name not in unknown}
     members = {name: st.just(given[name]) if name in given else value_of(name, each) for name, each in known.items()}
     required = {name: members.pop(name) for name in schema["required"]}
     return st.fixed_dictionaries(required, optional=members)
 
 
+ALTERNATIVES = {
+    "bulk_tag": ("contact_ids", "segment_id"),
+    "bulk_assign": ("contact_ids", "segment_id"),
+    "preview_segment": ("segment_id", "filter"),
+}
+"""The parameters of a tool of which a call gives one."""
+
+
+def is_consistent(tool: str, arguments: Json) -> bool:
+    """Return whether arguments that each fit the schema of a tool fit together."""
+    if tool in ALTERNATIVES and len({*ALTERNATIVES[tool]} & arguments.keys()) != 1:
+        return False
+    match tool:
+        case "bulk_tag":
+            return bool({"add", "remove"} & arguments.keys())
+        case "update_conversation":
+            return ("snoozed_until" in arguments) is (arguments.get("status") == "snoozed")
+        case "validate_contacts":
+            return bool({"contact_ids", "phones"} & arguments.keys())
+        case "export_contacts":
+            return "segment_id" not in arguments or not {"search", "stage", "status", "tag"} & arguments.keys()
+        case _:
+            return True
+
+
 def value_of(name: str, schema: Json) -> SearchStrategy[Any]:
     """Return values of a parameter."""
+    if name == "audience" and schema["type"] == "string":
+        return WORDS
     if name in SENSIBLE:
         return SENSIBLE[name]
     if "enum" in schema:
@@ -86,4 +133,6 @@ def _beyond(schema: Json) -> list[Any]:
         values.append("x" * (schema["minLength"] - 1))
     if "maxLength" in schema:
         values.append("x" * (schema["maxLength"] + 1))
+    if "type" in schema.get("items", {}):
+        values += [[value] for value in OTHER_TYPES[schema["items"]["type"]]]
     return values

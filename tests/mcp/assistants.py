@@ -56,7 +56,7 @@ class Assistant:
         """Return the names of the tools."""
         return [tool["name"] for tool in (await self.ask("tools/list"))["tools"]]
 
-    async def call(self, name: str, **arguments: Any) -> Any:
+    async def call(self, name: str, /, **arguments: Any) -> Any:
         """Call a tool; return its structured result, or its error."""
         return told(await self.ask("tools/call", {"name": name, "arguments": arguments}))
 

@@ -11,6 +11,7 @@ from app.domain.onboarding.service import Opened
 from app.mcp import confirmations
 from app.services import Services
 from app.settings import Settings
+from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
 from tests.graphql.live import serving
@@ -135,12 +136,54 @@ async def test_a_connection_may_ask_before_each_text_and_a_confirmation_sends_on
 
     error = await required(assistant, "send_sms", **TEXT)
 
-    assert error["question"] == f"Send this text to {PHONE} for 1 credits?\n\nHi {{name}}"
+    assert error["question"] == f"Send this text to {PHONE}? Price in credits: 1.\n\nHi {{name}}"
     assert error["preview"] == {"segments": 1, "credits": 1}
     assert await MESSAGES.count(services) == 0
     first, second = [await assistant.call("send_sms", **TEXT, confirmation=error["confirmation"]) for _ in range(2)]
     assert first == second
     assert await MESSAGES.count(services) == 1
+
+
+@pytest.fixture
+async def campaign_id(assistant: Assistant, contact_id: int) -> int:
+    """Provide the id of a draft to all contacts, of which there is one."""
+    draft = {"name": "Spring", "body": "Hi {first_name}", "audience": {"everyone": True}}
+    return told(await assistant.ask("tools/call", {"name": "create_campaign", "arguments": draft}))["id"]
+
+
+async def test_a_person_agrees_to_the_texts_and_the_price_of_a_campaign(
+    assistant: Assistant, services: Services, campaign_id: int
+):
+    call = {"campaign_id": campaign_id, "consent_attested": True}
+    error = await required(assistant, "send_campaign", **call)
+
+    assert error["question"] == "Send campaign Spring to 1 of its 1 contacts? Price in credits: 1.\n\nHi {first_name}"
+    assert await CAMPAIGNS.only(services, "status") == "draft"
+    sent = await assistant.call("send_campaign", **call, confirmation=error["confirmation"])
+    assert (sent["id"], sent["status"]) == (campaign_id, "sending")
+
+
+async def test_a_campaign_that_changed_after_the_question_is_not_sent(
+    assistant: Assistant, services: Services, campaign_id: int
+):
+    call = {"campaign_id": campaign_id, "consent_attested": True}
+    confirmation = (await required(assistant, "send_campaign", **call))["confirmation"]
+    await assistant.call("create_contact", phone="+12025550144")
+
+    refused = await assistant.call("send_campaign", **call, confirmation=confirmation)
+
+    assert refused[0] == "preview_outdated"
+    assert await CAMPAIGNS.only(services, "status") == "draft"
+
+
+async def test_nothing_is_asked_about_a_campaign_without_an_attestation_or_of_another_account(
+    assistant: Assistant, services: Services, campaign_id: int
+):
+    code, field, _ = await assistant.call("send_campaign", campaign_id=campaign_id, consent_attested=False)
+    assert (code, field) == ("api_consent_attested_required", "consent_attested")
+    for tool in ("send_campaign", "cancel_campaign", "delete_campaign"):
+        attested = {"consent_attested": True} if tool == "send_campaign" else {}
+        assert (await assistant.call(tool, campaign_id=campaign_id + 1, **attested))[0] == "not_found"
 
 
 async def test_without_that_request_a_text_is_sent_at_once(assistant: Assistant):

@@ -1,5 +1,6 @@
 """Properties of all tools: valid arguments give a valid result, others an error and no effect."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from app.domain.agents import service as agents
+from app.domain.automations import service as automations
+from app.domain.campaigns import service as campaigns
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
+from app.domain.segments import service as segments
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.templates import service as templates
@@ -25,7 +30,7 @@ from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
 from tests.factories.snapshots import rows
-from tests.mcp.arguments import faulty, valid
+from tests.mcp.arguments import faulty, is_consistent, valid
 from tests.mcp.assistants import Assistant, told
 
 TOOLS = catalogue().tools
@@ -44,16 +49,27 @@ async def known(services: Services, account: Opened) -> Values:
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
         sequence = await sequences.create(unit, "Welcome", [NewStep(0, "Hi")])
         template = await templates.create(unit, "Welcome", "Hi")
+        segment = await segments.create(unit, "Best", {"field": "email", "op": "is_empty"})
+        campaign = await campaigns.create(unit, {"name": "Spring", "body": "Hi"})
+        agent = await agents.create(unit, {"name": "Ann", "instructions": "Be brief."})
+        trigger, actions = {"kind": "missed_reply", "hours": 4}, [{"kind": "exit_drips"}]
+        automation = await automations.create(unit, {"name": "Late", "trigger": trigger, "actions": actions})
     user_id = await USERS.only(services, "id")
     return {
         "to": PHONE,
         "phone": PHONE,
         "contact_id": await CONTACTS.only(services, "id"),
+        "contact_ids": [await CONTACTS.only(services, "id")],
+        "segment_id": segment.id,
         "conversation_id": await CONVERSATIONS.only(services, "id"),
         "read_up_to": await MESSAGES.only(services, "id"),
         "sequence_id": sequence.id,
         "template_id": template.id,
+        "automation_id": automation.id,
+        "campaign_id": campaign.id,
+        "agent_id": agent.id,
         "from_phone_number_id": account.phone_number_id,
+        "phone_number_id": account.phone_number_id,
         "assigned_to": user_id,
         "assignee_id": user_id,
     }
@@ -74,8 +90,13 @@ def refusal(tool: CompiledTool, arguments: Values) -> tuple[str, str | None] | N
     try:
         accept(tool, arguments)
     except DomainError as error:
-        return error.code, error.field
+        return error.code, parameter_of(error.field)
     return None
+
+
+def parameter_of(field: str | None) -> str | None:
+    """Return the parameter that a field at fault belongs to, such as tags of tags[0]."""
+    return field and re.split(r"\W", field, maxsplit=1)[0]
 
 
 @pytest.mark.anyio
@@ -90,9 +111,14 @@ async def test_valid_arguments_give_a_result_that_fits_the_output_schema(
         own["phone"] = await new_contact(False)
     if tool.name == "delete_contact":
         own["contact_id"] = await new_contact(True)
+    if tool.name in ("send_campaign", "cancel_campaign", "delete_campaign"):
+        draft = {"name": "Spring", "body": "Hi", "audience": {"everyone": True}}
+        created = await assistant.ask("tools/call", {"name": "create_campaign", "arguments": draft})
+        own["campaign_id"] = told(created)["id"]
     arguments = data.draw(valid(schema, own))
     if "contact_id" not in schema["required"] and {"contact_id", "phone"} <= schema["properties"].keys():
         assume(len({"contact_id", "phone"} & arguments.keys()) == 1)
+    assume(is_consistent(tool.name, arguments))
 
     result = await assistant.ask("tools/call", {"name": tool.name, "arguments": arguments})
     if tool.announcement.confirmation and tool.announcement.confirm == "always":
@@ -118,7 +144,8 @@ async def test_invalid_arguments_are_refused_without_effect(
 
     result = await assistant.ask("tools/call", {"name": tool.name, "arguments": arguments})
 
-    assert told(result)[:2] == ("invalid_input", name)
+    code, field, _ = told(result)
+    assert (code, parameter_of(field)) == ("invalid_input", name)
     after = await rows(services.database.pool)
     assert {table for table in before if before[table] != after[table]} <= {"api_keys"}
 

@@ -49,6 +49,7 @@ async def test_resources_are_listed_and_read(assistant: Assistant, services: Ser
     assert [each["uriTemplate"] for each in templates["resourceTemplates"]] == [
         "sms://contacts/{contact_id}",
         "sms://conversations/{conversation_id}",
+        "sms://jobs/{job_id}",
     ]
     assert (await read(assistant, "sms://account"))["company_name"] == "Blue Door"
     assert (await read(assistant, f"sms://contacts/{contact_id}"))["phone"] == PHONE
@@ -90,7 +91,7 @@ async def test_a_resource_needs_the_scopes_of_its_query(with_scopes: Callable[..
 
     assert (answer.status_code, answer.json()["error_code"]) == (403, "insufficient_scope")
     assert (await narrow.ask("resources/list"))["resources"] == []
-    assert len((await narrow.ask("resources/templates/list"))["resourceTemplates"]) == 1
+    assert len((await narrow.ask("resources/templates/list"))["resourceTemplates"]) == 2
 
 
 async def test_each_prompt_is_filled_in(assistant: Assistant):

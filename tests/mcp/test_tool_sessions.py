@@ -1,5 +1,6 @@
 """Sessions of one web process: they belong to the credential that opened them."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from app.mcp import transport
+from app.mcp.requests import INVALID_REQUEST
 from app.services import Services
 from app.settings import Settings
 from tests.graphql.live import Served, serving
@@ -84,6 +86,22 @@ async def test_above_the_limit_of_an_account_its_oldest_session_ends(
     statuses = [(await assistant.post_legacy(*LIST, **session)).status_code for session in sessions]
     assert statuses == [404, 200, 200]
     assert (await other.post_legacy(*LIST, **untouched)).status_code == 200
+
+
+async def test_requests_of_a_session_with_one_id_are_answered_one_at_a_time_and_the_others_refused(
+    client: httpx2.AsyncClient, account: Opened
+):
+    assistant = Assistant(client, account.svc_key)
+    session = await begin(assistant)
+
+    answers = await asyncio.gather(*(assistant.post_legacy(*LIST, **session) for _ in range(4)))
+    after = await assistant.post_legacy(*LIST, **session)
+
+    refused = [answer.json()["error"] for answer in answers if answer.status_code == 400]
+    assert refused == [{"code": INVALID_REQUEST, "message": transport.REPEATED}] * len(refused)
+    assert len(refused) < len(answers)
+    assert all("tools" in read_event(answer)["result"] for answer in answers if answer.status_code == 200)
+    assert after.status_code == 200
 
 
 async def test_an_open_stream_ends_when_the_process_stops(client: httpx2.AsyncClient, served: Served, account: Opened):

@@ -9,8 +9,10 @@ from contextlib import aclosing, asynccontextmanager
 from io import BytesIO
 from zipfile import ZipFile
 
+import httpx2
 import orjson
 
+from app.domain.consent import evidence
 from app.domain.jobs import downloads, parts
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import JobKind, JobStatus
@@ -157,6 +159,27 @@ async def download_job_file(of: Tenant, who: Tenant) -> str:
         link = await downloads.make_link(unit, who.services.exports, job.id)
     got = await who.anonymous_browser().client.get(f"/jobs/{link.token}", headers=bearer(of.account.svc_key))
     return f"{got.status_code} {got.text}"
+
+
+async def read_consent_page(of: Tenant, who: Tenant) -> str:
+    """Open a link to the evidence of a phone of the second account with the key of the first one."""
+    page = await _read_consent(of, who, "")
+    found = re.search(r"<dt>Sender</dt><dd>(.*) \(account \d+\)", page.text)
+    return f"{page.status_code} {found[1] if found else None}"
+
+
+async def read_consent_file(of: Tenant, who: Tenant) -> str:
+    """Open a link to the JSON file of the evidence of a phone, in the same way."""
+    file = await _read_consent(of, who, ".json")
+    return f"{file.status_code} {file.json()['company_name']}"
+
+
+async def _read_consent(of: Tenant, who: Tenant, suffix: str) -> httpx2.Response:
+    [user_id, *_] = await USERS.where(account_id=who.account.account_id).read(who.services, "id")
+    async with unit_of(who.services, Actor(who.account.account_id, ALL, "test", user_id=user_id)) as unit:
+        token, _ = await evidence.make_link(unit, who.services.exports, PHONE)
+    client = who.anonymous_browser().client
+    return await client.get(f"/consents/{token}{suffix}", headers=bearer(of.account.svc_key))
 
 
 async def download_export(of: Tenant, who: Tenant) -> str:

@@ -164,12 +164,13 @@ async def test_a_client_that_names_no_method_is_given_a_secret(http: httpx2.Asyn
     assert (await application.exchange(await application.code())).status_code == 200
 
 
-async def test_a_client_may_ask_for_no_more_than_it_registered(http: httpx2.AsyncClient, application: Application):
+async def test_a_client_may_ask_for_scopes_that_it_did_not_register(http: httpx2.AsyncClient, application: Application):
     told = (await register(http, scope="contacts:read account:write")).json()
 
-    assert told["scope"] == "contacts:read"
+    assert set(told["scope"].split()) == GENERAL
     application.client_id, application.secret = told["client_id"], told["client_secret"]
-    assert (await application.connect())["scope"] == "contacts:read"
+    granted = (await application.connect_tools("account:read campaigns:send contacts:delete"))["scope"]
+    assert {"campaigns:send", "contacts:delete"} < set(granted.split())
 
 
 @pytest.mark.parametrize(

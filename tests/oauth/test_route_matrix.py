@@ -76,7 +76,7 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
             Reach(
                 reaches.sign_in_with_own_password,
                 "403 The e-mail address or the password is wrong.",
-                "303 /account",
+                "303 /app/",
                 notes=frozenset({"audit_entries"}),
             )
         ],
@@ -173,6 +173,14 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         "The link says whose export it is, and nothing else does.",
         [Reach(reaches.download_export, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
     ),
+    "GET /consents/{token}": (
+        "The link says whose record it is, and nothing else does.",
+        [Reach(reaches.read_consent_page, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
+    ),
+    "GET /consents/{token}.json": (
+        "The link says whose record it is, and nothing else does.",
+        [Reach(reaches.read_consent_file, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
+    ),
     "GET /jobs/{token}": (
         "The link says whose job it is, and nothing else does.",
         [Reach(reaches.download_job_file, f"200 {OTHERS}", f"200 {MARK}", changes=False)],
@@ -239,13 +247,25 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
             Reach(reaches.forge_report_on, UNSIGNED, "204"),
         ],
     ),
+    "POST /integrations/{kind}/{address}": (
+        "The scheduling tool signs with the secret of one integration; tests/domain/integrations forges and replays.",
+        [],
+    ),
+    "POST /payments/stripe/webhook": (
+        "Stripe signs; an event is of the account whose customer it names. tests/domain/payments forges and repeats.",
+        [],
+    ),
 }
 """The routes through which an account's things can be reached: how they keep accounts apart, and attempts to reach."""
 
 SERVER, GUARDED = "The addresses of the server; the same for all.", "Where tokens come from; the same for all."
 
 SAME_FOR_ALL = {
-    "GET /": "The front door leads to pages, and knows nobody.",
+    "GET /": "Leads to the dashboard.",
+    "GET /app": "Leads to the dashboard.",
+    "GET /app/{path:path}": "The page of the dashboard, which holds a nonce and the form token of the session.",
+    "GET /app/assets/{path:path}": "The built files of the dashboard.",
+    "GET /docs": "Links to the interfaces.",
     "GET /docs/errors": "The catalogue of errors.",
     "GET /openapi.json": "The description of the REST endpoints.",
     "GET /healthz": "Says that the process lives.",
@@ -265,7 +285,11 @@ SAME_FOR_ALL = {
 }
 """Routes that hold nothing of any account, and what they hold instead."""
 
-CHANGING = {"GET /metrics"}
+TO_DASHBOARD = dict.fromkeys(("GET /", "GET /app", "GET /app/{path:path}"), 303)
+STATUSES = {**dict.fromkeys(SAME_FOR_ALL, 200), **TO_DASHBOARD, "GET /app/assets/{path:path}": 404}
+"""The status for strangers; no built file has the name `{path:path}`."""
+
+CHANGING = {"GET /metrics", "GET /app/{path:path}"}
 """Values that differ in each response."""
 
 FORM_TOKEN = re.compile(r'name="form_token" value="[^"]*"')
@@ -349,7 +373,7 @@ async def test_what_holds_nothing_of_any_account_is_the_same_for_all(tenant: Ten
     to_nobody = await visit(tenant.anonymous_browser(), {})
     to_tenant, to_other = [await visit(each.browsing, bearer(each.account.svc_key)) for each in (tenant, other)]
 
-    assert {route: answer.status_code for route, answer in to_nobody.items()} == dict.fromkeys(SAME_FOR_ALL, 200)
+    assert {route: answer.status_code for route, answer in to_nobody.items()} == STATUSES
     for route in SAME_FOR_ALL:
         texts = [FORM_TOKEN.sub("", answers[route].text) for answers in (to_tenant, to_other)]
         assert route in CHANGING or texts[0] == texts[1]

@@ -91,7 +91,7 @@ async def test_no_page_can_be_framed_scripted_or_kept(browsing: Browsing, path: 
 async def test_a_user_signs_in_and_sees_the_account(browsing: Browsing, services: Services, account: Opened) -> None:
     answer = await browsing.sign_in(f" {account.email.upper()} ", account.password)
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/app/")
     page = await browsing.get("/account")
     assert page.status_code == 200
     assert f"<dd>{account.email}</dd>" in page.text

@@ -167,7 +167,7 @@ async def test_nobody_is_led_to_another_site(browsing: Browsing, account: Opened
 
     answer = await browsing.send(form, email=account.email, password=account.password, next=onward)
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/app/")
 
 
 async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Browsing, account: Opened) -> None:
@@ -175,7 +175,7 @@ async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Br
 
     answer = await browsing.get("/login?next=/%E2%82%AC")
 
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/app/")
 
 
 @pytest.mark.parametrize("path", ["/login", "/automation/oauth/authorize", "/account/keys"])

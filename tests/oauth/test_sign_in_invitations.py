@@ -46,7 +46,7 @@ async def test_a_person_is_invited_accepts_and_works(browsing: Browsing, service
     page = await browsing.get(link(mail))
     assert "Welcome. Choose a password" in page.text
     await browsing.send(await browsing.form(link(mail)), password=GOOD)
-    assert (await browsing.sign_in("bob@example.com", GOOD)).headers["location"] == "/account"
+    assert (await browsing.sign_in("bob@example.com", GOOD)).headers["location"] == "/app/"
 
     viewer = await ask(browsing.client, "{ viewer { email company_name } users { email role } }")
     assert viewer["viewer"] == {"email": "bob@example.com", "company_name": "Blue Door"}

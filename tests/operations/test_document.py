@@ -224,12 +224,12 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
         ),
     ],
 )
-def test_a_document_that_does_not_fit_is_unsound(tmp_path: Path, document: str, fault: str) -> None:
-    with pytest.raises(InvalidDocument) as unsound:
+def test_a_document_that_does_not_fit_is_refused(tmp_path: Path, document: str, fault: str) -> None:
+    with pytest.raises(InvalidDocument) as refusal:
         compiled(tmp_path, document)
 
-    assert str(unsound.value).startswith(f"{tmp_path}/contacts.graphql: ")
-    assert fault in str(unsound.value)
+    assert str(refusal.value).startswith(f"{tmp_path}/contacts.graphql: ")
+    assert fault in str(refusal.value)
 
 
 def test_two_files_may_not_give_two_operations_one_name(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import secrets as random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -103,7 +104,7 @@ class SimulatedCarrier(ABC):
         self.brought: Counter[str] = Counter()
         self.deleted: list[str] = []
         self.answers: Counter[int] = Counter()
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(random.randbits(64) << 64)
         self._tasks: set[asyncio.Task[None]] = set()
         self._client = HttpClient(True, EVERYWHERE, 5.0, 15.0)
 
@@ -165,7 +166,7 @@ class SimulatedCarrier(ABC):
         await self._bring(said["from"], said["to"], reply)
 
     def next_id(self) -> str:
-        """Return the id of the next message."""
+        """Return the id of the next message, which no other start of the simulator gives."""
         return self.new_id(next(self._ids))
 
     async def _answer_by(self, script: Script, message: Message) -> Response:

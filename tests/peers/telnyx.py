@@ -1,13 +1,14 @@
 """Simulated Telnyx: `python -m tests.peers.telnyx --help`."""
 
 import base64
-import itertools
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
+from uuid import UUID
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -46,7 +47,6 @@ class SimulatedTelnyx(SimulatedCarrier):
 
     def __init__(self, secrets: Secrets, inbound_url: str, numbers: list[str], delay: float) -> None:
         super().__init__(secrets, inbound_url, numbers, delay)
-        self._events = itertools.count(1)
         self._lists = {
             "/detail_records": self._records,
             "/phone_numbers/messaging": lambda _: [self._number(each) for each in self.numbers],
@@ -112,14 +112,17 @@ class SimulatedTelnyx(SimulatedCarrier):
 
     def new_id(self, number: int) -> str:
         """Return the id of a message."""
-        return f"40385f64-5717-4562-b3fc-{number:012x}"
+        return str(UUID(int=number))
 
     def _answer_one(self, path: str, id: str) -> Response:
+        id = unquote(id)
         line = {"name": "Simulated Mobile", "type": "mobile", "mobile_country_code": "310"}
         known = {
             "/messaging_profiles": {"id": id, "name": "Simulated", "enabled": True},
-            "/number_lookup": {"phone_number": id, "carrier": line},
+            "/number_lookup": {"phone_number": id, "country_code": "US", "valid_number": True, "carrier": line},
         }
+        if code := code_of(id):
+            return self.refuse(code)
         return answer_json(200, {"data": known[path]}) if path in known else self.refuse(10005)
 
     async def _create(self, request: Request) -> Response:
@@ -194,8 +197,13 @@ class SimulatedTelnyx(SimulatedCarrier):
 
     def _sign(self, url: str, kind: str, payload: dict[str, Any]) -> Callback:
         now = time.time()
-        id = f"b301ed3f-1490-491f-995f-{next(self._events):012x}"
-        event = {"record_type": "event", "id": id, "event_type": kind, "occurred_at": _time(now), "payload": payload}
+        event = {
+            "record_type": "event",
+            "id": self.next_id(),
+            "event_type": kind,
+            "occurred_at": _time(now),
+            "payload": payload,
+        }
         body = orjson.dumps({"data": event, "meta": {"attempt": 1, "delivered_to": url}})
         key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.secrets.signing))
         signature = base64.b64encode(key.sign(b"%d|" % int(now) + body)).decode()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import formatdate
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from tests.peers.carrier import (
     Callback,
@@ -35,6 +35,7 @@ HINTS = """Connect the service to this simulator, then send from a number of the
   account_sid {sid}
   auth_token  {token}
   api_url     URL
+  lookups_url URL
 Numbers of the account: {numbers}. Texts of people are posted to {inbound}.
 Have a person write: curl URL/simulator/inbound -d '{{"from":"+14155550123","to":"{number}","text":"Hi"}}'
 See what was handed over: curl URL/simulator/messages"""
@@ -57,7 +58,7 @@ class SimulatedTwilio(SimulatedCarrier):
         if not self._is_ours(request.headers.get("authorization", "")):
             return self.refuse(20003)
         if request.path.startswith("/v2/PhoneNumbers/"):
-            return self._look_up(request.path.rpartition("/")[2])
+            return self._look_up(unquote(request.path.rpartition("/")[2]))
         if request.path == f"{self._account}.json":
             return answer_json(200, {"sid": self.sid, "friendly_name": "Simulated", "status": "active", "type": "Full"})
         return await self._answer_of_account(request, request.path.removeprefix(f"{self._account}/"))
@@ -183,8 +184,12 @@ class SimulatedTwilio(SimulatedCarrier):
         return Response(204)
 
     def _look_up(self, number: str) -> Response:
+        if code := code_of(number):
+            return self.refuse(code)
         line = {"type": "mobile", "carrier_name": "Simulated Mobile", "mobile_country_code": "310", "error_code": None}
-        return answer_json(200, {"phone_number": number, "valid": True, "line_type_intelligence": line})
+        return answer_json(
+            200, {"phone_number": number, "country_code": "US", "valid": True, "line_type_intelligence": line}
+        )
 
     def _number(self, number: str) -> dict[str, Any]:
         return {

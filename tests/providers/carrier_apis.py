@@ -36,7 +36,7 @@ def twilio(
 ) -> TwilioCarrier:
     return TwilioCarrier(
         "twilio",
-        TwilioSettings.model_validate({"api_url": api_url, **settings}),
+        TwilioSettings.model_validate({"api_url": api_url, "lookups_url": api_url, **settings}),
         TwilioCredentials.model_validate({"account_sid": ACCOUNT, "auth_token": TOKEN, "webhook_secret": "shared"}),
         http or http_to(),
     )

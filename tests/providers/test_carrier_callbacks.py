@@ -20,6 +20,7 @@ from app.domain.carriers.carrier import (
     Receipt,
     ReceiptStatus,
 )
+from app.providers import carrier_api
 from app.providers.carriers.twilio.callbacks import decode_body
 from app.providers.carriers.twilio.signature import FORM, read_form, sign
 from tests.providers.carrier_apis import NOW, PUBLIC_URL, SIGNING, TOKEN, telnyx, twilio
@@ -246,7 +247,7 @@ def test_files_of_an_mms_to_telnyx_are_links() -> None:
         {"url": "https://media.telnyx.com/1", "content_type": "image/png"},
         {"url": 7},
         "x",
-        {"url": "https://a/b"},
+        {"url": "https://a.example/b"},
     ]
 
     [message] = telnyx().parse_inbound(event(received(media=files, text=None)))
@@ -254,8 +255,17 @@ def test_files_of_an_mms_to_telnyx_are_links() -> None:
     assert message.body == ""
     assert message.media == (
         Media("https://media.telnyx.com/1", "image/png"),
-        Media("https://a/b", "application/octet-stream"),
+        Media("https://a.example/b", "application/octet-stream"),
     )
+
+
+def test_files_of_an_mms_are_links_to_public_names_only() -> None:
+    hosts = ("169.254.169.254", "127.0.0.1:8000", "[::1]", "localhost", "0x7f000001", "2130706433", "a@b.example")
+    good = ["https://api.twilio.com", "http://media.telnyx.com:8080/a?b=c#d", "https://xn--bcher-kva.example/x"]
+    bad = ["//a.example/b", "ftp://a.example/b", "javascript:alert(1)", "file:///etc/passwd", "https://a.example/b c"]
+
+    assert [each for each in good if not carrier_api.is_link(each)] == []
+    assert [each for each in (*bad, *(f"http://{host}/x" for host in hosts)) if carrier_api.is_link(each)] == []
 
 
 def test_events_of_telnyx_that_are_none_of_ours_are_passed_over() -> None:

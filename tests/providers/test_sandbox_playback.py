@@ -286,9 +286,9 @@ async def test_no_transaction_is_open_while_the_service_is_called(
 
 
 async def test_a_status_reported_by_hand_reads_like_one_of_the_network(receiver: Receiver) -> None:
-    await report_status(Service(receiver.url, SECRET), 12, ReceiptStatus.delivered)
-    await report_status(Service(receiver.url, SECRET), 13, ReceiptStatus.failed)
-    await report_status(Service(receiver.url, SECRET), 14, ReceiptStatus.failed, FailureCode.landline)
+    await report_status(Service(receiver.url, "sandbox", SECRET), 12, ReceiptStatus.delivered)
+    await report_status(Service(receiver.url, "sandbox", SECRET), 13, ReceiptStatus.failed)
+    await report_status(Service(receiver.url, "sandbox", SECRET), 14, ReceiptStatus.failed, FailureCode.landline)
 
     assert receiver.paths == ["/carriers/sandbox/status"] * 3
     said = [(r.provider_message_id, r.reference, r.status, r.code) for r in receiver.said if isinstance(r, Receipt)]
@@ -302,8 +302,8 @@ async def test_a_status_reported_by_hand_reads_like_one_of_the_network(receiver:
 async def test_a_text_reported_by_hand_reads_like_one_of_the_network(receiver: Receiver) -> None:
     before = datetime.now(UTC)
 
-    await report_inbound(Service(receiver.url, SECRET), "+14155550100", "+14155550199", "Is it still free?")
-    await report_inbound(Service(receiver.url, SECRET), "+14155550100", "+14155550199", "Is it still free?")
+    await report_inbound(Service(receiver.url, "sandbox", SECRET), "+14155550100", "+14155550199", "Is it still free?")
+    await report_inbound(Service(receiver.url, "sandbox", SECRET), "+14155550100", "+14155550199", "Is it still free?")
 
     first, second = receiver.said
     assert isinstance(first, InboundMessage)
@@ -318,12 +318,12 @@ async def test_a_report_that_the_service_refuses_says_so(receiver: Receiver) -> 
     receiver.status = lambda request: 503
 
     with pytest.raises(NotReported, match="refused the report with status 503"):
-        await report_status(Service(receiver.url, SECRET), 12, ReceiptStatus.delivered)
+        await report_status(Service(receiver.url, "sandbox", SECRET), 12, ReceiptStatus.delivered)
 
 
 async def test_a_report_to_nobody_asks_whether_the_service_runs(silent_address: str) -> None:
     with pytest.raises(NotReported, match=r"Is the service running there\?"):
-        await report_inbound(Service(silent_address, SECRET), "+14155550100", "+14155550199", "Hello")
+        await report_inbound(Service(silent_address, "sandbox", SECRET), "+14155550100", "+14155550199", "Hello")
 
 
 async def test_callbacks_whose_claim_was_lost_with_the_connection_are_delivered_at_once(

@@ -16,6 +16,7 @@ from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.signature import HEADER, TOLERANCE, sign
 from app.services import Services
 from tests.factories.billing import audit, balance_of
+from tests.factories.carriers import MINUTES
 from tests.factories.events import event_names
 from tests.factories.messages import MESSAGES, UNMATCHED_RECEIPTS
 from tests.rest.answers import data, refusal
@@ -140,10 +141,19 @@ async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
 @pytest.mark.parametrize("path", [INBOUND, STATUS])
 @pytest.mark.parametrize(
     "header",
-    ["", "t=1,v1=00", "t=now,v1=" + "0" * 64, "{now} {digest}", "t={now},v1={digest}0", "t={later},v1={digest}"],
+    [
+        "",
+        "t=1,v1=00",
+        "t=now,v1=" + "0" * 64,
+        "{now} {digest}",
+        "t={now},v1={digest}0",
+        "t={later},v1={digest}",
+        "t=99999999999,v1={digest}",
+        "t=999999999999,v1={digest}",
+    ],
 )
 async def test_what_is_not_signed_is_refused_with_403_and_leaves_nothing(
-    http: httpx2.AsyncClient, secret: bytes, pool: Pool, path: str, header: str
+    http: httpx2.AsyncClient, services: Services, secret: bytes, pool: Pool, path: str, header: str
 ) -> None:
     body = orjson.dumps({"id": "sbx_in_1", "from": FROM, "to": "+15002000001", "text": "Hi", "at": AT})
     now, digest = sign(secret, body, time.time()).removeprefix("t=").split(",v1=")
@@ -152,6 +162,8 @@ async def test_what_is_not_signed_is_refused_with_403_and_leaves_nothing(
     answer = await http.post(path, content=body, headers={HEADER: signed})
 
     assert refusal(answer) == UNSIGNED
+    await services.health.flush()
+    assert await MINUTES.read(pool, "result", "skew_seconds") == [("callback_refused", None)]
     assert await kept(pool) == []
     assert await MESSAGES.count(pool) == 0
 
@@ -163,10 +175,14 @@ async def test_a_signature_by_another_key_is_refused(http: httpx2.AsyncClient, s
 
 
 @pytest.mark.parametrize("away", [-TOLERANCE - 5, TOLERANCE + 5])
-async def test_a_signature_of_another_time_is_refused(http: httpx2.AsyncClient, secret: bytes, away: int) -> None:
+async def test_a_signature_of_another_time_is_refused_and_its_clock_is_shown(
+    http: httpx2.AsyncClient, services: Services, secret: bytes, away: int
+) -> None:
     answer = await http.post(INBOUND, content=b"{}", headers={HEADER: sign(secret, b"{}", time.time() + away)})
 
+    await services.health.flush()
     assert refusal(answer) == UNSIGNED
+    assert await MINUTES.only(services, "skew_seconds") == pytest.approx(away, abs=3)
 
 
 @pytest.mark.parametrize("kind", ["inbound", "status"])

@@ -11,8 +11,8 @@ from tests.rest.answers import refusal
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_front_page_leads_to_pages_that_exist(http: httpx2.AsyncClient) -> None:
-    front = await http.get("/")
+async def test_the_page_of_interfaces_leads_to_pages_that_exist(http: httpx2.AsyncClient) -> None:
+    front = await http.get("/docs")
 
     paths = re.findall(r'<a href="([^"]+)"', front.text)
     answers = {path: await http.get(path, headers={"Accept": "text/html"}) for path in paths}
@@ -57,7 +57,7 @@ PAGE_HEADERS = {
 }
 
 
-@pytest.mark.parametrize("path", ["/", "/docs/errors", "/nowhere"])
+@pytest.mark.parametrize("path", ["/docs", "/docs/errors", "/nowhere"])
 async def test_pages_have_the_headers_of_the_other_pages(http: httpx2.AsyncClient, path: str) -> None:
     answer = await http.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
 

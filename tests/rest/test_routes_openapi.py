@@ -166,7 +166,7 @@ def test_a_refusal_names_its_codes_and_what_they_mean(document: dict[str, Any]) 
     }
 
 
-def test_a_refusal_that_no_error_bears_is_unsound(tmp_path: Path) -> None:
+def test_a_refusal_with_an_unknown_code_is_refused(tmp_path: Path) -> None:
     operations = compiled_samples(
         tmp_path,
         'query q @rest(method: GET, path: "/x") { nonsense }',
@@ -176,7 +176,7 @@ def test_a_refusal_that_no_error_bears_is_unsound(tmp_path: Path) -> None:
         """,
     )
 
-    with pytest.raises(InvalidDocument, match="q refuses with no, which no error bears"):
+    with pytest.raises(InvalidDocument, match="q refuses with no, which no error has"):
         openapi.document(operations, version="1", server_url="https://sms.example")
 
 

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from app.db.engine import Pool
+from app.domain.writing.drafting import NO_AI
 from app.services import Services
 from tests.factories.billing import LEDGER_ENTRIES, audit
 from tests.rest.answers import data, refusal
@@ -23,9 +24,12 @@ async def pool(services: Services) -> AsyncGenerator[Pool]:
 
 
 async def test_generated_copy_is_an_array_of_texts_and_costs_one_credit(api: httpx2.AsyncClient, pool: Pool) -> None:
-    texts = data(await api.post("/sms/generate", json={"description": "20% off all haircuts this Friday"}))
+    answer = await api.post("/sms/generate", json={"description": "20% off all haircuts this Friday"})
 
+    texts = data(answer)
     assert len(texts) == 3
+    named = {name: value for name, value in answer.headers.items() if name.startswith("x-copy")}
+    assert named == {"x-copy-provider": "template", "x-copy-notice": NO_AI}
     assert [text for text in texts if "20% off all haircuts this Friday" not in text or "STOP" not in text] == []
     assert all("{first_name}" in text for text in texts)
     entry = await LEDGER_ENTRIES.last(pool, "type", "amount", "balance_after")
@@ -39,6 +43,17 @@ async def test_copy_without_a_description_is_refused_and_costs_nothing(
     answer = await api.post("/sms/generate", json=body)
 
     assert refusal(answer)[:2] == (422, "invalid_input")
+    assert await entries(pool) == 1
+
+
+async def test_an_instruction_that_templates_cannot_follow_is_refused_for_free(
+    api: httpx2.AsyncClient, pool: Pool
+) -> None:
+    answer = await api.post("/sms/generate", json={"description": "make it funny: dentist cleaning reminder"})
+
+    code, reason = refusal(answer)[:2]
+    assert (code, reason) == (422, "brief_not_understood")
+    assert "MESSAGING_AI_MODEL" in answer.json()["error"]
     assert await entries(pool) == 1
 
 

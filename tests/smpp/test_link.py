@@ -53,7 +53,7 @@ async def test_it_binds_to_an_smsc_that_restarts():
             await until(lambda: made.session is None)
             with open_smsc(first.port) as second:
                 await until(lambda: made.session)
-                assert len(second.all("bind")) == 1
+                assert len(await second.await_all("bind")) == 1
 
 
 async def test_a_refused_login_is_tried_again_and_told(smsc: Smsc):

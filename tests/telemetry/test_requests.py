@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
@@ -47,7 +48,13 @@ async def greet(socket: WebSocket) -> None:
     await socket.close()
 
 
+async def enumerate(request: Request) -> Response:
+    """Answer with a status of an enum."""
+    return PlainTextResponse(status_code=HTTPStatus.IM_A_TEAPOT)
+
+
 ROUTES = [
+    Route("/enum", enumerate),
     Route("/show/{number}", show, methods=["GET", "POST"]),
     Route("/fail", fail),
     Route("/share", share),
@@ -125,6 +132,14 @@ async def test_a_request_is_timed_under_the_template_of_its_route(
     assert response.status_code == status
     assert "X-Request-Id" in response.headers
     assert counted(method, route, status) == before + 1
+
+
+@pytest.mark.usefixtures("debugging")
+async def test_a_status_of_an_enum_is_logged_as_a_number(client: httpx2.AsyncClient) -> None:
+    with capture_logs() as logs:
+        await client.get("/enum")
+
+    assert [repr(each["status"]) for each in logs if each["event"] == "request"] == ["418"]
 
 
 async def test_an_invented_method_makes_no_figure_of_its_own(client: httpx2.AsyncClient) -> None:

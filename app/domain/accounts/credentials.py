@@ -26,6 +26,7 @@ A key without a creator (`messaging key create`) depends on nothing.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -189,6 +190,17 @@ async def when_ended(unit: UnitOfWork, creator_ids: Sequence[int]) -> dict[int, 
     """Return the end of the credentials that have ended, by the ids of their `creators` rows."""
     found = await unit.execute(text(WHEN_ENDED), {"creator_ids": creator_ids, "now": unit.clock.now()})
     return {row.root: row.ended_at for row in found if row.ended_at}
+
+
+def credential_of(account_id: int, label: str) -> Actor:
+    """Return the actor with the credential that a label names; without one for the operator or the service itself."""
+    kind, _, id = label.partition(":")
+
+    def id_of(wanted: str) -> int | None:
+        return int(id) if kind == wanted else None
+
+    credential = Actor(account_id, frozenset(), label)
+    return replace(credential, user_id=id_of("user"), grant_id=id_of("grant"), key_id=id_of("key"))
 
 
 async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:

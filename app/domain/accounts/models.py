@@ -28,17 +28,19 @@ class AccountType(enum.StrEnum):
 class Account(Base):
     """A tenant. `balance` is in credits; `rate` is the price of one credit, in the account's `currency` (ISO 4217).
 
+    `overdraft` is how far below zero refunded and disputed payments have taken the balance; debits never take it there.
     `deletion_at` is the time of the scheduled deletion; for a deleted account, the time of the next batch, null once
     all rows are deleted. `deletion_notice_at` is the time of the reminder to its owners, null once it was mailed.
     `weight` is the account's share of the calls to carriers, relative to the other accounts whose texts wait.
     `time_zone` (IANA) stands for those of phones that belong to no place. Quiet hours and frequency caps hold for
     promotional texts, and for transactional ones where `limits_transactional`; `weekly_cap` is the most of them to a
-    phone in seven days.
+    phone in seven days. With `smart_encoding`, sends replace characters that cost SMS parts, and letters with accents
+    too where the account sets `fold_accents`.
     """
 
     __tablename__ = "accounts"
     __table_args__ = (
-        CheckConstraint("balance >= 0", "balance_not_negative"),
+        CheckConstraint("balance >= -overdraft", "balance_not_negative"),
         Index("ix_accounts_deletion_at", "deletion_at", postgresql_where=text("deletion_at IS NOT NULL")),
         Index(
             "ix_accounts_deletion_notice_at",
@@ -52,6 +54,7 @@ class Account(Base):
     account_type: Mapped[str] = mapped_column(server_default=AccountType.prepaid)
     status: Mapped[str] = mapped_column(server_default=AccountStatus.active)
     balance: Mapped[int] = mapped_column(server_default="0")
+    overdraft: Mapped[int] = mapped_column(server_default="0")
     rate: Mapped[Decimal] = mapped_column(Numeric(10, 4))
     currency: Mapped[str] = mapped_column(server_default="USD")
     region: Mapped[str] = mapped_column(server_default="US")
@@ -60,6 +63,8 @@ class Account(Base):
     time_zone: Mapped[str | None]
     limits_transactional: Mapped[bool] = mapped_column(server_default=text("false"))
     weekly_cap: Mapped[int] = mapped_column(server_default="6")
+    smart_encoding: Mapped[bool] = mapped_column(server_default=text("false"))
+    fold_accents: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[Created]
     deletion_at: Mapped[datetime | None]
     deletion_notice_at: Mapped[datetime | None]

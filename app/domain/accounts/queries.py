@@ -98,6 +98,12 @@ async def get_own(unit: UnitOfWork, *, lock: bool = False) -> Account:
     return account
 
 
+async def find_currencies(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, str]:
+    """Return the currency (ISO 4217) of the actor's account by its id; other ids are left out."""
+    own = (Account.id == unit.actor.account_id, Account.id.in_(ids))
+    return dict(await unit.rows(select(Account.id, Account.currency).where(*own)))
+
+
 async def list_users(unit: UnitOfWork) -> Sequence[User]:
     """Return the users of the account, oldest first, without removed ones: at most `invitations.MAX_PEOPLE`."""
     own = (User.account_id == unit.actor.account_id, User.removed_at.is_(None))

@@ -15,6 +15,8 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_WEEKLY_CAP = 1000
+SWITCHES = frozenset({"limits_transactional", "smart_encoding", "fold_accents"})
+"""The fields that are on or off."""
 
 
 class AccountFields(TypedDict, total=False):
@@ -26,6 +28,8 @@ class AccountFields(TypedDict, total=False):
     time_zone: str | None
     limits_transactional: bool
     weekly_cap: int
+    smart_encoding: bool
+    fold_accents: bool
 
 
 async def open_account(
@@ -91,8 +95,8 @@ def _checked(fields: AccountFields) -> dict[str, Any]:
         values["support_contact"] = plain_line("support_contact", fields["support_contact"] or "")
     if "time_zone" in fields:
         values["time_zone"] = time_zones.checked(fields["time_zone"]) if fields["time_zone"] else None
-    if "limits_transactional" in fields:
-        values["limits_transactional"] = fields["limits_transactional"]
+    for name in SWITCHES & fields.keys():
+        values[name] = fields[name]
     if "weekly_cap" in fields:
         values["weekly_cap"] = _weekly_cap(fields["weekly_cap"])
     return values

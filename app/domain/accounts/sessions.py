@@ -10,9 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.accounts import audit
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, AccountStatus, Session, User
+from app.domain.accounts.scopes import Scope
 from app.domain.accounts.tokens import Tokens
-from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.kernel.errors import InsufficientScope, NotFound
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 IDLE = timedelta(days=14)
 LONGEST = timedelta(days=90)
@@ -84,6 +85,18 @@ async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
     stale = (Session.id == session.id, Session.last_used_at < now)
     await db.execute(update(Session).where(*stale).values(last_used_at=now, expires_at=until))
     return True
+
+
+def restrict_to_own(actor: Actor) -> int | None:
+    """Return the id of the user whose sessions and applications alone a caller may list and end; None for all users.
+
+    A signed-in user may do so without the scope account:write; raises `InsufficientScope` for any other caller.
+    """
+    if Scope.account_write in actor.scopes:
+        return None
+    if actor.session_id is None:
+        raise InsufficientScope(scope=Scope.account_write)
+    return actor.user_id
 
 
 async def find_all(unit: UnitOfWork, user_id: int | None = None) -> Sequence[Session]:

@@ -2,7 +2,10 @@
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT FROM accounts)"
 
-_SENDER = "SELECT id, balance, rate, region, status, deletion_at, limits_transactional FROM accounts"
+_SENDER = (
+    "SELECT id, balance, rate, region, status, deletion_at, limits_transactional, smart_encoding, fold_accents"
+    " FROM accounts"
+)
 
 FIND_SENDER = f"{_SENDER} WHERE id = $1"
 """Find the facts of the account `$1` that decide about its sends."""

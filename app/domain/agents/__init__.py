@@ -1,1 +1,1 @@
-"""Generation of message copy, by template or by a language model."""
+"""AI agents: their knowledge, the gates outside the model, and runs that explain each decision."""

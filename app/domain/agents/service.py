@@ -1,61 +1,133 @@
-"""Generate message copy for one credit."""
+"""Create, change, pause and delete AI agents."""
 
-from dataclasses import dataclass
+from typing import Any, TypedDict
 
-from app.domain.accounts import queries as accounts
-from app.domain.agents import check
-from app.domain.agents.writer import Brief, Writer
-from app.domain.billing import prices
-from app.domain.billing import service as billing
-from app.domain.billing.service import InsufficientCredits
-from app.domain.kernel import idempotency
-from app.domain.kernel.errors import InvalidInput, Unavailable
-from app.domain.kernel.idempotency import Once
+from sqlalchemy import select
+
+from app.domain.accounts.models import Account, User
+from app.domain.agents import queries
+from app.domain.agents.models import Agent, AgentMode, AgentStatus
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import queries as numbers
+from app.domain.quiet_hours.rules import minute_of
+from app.domain.segments import queries as segments
 
-MAX_BRIEF = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """Candidate texts, the best first, and the balance after the debit."""
-
-    bodies: list[str]
-    credits_remaining: int
-    replayed: bool = False
-
-
-async def generate(unit: UnitOfWork, writer: Writer, description: str, key: str | None = None) -> Copy:
-    """Write candidates from a description, for one credit, with no transaction open; raise `InsufficientCredits`."""
-    description = description.strip()
-    if not 1 <= len(description) <= MAX_BRIEF:
-        raise InvalidInput(reason=f"description must have 1 to {MAX_BRIEF} characters.", field="description")
-    digest = idempotency.fingerprint("generate_copy", description=description)
-    done = await idempotency.find_answer(unit, key, digest)
-    if done is None:
-        candidates = await _write(unit, writer, description)
-        done = await _sell(unit, candidates, key, digest)
-    return Copy(**done.answer, replayed=done.replayed)
+MAX_NAME, MAX_TEXT, MAX_AGENTS, MAX_NUMBERS = 100, 2000, 50, 100
+HAND_OVER = "Thanks for your message. A member of our team will answer you."
+LIMITS = {
+    "debounce_seconds": (5, 300),
+    "max_messages": (1, 50),
+    "max_unanswered": (1, 10),
+    "max_segments": (1, 4),
+    "daily_limit": (1, 10_000),
+}
+TEXTS = ("persona", "goals", "instructions")
+DAY = 24 * 60
 
 
-async def _write(unit: UnitOfWork, writer: Writer, description: str) -> list[str]:
-    account = await accounts.get_own(unit)
-    if account.balance < prices.GENERATE:
-        raise InsufficientCredits(needed=prices.GENERATE, balance=account.balance)
-    brief = Brief(description, account.company_name)
-    await unit.pause()
-    candidates = [text for text in await writer.write(brief) if not check.faults(text, brief)]
-    if not candidates:
-        raise Unavailable()
-    return candidates
+class AgentFields(TypedDict, total=False):
+    """The fields that callers may set; omitted ones keep their values. `opens_at` and `closes_at` are like 09:00."""
+
+    name: str
+    mode: AgentMode
+    persona: str
+    goals: str
+    instructions: str
+    number_ids: list[int]
+    segment_id: int | None
+    days: list[int]
+    opens_at: str
+    closes_at: str
+    debounce_seconds: int
+    max_messages: int
+    max_unanswered: int
+    max_segments: int
+    daily_limit: int
+    hand_over_to: int | None
+    hand_over_message: str
 
 
-async def _sell(unit: UnitOfWork, candidates: list[str], key: str | None, digest: str) -> Once:
-    """Debit the candidates; a second request with the same key gets the first one's candidates without a debit."""
+async def create(unit: UnitOfWork, fields: AgentFields) -> Agent:
+    """Create a paused agent; raise `InvalidInput`, `NotFound`, or `Conflict` at the maximum of 50 agents."""
+    values = await _checked(unit, {"hand_over_message": HAND_OVER, **fields})
+    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    if await queries.count_all(unit) >= MAX_AGENTS:
+        raise Conflict(reason=f"An account has at most {MAX_AGENTS} AI agents.")
+    agent = Agent(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)
+    await unit.save(agent)
+    return agent
 
-    async def act() -> dict[str, object]:
-        left = await billing.debit(unit, prices.GENERATE, "Message copy")
-        return {"bodies": candidates, "credits_remaining": left}
 
-    await billing.lock(unit)
-    return await idempotency.once(unit, key, digest, act)
+async def update(unit: UnitOfWork, id: int, fields: AgentFields) -> Agent:
+    """Change an agent; raise `InvalidInput` or `NotFound`."""
+    values = await _checked(unit, fields)
+    agent = await queries.get(unit, id, lock=True)
+    for name, value in values.items():
+        setattr(agent, name, value)
+    agent.updated_at = unit.clock.now()
+    await unit.save(agent)
+    return agent
+
+
+async def set_status(unit: UnitOfWork, id: int, status: AgentStatus) -> Agent:
+    """Activate or pause an agent. A paused agent sends nothing any more, except drafts that a person approves."""
+    agent = await queries.get(unit, id, lock=True)
+    agent.status, agent.updated_at = status, unit.clock.now()
+    await unit.save(agent)
+    return agent
+
+
+async def delete(unit: UnitOfWork, id: int) -> Agent:
+    """Delete an agent with its knowledge and its runs, and return it; raise `NotFound`."""
+    agent = await queries.get(unit, id, lock=True)
+    await unit.delete(agent)
+    return agent
+
+
+async def _checked(unit: UnitOfWork, fields: AgentFields) -> dict[str, Any]:
+    values: dict[str, Any] = dict(fields)
+    if "name" in values:
+        values["name"] = _text(values["name"], "name", 1, MAX_NAME)
+    for name in TEXTS:
+        if name in values:
+            values[name] = _text(values[name], name, 0, MAX_TEXT)
+    if "hand_over_message" in values:
+        values["hand_over_message"] = _text(values["hand_over_message"], "hand_over_message", 1, 320)
+    for name, (least, most) in LIMITS.items():
+        if name in values and not least <= values[name] <= most:
+            raise InvalidInput(reason=f"{name} must be from {least} to {most}.", field=name)
+    _check_hours(values)
+    await _check_records(unit, values)
+    return values
+
+
+def _check_hours(values: dict[str, Any]) -> None:
+    if not set(values.get("days", ())) <= set(range(1, 8)):
+        raise InvalidInput(reason="days must be from 1 (Monday) to 7 (Sunday).", field="days")
+    for name in ("opens_at", "closes_at"):
+        if name in values:
+            values[name] = minute_of(values[name], name)
+    if values.get("closes_at", DAY) <= values.get("opens_at", 0):
+        raise InvalidInput(reason="closes_at must be later than opens_at.", field="closes_at")
+
+
+async def _check_records(unit: UnitOfWork, values: dict[str, Any]) -> None:
+    if len(values.get("number_ids", ())) > MAX_NUMBERS:
+        raise InvalidInput(reason=f"number_ids must have at most {MAX_NUMBERS} entries.", field="number_ids")
+    for id in values.get("number_ids", ()):
+        if await numbers.find(unit, id) is None:
+            raise NotFound(kind="phone number", id=id)
+    if values.get("segment_id") is not None:
+        await segments.get(unit, values["segment_id"])
+    if values.get("hand_over_to") is not None:
+        own = User.account_id == unit.actor.account_id, User.id == values["hand_over_to"], User.removed_at.is_(None)
+        if await unit.one(select(User.id).where(*own)) is None:
+            raise NotFound(kind="user", id=values["hand_over_to"])
+
+
+def _text(text: str, field: str, least: int, most: int) -> str:
+    text = text.strip()
+    if not least <= len(text) <= most:
+        raise InvalidInput(reason=f"{field} must have {least} to {most} characters.", field=field)
+    return text

@@ -22,6 +22,11 @@ def normalize(text: str) -> str:
     return words[kept[0] : kept[-1] + 1] if kept else ""
 
 
+def words_of(text: str) -> str:
+    """Return the words of a normalized text without the punctuation around each."""
+    return " ".join(filter(None, map(normalize, text.split())))
+
+
 def check(keyword: str) -> str:
     """Return a keyword normalised; raise `InvalidInput` for one that cannot be watched."""
     if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in keyword.strip()):

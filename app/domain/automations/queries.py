@@ -1,11 +1,12 @@
-"""Queries for watched keywords."""
+"""Queries for watched keywords, automations and their runs."""
 
 from collections.abc import Sequence
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
-from app.domain.automations.models import WatchedKeyword
+from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus, WatchedKeyword
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -20,6 +21,42 @@ async def lock_keyword(unit: UnitOfWork, id: int) -> WatchedKeyword:
     if found is None:
         raise NotFound(kind="watched keyword", id=id)
     return found
+
+
+async def find_automations(unit: UnitOfWork, status: AutomationStatus | None, window: Window) -> Page[Automation]:
+    """Return one page of the account's automations, newest first."""
+    own = _automations(unit).where(Automation.status == status) if status else _automations(unit)
+    return await fetch(unit, own, Order((Automation.id,)), window)
+
+
+async def get_automation(unit: UnitOfWork, id: int, *, lock: bool = False) -> Automation:
+    """Return an automation; with `lock`, locked for a change. Raise `NotFound`."""
+    found = _automations(unit).where(Automation.id == id)
+    automation = await unit.one(found.with_for_update() if lock else found)
+    if automation is None:
+        raise NotFound(kind="automation", id=id)
+    return automation
+
+
+async def count_automations(unit: UnitOfWork) -> int:
+    """Return the number of the account's automations."""
+    return await unit.one(select(func.count()).select_from(_automations(unit).subquery())) or 0
+
+
+async def find_runs(
+    unit: UnitOfWork, automation_id: int | None, status: RunStatus | None, window: Window
+) -> Page[AutomationRun]:
+    """Return one page of the account's runs, newest first: all, or those of an automation, or with a status."""
+    own = select(AutomationRun).where(AutomationRun.account_id == unit.actor.account_id)
+    if automation_id is not None:
+        own = own.where(AutomationRun.automation_id == automation_id)
+    if status:
+        own = own.where(AutomationRun.status == status)
+    return await fetch(unit, own, Order((AutomationRun.id,)), window)
+
+
+def _automations(unit: UnitOfWork) -> Select[Automation]:
+    return select(Automation).where(Automation.account_id == unit.actor.account_id)
 
 
 def _own(unit: UnitOfWork) -> Select[WatchedKeyword]:

@@ -1,55 +1,107 @@
-"""Recognizes watched keywords in inbound messages."""
+"""Recognizes watched keywords in inbound messages, and starts runs of automations."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from app.db.engine import Connection
-from app.domain.automations import keywords
+from app.db.rows import fetch
+from app.domain.automations import keywords, runs
 from app.domain.automations.events import KeywordReply
+from app.domain.automations.models import KeywordMatch
+from app.domain.consent import sql as consent
 from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages.events import NewMessage
+from app.domain.numbers import sql as numbers
 
 # A keyword matches only messages received after its creation, as a subscription receives only later events.
-FIND_WATCHED = """
-SELECT said.place FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY
-  AS said(account_id, keyword, at, place)
-JOIN watched_keywords w ON w.account_id = said.account_id AND w.keyword = said.keyword AND w.created_at <= said.at
-ORDER BY said.place
+FIND_WATCHED = f"""
+SELECT w.id, w.account_id, w.keyword, w.match, w.opts_in, w.reply, w.created_at,
+  {numbers.number_of("w.phone_number_id")} AS number
+FROM watched_keywords w WHERE w.account_id = ANY($1::bigint[]) AND w.is_active
 """
+COUNT_HITS = """
+UPDATE watched_keywords w SET hits = w.hits + h.hits FROM unnest($1::bigint[], $2::bigint[]) AS h(id, hits)
+WHERE w.id = h.id
+"""
+WEIGHT = (KeywordMatch.exact, KeywordMatch.starts_with, KeywordMatch.word)
+"""The kinds of matches, the most specific first."""
+
+
+class Watched(NamedTuple):
+    """A watched keyword; `number` is the one to which texts must be sent, None for any."""
+
+    id: int
+    account_id: int
+    keyword: str
+    match: str
+    opts_in: bool
+    reply: str
+    created_at: datetime
+    number: str | None
+
+    def is_for(self, event: OutboxEvent, text: str) -> bool:
+        """Return whether a normalized text, of an event of the account, matches."""
+        if self.created_at > event.created_at or self.number not in (None, event.payload["to_number"]):
+            return False
+        match KeywordMatch(self.match):
+            case KeywordMatch.exact:
+                return text == self.keyword
+            case KeywordMatch.starts_with:
+                return f"{text} ".startswith(f"{self.keyword} ")
+            case KeywordMatch.word:  # pragma: no branch - no kind is left
+                return f" {self.keyword} " in f" {keywords.words_of(text)} "
 
 
 async def recognize_keywords(batch: Batch) -> None:
-    """Record `keyword_reply` for each inbound message in a batch of events that equals a watched keyword."""
+    """Record `keyword_reply` for each watched keyword that an inbound message of a batch matches.
+
+    Opt-outs, and texts that may be one, match none. The most specific match comes first: its reply is the one sent.
+    """
     texts = [event for event in batch.events if event.name == NewMessage.name]
-    words = [(event, keywords.normalize(event.payload["body"])) for event in texts]
-    short = [(event, word) for event, word in words if 1 <= len(word) <= keywords.MAX_LENGTH]
-    if short and (replies := await _find_watched(batch.connection, short)):
-        await batch.connection.execute(
-            sql.INSERT,
-            [event.account_id for event, _ in replies],
-            [KeywordReply.name for _ in replies],
-            [event.contact_id for event, _ in replies],
-            [_reply(event.payload, word).payload() for event, word in replies],
-            [None for _ in replies],
-        )
-
-
-REACTIONS = (Reaction("keywords", recognize_keywords),)
-
-
-async def _find_watched(
-    connection: Connection, words: Sequence[tuple[OutboxEvent, str]]
-) -> list[tuple[OutboxEvent, str]]:
-    rows = await connection.fetch(
-        FIND_WATCHED,
-        [event.account_id for event, _ in words],
-        [word for _, word in words],
-        [event.created_at for event, _ in words],
+    if not texts:
+        return
+    watched = await fetch(batch.connection, Watched, FIND_WATCHED, list({event.account_id for event in texts}))
+    found = [(event, each) for event in texts for each in _match(watched, event)]
+    if not found:
+        return
+    await batch.connection.execute(
+        sql.INSERT,
+        [event.account_id for event, _ in found],
+        [KeywordReply.name for _ in found],
+        [event.contact_id for event, _ in found],
+        [_reply(event.payload, each.keyword).payload() for event, each in found],
+        [None for _ in found],
     )
-    places: list[int] = [row["place"] for row in rows]
-    watched = [words[place - 1] for place in places]
-    return [(event, word) for event, word in watched if not keywords.is_reserved(event.payload["body"])]
+    hits = Counter(each.id for _, each in found)
+    await batch.connection.execute(COUNT_HITS, [*hits], [*hits.values()])
+    await _act(batch, found)
+
+
+async def _act(batch: Batch, found: Sequence[tuple[OutboxEvent, Watched]]) -> None:
+    """Record the consent of texts that opt in, and start the reply of the most specific keyword of each text."""
+    answered = set[int]()
+    for event, each in found:
+        said = event.payload
+        if each.opts_in:
+            facts = event.account_id, said["contact_phone"], said["body"], said["id"], f"keyword:{each.keyword}"
+            await batch.connection.execute(consent.RECORD_OPT_IN, *facts)
+        if each.reply and event.id not in answered:
+            answered.add(event.id)
+            await runs.reply(batch, event, each.id, each.reply)
+
+
+def _match(watched: Sequence[Watched], event: OutboxEvent) -> Sequence[Watched]:
+    """Return the keywords that a text matches, the most specific first."""
+    text = keywords.normalize(event.payload["body"])
+    own = [each for each in watched if each.account_id == event.account_id and each.is_for(event, text)]
+    if not own or keywords.is_reserved(event.payload["body"]):
+        return ()
+    return sorted(own, key=lambda each: (WEIGHT.index(KeywordMatch(each.match)), -len(each.keyword), each.keyword))
+
+
+REACTIONS = (Reaction("keywords", recognize_keywords), Reaction("automations", runs.start_runs))
 
 
 def _reply(text: dict[str, Any], keyword: str) -> KeywordReply:

@@ -1,41 +1,98 @@
-"""Add and remove watched keywords."""
+"""Create, change, pause and delete automations."""
 
-from sqlalchemy import select
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
+from sqlalchemy import select, update
+
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account
-from app.domain.automations import keywords, queries
-from app.domain.automations.models import WatchedKeyword
-from app.domain.kernel.errors import Conflict
+from app.domain.automations import actions, queries, triggers
+from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus
+from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.segments import filters
+from app.domain.segments import service as segments
 
-MAX_KEYWORDS = 100
-
-
-async def watch(unit: UnitOfWork, keyword: str) -> WatchedKeyword:
-    """Watch a keyword: later inbound messages that equal it record `keyword_reply`.
-
-    Returns the existing row for a keyword already watched. Raises `InvalidInput`, and `Conflict` at the maximum of 100.
-    """
-    word = keywords.check(keyword)
-    await _lock(unit)
-    watched = {row.keyword: row for row in await queries.list_keywords(unit)}
-    if word in watched:
-        return watched[word]
-    if len(watched) >= MAX_KEYWORDS:
-        raise Conflict(reason=f"An account watches at most {MAX_KEYWORDS} keywords. Remove one first.")
-    row = WatchedKeyword(account_id=unit.actor.account_id, keyword=word, created_by=unit.actor.label)
-    await unit.save(row)
-    return row
+MAX_NAME, MAX_AUTOMATIONS = 100, 100
 
 
-async def unwatch(unit: UnitOfWork, id: int) -> WatchedKeyword:
-    """Remove a watched keyword and return it; raise `NotFound`."""
-    row = await queries.lock_keyword(unit, id)
-    await unit.delete(row)
-    return row
+class AutomationFields(TypedDict, total=False):
+    """The fields of an automation that may be changed; omitted fields keep their values."""
+
+    name: str
+    trigger: Mapping[str, Any]
+    filter: Mapping[str, Any] | None
+    actions: Sequence[Mapping[str, Any]]
 
 
-async def _lock(unit: UnitOfWork) -> None:
-    """Serialize additions for one account by a lock, so that the limit and uniqueness hold."""
-    own = select(Account.id).where(Account.id == unit.actor.account_id)
-    await unit.one(own.with_for_update(key_share=True))
+async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
+    """Create a paused automation; raise `InvalidInput`, `NotFound`, and `Conflict` at the maximum of 100."""
+    for name in ("name", "trigger", "actions"):
+        if name not in fields:
+            raise InvalidInput(reason=f"{name} is required.", field=name)
+    values = await _checked(unit, fields)
+    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    if await queries.count_automations(unit) >= MAX_AUTOMATIONS:
+        raise Conflict(reason=f"An account has at most {MAX_AUTOMATIONS} automations. Delete one first.")
+    automation = Automation(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)
+    await unit.save(automation)
+    return automation
+
+
+async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields) -> Automation:
+    """Change an automation; runs under way keep their actions. Raises `NotFound` and `InvalidInput`."""
+    values = await _checked(unit, fields)
+    automation = await queries.get_automation(unit, id, lock=True)
+    for name, value in values.items():
+        setattr(automation, name, value)
+    automation.updated_at = unit.clock.now()
+    if automation.status == AutomationStatus.active:
+        await _activate(unit, automation)
+    await unit.save(automation)
+    return automation
+
+
+async def set_status(unit: UnitOfWork, id: int, *, enabled: bool) -> Automation:
+    """Activate or pause an automation. Idempotent. A pause cancels the runs that wait; raise `NotFound`."""
+    automation = await queries.get_automation(unit, id, lock=True)
+    if enabled and automation.status == AutomationStatus.paused:
+        automation.status = AutomationStatus.active
+        automation.active_since = unit.clock.now()
+        await _activate(unit, automation)
+    elif not enabled:
+        automation.status, automation.next_at = AutomationStatus.paused, None
+        waiting = AutomationRun.automation_id == id, AutomationRun.status == RunStatus.waiting
+        ended = {"status": RunStatus.canceled, "reason": "paused", "due_at": None, "ended_at": unit.clock.now()}
+        await unit.execute(update(AutomationRun).where(*waiting).values(ended))
+    await unit.save(automation)
+    return automation
+
+
+async def delete(unit: UnitOfWork, id: int) -> Automation:
+    """Delete an automation with its runs, and return it; raise `NotFound`."""
+    automation = await queries.get_automation(unit, id, lock=True)
+    await unit.delete(automation)
+    return automation
+
+
+async def _activate(unit: UnitOfWork, automation: Automation) -> None:
+    zone = (await accounts.get_own(unit)).time_zone
+    automation.next_at = triggers.next_at(automation.trigger, unit.clock.now(), zone)
+
+
+async def _checked(unit: UnitOfWork, fields: AutomationFields) -> dict[str, Any]:
+    values = dict[str, Any]()
+    if "name" in fields:
+        values["name"] = fields["name"].strip()
+        if not 1 <= len(values["name"]) <= MAX_NAME:
+            raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
+    if "trigger" in fields:
+        values["trigger"] = await triggers.check(unit, fields["trigger"])
+        values["event"] = values["trigger"].get("event")
+    if "filter" in fields:
+        given = fields["filter"]
+        values["filter"] = None if given is None else filters.store(await segments.check(unit, given))
+    if "actions" in fields:
+        values["actions"] = await actions.check(unit, fields["actions"])
+    return values

@@ -3,7 +3,7 @@
 import enum
 from datetime import date, datetime
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -17,6 +17,8 @@ class EntryType(enum.StrEnum):
     purchase = enum.auto()
     adjustment = enum.auto()
     forfeiture = enum.auto()
+    reversal = enum.auto()
+    dispute = enum.auto()
 
 
 class LedgerEntry(Base):
@@ -29,6 +31,8 @@ class LedgerEntry(Base):
     __tablename__ = "ledger_entries"
     __table_args__ = (
         Index("ix_ledger_entries_account_id", "account_id", text("id DESC")),
+        Index("ix_ledger_entries_others", "account_id", text("id DESC"), postgresql_where=text("type <> 'debit'")),
+        Index("ix_ledger_entries_created_at", "created_at", postgresql_using="brin"),
         Index(
             "uq_ledger_entries_message_id",
             "message_id",
@@ -49,6 +53,10 @@ class LedgerEntry(Base):
     created_at: Mapped[Created]
 
 
+OTHER_THAN_DEBITS = LedgerEntry.type != "debit"
+"""The condition of the index of entries that are not debits, of which there are few."""
+
+
 class LedgerDay(Base):
     """The ledger entries of one type and one day in UTC, summed up: of an account, at most one row for each.
 
@@ -66,3 +74,21 @@ class LedgerDay(Base):
     amount: Mapped[int]
     text_amount: Mapped[int]
     first_text_at: Mapped[datetime | None]
+
+
+class BalanceAlert(Base):
+    """The balance below which the owners of an account are warned, in credits: once, at `warned_at`.
+
+    It is null again from the time at which credits raise the balance to the threshold, or the threshold is changed.
+    """
+
+    __tablename__ = "balance_alerts"
+    __table_args__ = (
+        Index("ix_balance_alerts_watched", "account_id", postgresql_where=text("warned_at IS NULL")),
+        CheckConstraint("threshold > 0", "threshold_positive"),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), unique=True)
+    threshold: Mapped[int]
+    warned_at: Mapped[datetime | None]

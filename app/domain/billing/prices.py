@@ -30,13 +30,20 @@ TARIFF = {
 }
 """The price of a segment by country calling code, roughly proportional to carriers' prices."""
 
+LONGEST_CODE = 4
+"""The characters of a number in E.164 that its calling code is among: + and up to three digits."""
 
-@lru_cache(65536)
+
 def credits_per_segment(to: str, home: str = "US") -> int:
     """Return the credits of one segment to a number in E.164, from an account whose region is `home`.
 
     The calling code decides, not the region: +44 is one price for Great Britain, Jersey and Guernsey.
     """
+    return _price(to[:LONGEST_CODE], home)
+
+
+@lru_cache(65536)
+def _price(to: str, home: str) -> int:
     code = calling_code(to)
     return HOME if code == _calling_code_of(home) else TARIFF.get(code, ABROAD)
 

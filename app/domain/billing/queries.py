@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.accounts import queries as accounts
-from app.domain.billing.models import LedgerDay, LedgerEntry
-from app.domain.kernel.paging import Order, Page, Total, Window, fetch
+from app.domain.billing import alerts
+from app.domain.billing.models import OTHER_THAN_DEBITS, EntryType, LedgerDay, LedgerEntry
+from app.domain.kernel.paging import Order, Page, Total, Window, fetch, plan_for_values
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 WINDOW_DAYS = 30
@@ -18,7 +20,10 @@ MANY_DAYS = 9999
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The credits of an account, the price of one credit, and the days they last at the average daily spending."""
+    """The credits of an account, the price of one credit, and the days they last at the average daily spending.
+
+    Below `low_balance` its owners are warned; None without a threshold.
+    """
 
     balance: int
     rate: Decimal
@@ -26,6 +31,12 @@ class Balance:
     account_type: str
     daily_avg_send: int
     estimated_days_left: int
+    low_balance: int | None
+
+    @property
+    def is_low(self) -> bool:
+        """Return whether the balance is below its threshold."""
+        return self.low_balance is not None and self.balance < self.low_balance
 
 
 async def get_balance(unit: UnitOfWork) -> Balance:
@@ -39,6 +50,7 @@ async def get_balance(unit: UnitOfWork) -> Balance:
         account_type=account.account_type,
         daily_avg_send=average,
         estimated_days_left=days_left(account.balance, average),
+        low_balance=await alerts.find_threshold(unit),
     )
 
 
@@ -46,7 +58,7 @@ def days_left(balance: int, average: int) -> int:
     """Return the whole days until a balance is spent, at most 9999."""
     if average == 0:
         return MANY_DAYS if balance > 0 else 0
-    return min(MANY_DAYS, balance // average)
+    return max(0, min(MANY_DAYS, balance // average))
 
 
 def daily_average(spent: int, days: float) -> int:
@@ -54,9 +66,41 @@ def daily_average(spent: int, days: float) -> int:
     return math.floor(spent / max(1.0, min(float(WINDOW_DAYS), days)) + 0.5)
 
 
-async def find_transactions(unit: UnitOfWork, window: Window) -> Page[LedgerEntry]:
+@dataclass(frozen=True, slots=True)
+class TransactionFilter:
+    """Some entries of a ledger: of a type, from `since` to before `until`, and of the messages of a query of ids."""
+
+    type: EntryType | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    message_ids: Select[Any] | None = None
+
+    @property
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Return the conditions on ledger entries."""
+        found = list[ColumnElement[bool]]()
+        if self.type:
+            found.append(LedgerEntry.type == self.type)
+        if self.type and self.type is not EntryType.debit:
+            found.append(OTHER_THAN_DEBITS)
+        if self.since:
+            found.append(LedgerEntry.created_at >= self.since)
+        if self.until:
+            found.append(LedgerEntry.created_at < self.until)
+        if self.message_ids is not None:
+            found.append(LedgerEntry.message_id.in_(self.message_ids))
+        return found
+
+
+async def find_transactions(
+    unit: UnitOfWork, window: Window, filter: TransactionFilter | None = None
+) -> Page[LedgerEntry]:
     """Return one page of the account's ledger, newest first."""
-    own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id)
+    conditions = filter.conditions if filter else []
+    own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id, *conditions)
+    if conditions:
+        await plan_for_values(unit)
+        return await fetch(unit, own, Order((LedgerEntry.id,)), window)
 
     async def count() -> Total:
         entries = select(func.sum(LedgerDay.entries)).where(LedgerDay.account_id == unit.actor.account_id)

@@ -1,8 +1,12 @@
-"""Changes balances: each with its ledger entry in the same transaction, and never below zero."""
+"""Changes balances: each with its ledger entry in the same transaction.
 
-from sqlalchemy import select, update
+Only refunded and disputed payments take a balance below zero.
+"""
+
+from sqlalchemy import func, select, update
 
 from app.domain.accounts.models import Account
+from app.domain.billing import alerts
 from app.domain.billing.models import EntryType, LedgerEntry
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -49,9 +53,10 @@ async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
         raise InvalidInput(
             reason=f"credits must be from 1 to {MAX_GRANT:,}, or as many below 0 to take some back.", field="credits"
         )
+    least = 0 if credits < 0 else -MAX_GRANT
     statement = (
         update(Account)
-        .where(Account.id == unit.actor.account_id, Account.balance + credits >= 0)
+        .where(Account.id == unit.actor.account_id, Account.balance + credits >= least)
         .values(balance=Account.balance + credits)
         .returning(Account.balance)
     )
@@ -61,6 +66,40 @@ async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
             reason=f"Account {unit.actor.account_id} does not hold {-credits:,} credits to take back.", field="credits"
         )
     await _enter(unit, EntryType.adjustment, credits, left, note)
+    await alerts.rearm(unit, left)
+    return left
+
+
+async def give_back(unit: UnitOfWork, credits: int, description: str) -> int:
+    """Refund a service that was not rendered, and return the balance. The caller makes sure that it happens once."""
+    own = Account.id == unit.actor.account_id
+    statement = update(Account).where(own).values(balance=Account.balance + credits).returning(Account.balance)
+    left = (await unit.execute(statement)).scalar_one()
+    await _enter(unit, EntryType.refund, credits, left, description)
+    return left
+
+
+async def read_balance(unit: UnitOfWork) -> int:
+    """Return the balance as the unit's transaction sees it."""
+    return await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
+
+
+async def book(unit: UnitOfWork, type: EntryType, credits: int, description: str) -> int:
+    """Add credits, or take them away with a negative number even if the balance falls below zero; return the balance.
+
+    For what was decided elsewhere: money that was paid, refunded or disputed.
+    """
+    balance = Account.balance + credits
+    statement = (
+        update(Account)
+        .where(Account.id == unit.actor.account_id)
+        .values(balance=balance, overdraft=func.greatest(0, -balance))
+        .returning(Account.balance)
+    )
+    left = (await unit.execute(statement)).scalar_one()
+    await _enter(unit, type, credits, left, description)
+    if credits > 0:
+        await alerts.rearm(unit, left)
     return left
 
 

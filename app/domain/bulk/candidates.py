@@ -21,6 +21,9 @@ SCIENTIFIC = re.compile(r"\d[.,]\d+E\+?\d+", re.I)
 LETTERS = re.compile(r"[^\W\d_]")
 NOT_LETTERS = re.compile(r"(?:tel|ext|x)\W*", re.I)
 ACTIVE = frozenset({"active", "subscribed", "yes", "true", "1", "optedin", "optin"})
+MAX_REASON = 200
+"""The characters of a reason that are kept: it may repeat a cell of any length."""
+
 OPTED_OUT = frozenset({"optedout", "optout", "unsubscribed", "stop", "stopped", "donotcontact", "no", "false", "0"})
 
 
@@ -51,7 +54,7 @@ class RowReader:
         try:
             self._fill(found, row)
         except DomainError as fault:
-            found.reason = str(fault)
+            found.reason = str(fault)[:MAX_REASON]
         return found
 
     def _fill(self, found: Candidate, row: Row) -> None:

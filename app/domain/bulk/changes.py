@@ -7,10 +7,9 @@ from typing import Any
 from app.domain.accounts import users
 from app.domain.bulk import selection
 from app.domain.bulk.selection import Selection
-from app.domain.contacts import loading, queries
+from app.domain.contacts import loading
 from app.domain.contacts.events import Snapshot, changes
 from app.domain.contacts.models import Contact, PipelineStage
-from app.domain.contacts.queries import ContactSort
 from app.domain.contacts.service import MAX_TAGS, clean_tags
 from app.domain.events import outbox
 from app.domain.jobs import service as jobs
@@ -18,7 +17,6 @@ from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.jobs.service import Progress
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import Event
-from app.domain.kernel.paging import MAX_SIZE, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -54,14 +52,10 @@ async def assign(unit: UnitOfWork, which: Selection, assignee_id: int | None) ->
 
 
 async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
-    """Change the next contacts of a filter, the newest first."""
-    wanted = selection.read(job.arguments).filter
-    assert wanted is not None
-    total = None if job.position else await queries.count_all(unit, wanted)
-    page = await queries.find_page(unit, wanted, ContactSort.date_added, Window(MAX_SIZE, job.position or None))
-    progress = await _apply(unit, [contact.id for contact in page.nodes], Change(**job.arguments["change"]))
-    progress.total, progress.is_last = total, not await page.has_next_page()
-    progress.position = page.end_cursor or job.position
+    """Change the next contacts of a filter or a segment."""
+    chunk = await selection.find_next(unit, job)
+    progress = await _apply(unit, chunk.ids, Change(**job.arguments["change"]))
+    progress.total, progress.is_last, progress.position = chunk.total, chunk.is_last, chunk.position
     return progress
 
 

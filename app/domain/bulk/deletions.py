@@ -4,14 +4,11 @@ from collections.abc import Sequence
 
 from app.domain.bulk import selection
 from app.domain.bulk.selection import Selection
-from app.domain.contacts import queries
-from app.domain.contacts.queries import ContactSort
 from app.domain.erasure import service as erasure
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.jobs.service import Progress
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 CHUNK = 20
@@ -32,12 +29,9 @@ async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
         progress = await _erase(unit, ids[:CHUNK])
         progress.position, progress.is_last = str(int(job.position or 0) + CHUNK), len(ids) <= CHUNK
         return progress
-    assert which.filter is not None
-    total = None if job.position else await queries.count_all(unit, which.filter)
-    page = await queries.find_page(unit, which.filter, ContactSort.date_added, Window(CHUNK, job.position or None))
-    is_last = not await page.has_next_page()
-    progress = await _erase(unit, [contact.id for contact in page.nodes])
-    progress.position, progress.is_last, progress.total = page.end_cursor or job.position, is_last, total
+    chunk = await selection.find_next(unit, job, CHUNK)
+    progress = await _erase(unit, chunk.ids)
+    progress.position, progress.is_last, progress.total = chunk.position, chunk.is_last, chunk.total
     return progress
 
 

@@ -3,21 +3,19 @@
 import enum
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import orjson
 
 from app.domain.bulk import csv_text, selection
-from app.domain.contacts import custom_fields, queries
+from app.domain.bulk.selection import Selection
+from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, CustomField
-from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.jobs import parts
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.jobs.service import Progress
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.paging import MAX_SIZE, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 COLUMNS = (
@@ -47,28 +45,25 @@ class ExportFormat(enum.StrEnum):
     vcard = enum.auto()
 
 
-async def begin(unit: UnitOfWork, wanted: ContactFilter, format: ExportFormat) -> AccountJob:
-    """Create the job of an export of the contacts of a filter."""
-    return await jobs.create(unit, JobKind.export_contacts, {"filter": asdict(wanted), "format": format})
+async def begin(unit: UnitOfWork, which: Selection, format: ExportFormat) -> AccountJob:
+    """Create the job of an export of contacts."""
+    return await jobs.create(unit, JobKind.export_contacts, {**which.as_arguments(), "format": format})
 
 
 async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
     """Write the next contacts to the file of the job."""
-    wanted = selection.read(job.arguments).filter
-    assert wanted is not None
-    known = await custom_fields.list_all(unit)
-    progress = Progress(job.position, total=None if job.position else await queries.count_all(unit, wanted))
-    contacts: list[Contact] = []
+    known, first, total = await custom_fields.list_all(unit), not job.position, None
+    contacts, is_last = list[Contact](), False
     for _ in range(PAGES):
-        window = Window(MAX_SIZE, progress.position or None)
-        page = await queries.find_page(unit, wanted, ContactSort.date_added, window)
-        contacts += page.nodes
-        progress.position, progress.is_last = page.end_cursor or progress.position, not await page.has_next_page()
-        if progress.is_last:
+        chunk = await selection.find_next(unit, job)
+        contacts += await selection.find_contacts(unit, chunk)
+        job.position, total, is_last = chunk.position, total or chunk.total, chunk.is_last
+        if is_last:
             break
-    await parts.add(unit, job, job.done, _write(job.arguments["format"], contacts, known, is_first=not job.done))
-    progress.done = len(contacts)
-    return progress
+    if contacts or first:
+        written = _write(job.arguments["format"], contacts, known, is_first=first)
+        await parts.add(unit, job, job.done + (not first), written)
+    return Progress(job.position, done=len(contacts), is_last=is_last, total=total)
 
 
 def _write(format: str, contacts: Sequence[Contact], known: Sequence[CustomField], *, is_first: bool) -> bytes:

@@ -1,5 +1,6 @@
 """Finds the format of an uploaded file, and reads its rows."""
 
+import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +16,13 @@ Parts = Callable[[], Iterable[bytes]]
 
 SHOWN = 3
 """The number of sample values of a column."""
+
+
+class FileKind(enum.StrEnum):
+    """The kind of an uploaded file."""
+
+    csv = enum.auto()
+    vcard = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ class Column:
 class Format:
     """The format of a file. `fields` has the field of each column, or an empty text."""
 
-    kind: str
+    kind: FileKind
     encoding: str
     delimiter: str
     has_header: bool
@@ -58,7 +66,7 @@ class Format:
     def sentence(self) -> str:
         """Return the format in words."""
         encoding = {"cp1252": "Windows-1252", UTF8_BOM: "UTF-8"}.get(self.encoding, self.encoding.upper())
-        if self.kind == "vcard":
+        if self.kind == FileKind.vcard:
             return f"Read as vCard in {encoding}."
         delimiter = {"\t": "tabs"}.get(self.delimiter, f"'{self.delimiter}'")
         header = "with a header" if self.has_header else "without a header"
@@ -72,7 +80,7 @@ def inspect(
     encoding = wanted.encoding or texts.find_encoding(parts(), is_whole=is_whole)
     head = "".join(islice(_lines(parts, encoding), 5))
     if vcards.is_vcard(head):
-        format = Format("vcard", encoding, "", False, vcards.FIELDS)
+        format = Format(FileKind.vcard, encoding, "", False, vcards.FIELDS)
         return format, _columns(vcards.FIELDS, list(islice(read(parts, format), SAMPLE_ROWS)), vcards.FIELDS)
     delimiter = wanted.delimiter or tables.find_delimiter(_lines(parts, encoding))
     rows = list(islice(tables.read(_lines(parts, encoding), delimiter), SAMPLE_ROWS))
@@ -87,13 +95,13 @@ def inspect(
     fields = mapping.propose(names, [row.cells for row in samples], known)
     if wanted.columns is not None:
         fields = mapping.check(wanted.columns, min(len(first), MAX_COLUMNS), known)
-    return Format("csv", encoding, delimiter, has_header, fields), _columns(names, samples, fields)
+    return Format(FileKind.csv, encoding, delimiter, has_header, fields), _columns(names, samples, fields)
 
 
 def read(parts: Parts, format: Format) -> Iterator[Row]:
     """Yield the rows of a file without its header."""
     lines = _lines(parts, format.encoding)
-    if format.kind == "vcard":
+    if format.kind == FileKind.vcard:
         return vcards.read(lines)
     return islice(tables.read(lines, format.delimiter), int(format.has_header), None)
 

@@ -1,4 +1,4 @@
-"""The rules of an import: what becomes of existing contacts, and the outcomes of rows."""
+"""The rules of an import: the treatment of existing contacts, and the outcomes of rows."""
 
 import enum
 from collections.abc import Mapping

@@ -26,7 +26,7 @@ from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 CHUNK = 1000
-MAX_OPEN = 8
+MAX_OPEN = 32
 """The number of files that a process keeps open between chunks; it opens others anew."""
 
 MAX_CONSENT = 2000
@@ -100,18 +100,19 @@ class Importer:
     async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> list[Candidate]:
         place, rows = self._open.pop(job.id, (-1, iter(())))
         if place != first:
-            rows = islice(await self._read(unit, job, wanted), first, None)
+            rows = await self._read(unit, job, wanted, first)
         found = await asyncio.to_thread(lambda: list(islice(rows, CHUNK)))
         self._open[job.id] = first + len(found), rows
         while len(self._open) > MAX_OPEN:
             del self._open[next(iter(self._open))]
         return found
 
-    async def _read(self, unit: UnitOfWork, job: AccountJob, wanted: Import) -> Iterator[Candidate]:
+    async def _read(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> Iterator[Candidate]:
         format, known = Format(**job.arguments["format"]), await custom_fields.list_all(unit)
         own = select(Account.region).where(Account.id == unit.actor.account_id)
         reader = RowReader(format.fields, known, wanted.country or await unit.one(own))
-        return map(reader.read, files.read(self._parts(job, wanted).open(), format))
+        rows = files.read(self._parts(job, wanted).open(), format)
+        return map(reader.read, islice(rows, first, None))
 
     def _parts(self, job: AccountJob, wanted: Import) -> PartReader:
         return PartReader(self.pool, job.account_id, wanted.upload_id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from app.domain.kernel.errors import DomainError
 
-MAX_LINE = 1_000_000
+MAX_LINE, MAX_LINES = 1_000_000, 2_000_000
 UTF8, UTF8_BOM, WINDOWS = "utf-8", "utf-8-sig", "cp1252"
 ENCODINGS = (UTF8, "utf-16", "utf-16-le", "utf-16-be", WINDOWS)
 BOMS = {codecs.BOM_UTF8: UTF8_BOM, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -15,7 +15,7 @@ MANY_ZEROS = 0.3
 
 
 class UnreadableFile(DomainError):
-    """The file is not what it should be: its rows cannot be told apart. Nothing of it was imported."""
+    """The file is malformed: its rows cannot be told apart. Nothing of it was imported."""
 
     code = "unreadable_file"
     status = 422
@@ -59,7 +59,7 @@ def find_encoding(parts: Iterable[bytes], *, is_whole: bool = True) -> str:
 
 
 def decode(parts: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """Yield the text of bytes; line ends become newlines, and what is no text becomes U+FFFD."""
+    """Yield the text of bytes; line ends become newlines, and invalid bytes become U+FFFD."""
     errors = "as_latin" if encoding == WINDOWS else "replace"
     text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(errors), translate=True)
     for part in parts:
@@ -68,10 +68,12 @@ def decode(parts: Iterable[bytes], encoding: str) -> Iterator[str]:
 
 
 def split(chunks: Iterable[str]) -> Iterator[str]:
-    """Yield lines with their newlines; raise `UnreadableFile` for one longer than `MAX_LINE`."""
+    """Yield lines with their newlines; raise `UnreadableFile` for one longer than `MAX_LINE`, or after `MAX_LINES`."""
     rest, number = "", 0
     for chunk in chunks:
         *lines, rest = (rest + chunk).split("\n")
+        if number + len(lines) > MAX_LINES:
+            raise UnreadableFile(reason=f"The file has more than {MAX_LINES:,} lines. Divide it.")
         for line in lines:
             number += 1
             yield f"{_bounded(line, number)}\n"

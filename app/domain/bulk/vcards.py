@@ -12,6 +12,11 @@ FIELDS = ["phone", "first_name", "last_name", "email", "tags"]
 MOBILE = re.compile(r"\b(?:cell|mobile|iphone)\b", re.I)
 WANTED = frozenset({"TEL", "N", "FN", "EMAIL", "CATEGORIES"})
 SEPARATED = re.compile(r"(?<!\\);")
+MAX_HEAD, MAX_PROPERTY = 200, 4000
+"""The characters of a property that hold its name and parameters, and those that are read of it."""
+
+MAX_SAME = 100
+"""The properties with the same name that are read of one card."""
 
 Properties = dict[str, list[tuple[str, str]]]
 
@@ -31,27 +36,27 @@ def read(lines: Iterable[str]) -> Iterator[Row]:
         elif name == "END":
             number += 1
             yield Row(number, _cells(found))
-        elif name in WANTED:
-            found.setdefault(name, []).append((parameters, _plain(parameters, value)))
+        elif name in WANTED and len(found.setdefault(name, [])) < MAX_SAME:
+            found[name].append((parameters, _plain(parameters, value)))
 
 
 def _unfold(lines: Iterable[str]) -> Iterator[str]:
-    """Yield logical lines; those of other properties, such as photos, are passed over."""
+    """Yield logical lines up to `MAX_PROPERTY`; those of other properties, such as photos, are passed over."""
     held = ""
     for line in lines:
         text = line.rstrip("\n")
         if text[:1] in (" ", "\t"):
-            held += text[1:] if _is_wanted(held) else ""
-        elif held.endswith("=") and "QUOTED-PRINTABLE" in held.upper():
-            held = held[:-1] + text
+            held += text[1:] if len(held) < MAX_PROPERTY and _is_wanted(held) else ""
+        elif held.endswith("=") and "QUOTED-PRINTABLE" in held[:MAX_HEAD].upper():
+            held = held[:-1] + text if len(held) < MAX_PROPERTY else held[: MAX_PROPERTY - 1] + text[-1:]
         else:
-            yield held
+            yield held[:MAX_PROPERTY]
             held = text
-    yield held
+    yield held[:MAX_PROPERTY]
 
 
 def _is_wanted(line: str) -> bool:
-    return re.split("[;:]", line, maxsplit=1)[0].rpartition(".")[2].upper() in WANTED
+    return re.split("[;:]", line[:MAX_HEAD], maxsplit=1)[0].rpartition(".")[2].upper() in WANTED
 
 
 def _property(line: str) -> tuple[str, str, str]:

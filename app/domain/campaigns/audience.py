@@ -1,11 +1,15 @@
 """Audiences of campaigns: which contacts of an account a campaign reaches."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from app.domain.contacts.models import PipelineStage
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.segments import filters
+from app.domain.segments import queries as segments
+from app.domain.segments.filters import Node
 
 MAX_IDS, MAX_TAGS = 10_000, 50
 
@@ -15,7 +19,7 @@ class Audience:
     """The contacts that satisfy every given condition; without any condition, no audience was chosen yet.
 
     `tags`: contacts with any of them. `everyone`: all contacts, said on purpose. Contacts with one of `excluded_tags`
-    are part of the audience, and suppressed.
+    are part of the audience, and suppressed. `filter` is the stored filter of the segment, once it was read.
     """
 
     everyone: bool = False
@@ -23,16 +27,22 @@ class Audience:
     stage: PipelineStage | None = None
     contact_ids: Sequence[int] = ()
     excluded_tags: Sequence[str] = ()
+    segment_id: int | None = None
+    filter: Mapping[str, Any] | None = None
 
     @property
     def is_chosen(self) -> bool:
         """Return whether the audience names anybody."""
-        return bool(self.everyone or self.tags or self.stage or self.contact_ids)
+        return self.everyone or self._is_narrowed
+
+    @property
+    def _is_narrowed(self) -> bool:
+        return bool(self.tags or self.stage or self.contact_ids) or self.segment_id is not None
 
     def check(self) -> None:
         """Raise `InvalidInput` for a contradiction, or for more ids or tags than a campaign takes."""
-        if self.everyone and (self.tags or self.stage or self.contact_ids):
-            reason = "everyone cannot be combined with tags, stage or contact_ids."
+        if self.everyone and self._is_narrowed:
+            reason = "everyone cannot be combined with tags, stage, contact_ids or segment_id."
             raise InvalidInput(reason=reason, field="audience.everyone")
         if len(self.contact_ids) > MAX_IDS:
             raise InvalidInput(
@@ -50,10 +60,26 @@ class Audience:
             "stage": str(self.stage) if self.stage else None,
             "contact_ids": sorted(set(self.contact_ids)),
             "excluded_tags": sorted({tag.strip() for tag in self.excluded_tags if tag.strip()}),
+            "segment_id": self.segment_id,
+            "filter": self.filter,
         }
+
+    def find_filter(self) -> Node | None:
+        """Return the filter of the segment, if there is one; it was read before."""
+        assert (self.segment_id is None) is (self.filter is None)
+        return filters.load(self.filter) if self.filter else None
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """Return a stored audience."""
         stage = PipelineStage(stored["stage"]) if stored["stage"] else None
-        return cls(stored["everyone"], stored["tags"], stage, stored["contact_ids"], stored["excluded_tags"])
+        segment = stored.get("segment_id"), stored.get("filter")
+        return cls(stored["everyone"], stored["tags"], stage, stored["contact_ids"], stored["excluded_tags"], *segment)
+
+
+async def read(unit: UnitOfWork, stored: dict[str, Any]) -> Audience:
+    """Return a stored audience with the filter that its segment has now, unless the audience was frozen before."""
+    audience = Audience.from_json(stored)
+    if audience.segment_id is None or audience.filter is not None:
+        return audience
+    return replace(audience, filter=(await segments.get(unit, audience.segment_id)).filter)

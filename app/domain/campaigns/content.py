@@ -4,32 +4,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.domain.kernel import smart_encoding
-from app.domain.templates import checking
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.templates import checking, vocabulary
 from app.domain.templates.rendering import CompiledText, Rendering, compiled
-from app.domain.templates.vocabulary import OF_CONTACTS
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A text with placeholders, and the values that the account supplies."""
+    """A text with placeholders, and the values and settings that the account supplies; `names` are the placeholders."""
 
     body: str
     company_name: str
+    fallbacks: Mapping[str, str]
     is_smart_encoded: bool = True
+    fold_accents: bool = False
+    names: frozenset[str] = field(init=False)
     _compiled: CompiledText = field(init=False)
 
     def __post_init__(self) -> None:
         """Compile the text once for all contacts."""
-        object.__setattr__(self, "_compiled", compiled(self.body))
+        object.__setattr__(self, "_compiled", compiled(self.body, tuple(sorted(self.fallbacks.items()))))
+        object.__setattr__(self, "names", self._compiled.names)
 
     def render(self, person: Mapping[str, object]) -> Rendering:
-        """Return the text for a contact with the values of `contacts.sql.PLACEHOLDERS`."""
-        rendering = self._compiled.render({**person, "company_name": self.company_name})
-        if self.is_smart_encoded and not rendering.text.isascii():
-            return Rendering(smart_encoding.encode(rendering.text), rendering.missing)
-        return rendering
+        """Return the text for a contact with the values of `contacts.sql.PLACEHOLDERS`, as it is written."""
+        return self._compiled.render({**person, "company_name": self.company_name})
+
+    def encode(self, written: str) -> str:
+        """Return the text that is sent."""
+        if not self.is_smart_encoded or written.isascii():
+            return written
+        return smart_encoding.encode(written, fold_accents=self.fold_accents)
 
 
-def check(body: str) -> None:
+async def check(unit: UnitOfWork, body: str) -> None:
     """Raise `InvalidInput` or `MessageTooLong` for a text that is empty, too long, or has a faulty placeholder."""
-    checking.check(body, OF_CONTACTS, "body")
+    checking.check(body, await vocabulary.find(unit), "body")

@@ -14,7 +14,7 @@ from app.db.rows import fetch
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns.models import PauseReason, RecipientState
-from app.domain.campaigns.reasons import Reason, reason_of
+from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
 from app.domain.campaigns.senders import Sender, Senders
 from app.domain.conversations import sql as conversations
@@ -29,7 +29,7 @@ BATCH = 200
 """The number of texts of a batch: the account's balance is locked for as long as one takes."""
 
 WINDOW = 1000
-"""The number of texts of a campaign that wait for their carriers at most."""
+"""The number of texts of a campaign that wait for their carriers at most, without those that are deferred."""
 
 PATIENCE = "5s"
 
@@ -37,14 +37,14 @@ FIND = """
 SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
 """
 TAKE = f"""
-SELECT r.id, r.contact_id, r.phone, r.body, r.segments, r.credits, v.sending_number AS usual_number
+SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, v.sending_number AS usual_number
 FROM (
   SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2
 ) r {conversations.join("r.contact_id")} ORDER BY r.id
 """
 DECIDE = """
 UPDATE campaign_recipients r SET state = d.state, reason = d.reason, message_id = d.message_id, number = d.number,
-  body = '', segments = d.segments, credits = d.credits,
+  body = '', original_body = NULL, segments = d.segments, credits = d.credits,
   settled_at = CASE d.state WHEN 'suppressed' THEN $8::timestamptz END
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[])
   AS d(id, state, reason, message_id, number, segments, credits)
@@ -62,7 +62,7 @@ class Enqueued:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of a recipient: its text was accepted, or the recipient is suppressed."""
+    """The result for a recipient: its text was accepted, or the recipient is suppressed."""
 
     id: int
     state: RecipientState
@@ -115,13 +115,16 @@ def _send(waiting: Waiting, sender: Sender) -> Send:
         purpose=Purpose.promotional,
         attestation=Attestation.campaign,
         contact_id=waiting.contact_id,
+        has_encoded=True,
+        original_body=waiting.original_body,
     )
 
 
 def _decide(waiting: Waiting, sender: Sender, verdict: Verdict) -> Decision:
     if isinstance(verdict, Acceptance):
         state, text = RecipientState.claimed, (verdict.message_id, sender.phone_number)
-        return Decision(waiting.id, state, "", *text, waiting.segments, waiting.credits)
+        reason = DEFERRED if verdict.deferred_until else ""
+        return Decision(waiting.id, state, reason, *text, waiting.segments, waiting.credits)
     return Decision(waiting.id, RecipientState.suppressed, str(reason_of(verdict.code) or Reason.contact_changed))
 
 

@@ -26,6 +26,7 @@ async def forget(unit: UnitOfWork, contact_id: int, waiting: Sequence[int]) -> N
         "contact_id": None,
         "phone": None,
         "body": "",
+        "original_body": None,
         "message_id": None,
     }
     await unit.execute(update(Recipient).where(*own).values(values).execution_options(synchronize_session=False))

@@ -45,6 +45,7 @@ class PauseReason(enum.StrEnum):
     insufficient_credits = enum.auto()
     over_max_credits = enum.auto()
     account = enum.auto()
+    credential_ended = enum.auto()
     no_sending_number = enum.auto()
     filtered = enum.auto()
     opt_outs = enum.auto()
@@ -96,8 +97,9 @@ class Campaign(Base):
 class Recipient(Base):
     """A phone that a campaign reaches at most once. Triggers add each change of states to `campaign_counts`.
 
-    `body` is the rendered text until it becomes a message. There are no foreign keys, which would cost more than the
-    row. The erasure of the contact empties `contact_id`, `phone`, `body` and `message_id`; the state is kept.
+    `body` is the rendered text until it becomes a message, `original_body` the same before smart encoding where that
+    changed it. There are no foreign keys, which would cost more than the row. The erasure of the contact empties
+    `contact_id`, `phone`, the texts and `message_id`; the state is kept.
     """
 
     __tablename__ = "campaign_recipients"
@@ -127,6 +129,7 @@ class Recipient(Base):
     state: Mapped[str]
     reason: Mapped[str] = mapped_column(server_default="")
     body: Mapped[str] = mapped_column(server_default="")
+    original_body: Mapped[str | None]
     segments: Mapped[int] = mapped_column(server_default="0")
     credits: Mapped[int] = mapped_column(server_default="0")
     number: Mapped[str] = mapped_column(server_default="")

@@ -24,9 +24,12 @@ from app.domain.contacts.models import ContactStatus
 from app.domain.kernel import phone as phones
 from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
+from app.domain.kernel.turns import in_turns
 from app.domain.messages import facts, gates
 from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Purpose
+from app.domain.segments.compiling import compile_numbered
+from app.domain.templates import sql as templates
 
 ACTIVE = ContactStatus.active.value
 
@@ -37,16 +40,18 @@ GATES = (gates.OPT_OUT, gates.DND, gates.HOLD)
 """The gates that decide about a recipient before its text exists; acceptance and hand-off check them again."""
 
 READ = f"""
-SELECT c.id AS contact_id, {contacts.PLACEHOLDERS}, {facts.recipient("$1::bigint", "c.phone")},
-  (cardinality($5::text[]) = 0 OR c.tags && $5) AND ($6::text IS NULL OR c.pipeline_stage = $6) AS is_wanted,
+SELECT c.id AS contact_id, {contacts.PLACEHOLDERS}, {facts.recipient("$1::bigint", "c.phone")}, {contacts.ZONE},
+  ((cardinality($5::text[]) = 0 OR c.tags && $5) AND ($6::text IS NULL OR c.pipeline_stage = $6) AND ({{which}}))
+    IS TRUE AS is_wanted,
   c.tags && $7::text[] AS is_excluded
 FROM {{walked}} ORDER BY c.phone
 """
-WALK = READ.format(walked=contacts.walk("$1::bigint", "$2::text", "$3::bigint", "$4::bigint"))
-WALK_NAMED = READ.format(
-    walked=contacts.walk("$1::bigint", "$2::text", "$3::bigint", "$4::bigint", "id = ANY($8::bigint[])")
-)
-FIND_ACCOUNT = f"SELECT a.company_name, a.region FROM (SELECT $1::bigint AS id) own {accounts.join('own.id')}"
+WALKED = "$1::bigint", "$2::text", "$3::bigint", "$4::bigint"
+IS_NAMED = "id = ANY($8::bigint[])"
+FIND_ACCOUNT = f"""
+SELECT a.company_name, a.region, a.fold_accents, {templates.fallbacks_of("own.id")} AS fallbacks
+FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
+"""
 
 
 class Candidate(NamedTuple):
@@ -63,6 +68,7 @@ class Candidate(NamedTuple):
     dnd_sms: bool
     held_until: datetime | None
     suppressed: bool
+    contact_zone: str | None
     is_wanted: bool
     is_excluded: bool
 
@@ -72,10 +78,14 @@ class Candidate(NamedTuple):
         return bool(self.dnd_sms or self.suppressed or self.held_until) or self.contact_status != ACTIVE
 
 
+FIELDS = frozenset(Candidate._fields)
+
+
 class Planned(NamedTuple):
     """The text for one contact; with a `reason` it is not sent, and costs nothing.
 
-    `missing` are the placeholders without a value for this contact.
+    `missing` are the placeholders without a value for this contact, `original_body` is the text before smart encoding
+    where that changed it.
     """
 
     contact_id: int
@@ -86,6 +96,8 @@ class Planned(NamedTuple):
     segments: int
     credits: int
     missing: tuple[str, ...] = ()
+    original_body: str | None = None
+    contact_zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +110,45 @@ class Plan:
     is_strict: bool
     region: str
     max_segments: int
+    at: datetime
 
     @classmethod
-    async def of(cls, source: Pool | Connection, campaign: Campaign | FrozenCampaign, max_segments: int) -> Self:
-        """Return the plan of a campaign."""
+    async def of(
+        cls,
+        source: Pool | Connection,
+        campaign: Campaign | FrozenCampaign,
+        audience: Audience,
+        max_segments: int,
+        at: datetime,
+    ) -> Self:
+        """Return the plan of a campaign; relative times of its segment end at `at`."""
         account = await source.fetchrow(FIND_ACCOUNT, campaign.account_id)
         return cls(
             campaign.account_id,
-            Audience.from_json(campaign.audience),
-            Content(campaign.body, account["company_name"], campaign.is_smart_encoded),
+            audience,
+            Content(
+                campaign.body,
+                account["company_name"],
+                account["fallbacks"],
+                is_smart_encoded=campaign.is_smart_encoded,
+                fold_accents=account["fold_accents"],
+            ),
             campaign.is_strict,
             account["region"],
             max_segments,
+            at,
         )
 
     async def read(self, source: Pool | Connection, after: str, until: int) -> "Chunk":
         """Return the plan for the next contacts after a phone, with ids up to one."""
         named = [list(self.audience.contact_ids)] if self.audience.contact_ids else []
-        rows = await source.fetch(WALK_NAMED if named else WALK, *self._arguments(after, until), *named)
+        given = [*self._arguments(after, until), *named]
+        filter = self.audience.find_filter()
+        which, values = compile_numbered(filter, self.at, len(given) + 1) if filter else ("true", [])
+        walked = contacts.walk(*WALKED, IS_NAMED if named else "true")
+        rows = await source.fetch(READ.format(walked=walked, which=which), *given, *values)
         candidates = [Candidate(*row) for row in rows]
-        planned = [self.plan(each) for each in candidates if each.is_wanted]
+        planned = [self.plan(each) async for each in in_turns(each for each in candidates if each.is_wanted)]
         return Chunk(planned, candidates[-1].phone if len(candidates) == CHUNK else None)
 
     async def read_all(self, source: Pool | Connection, until: int) -> AsyncIterator[Sequence[Planned]]:
@@ -130,14 +161,21 @@ class Plan:
 
     def plan(self, candidate: Candidate) -> Planned:
         """Return the text for a contact, or the reason for which it gets none."""
-        rendering = self.content.render(placeholders.values(candidate._asdict(), candidate.custom_fields))
-        parts = sms_parts.count(rendering.text)
-        reason = self._refuse(candidate) or self._refuse_text(rendering.text, parts.segments, rendering.missing)
+        rendering = self.content.render(placeholders.values(self._read(candidate), candidate.custom_fields))
+        text = self.content.encode(rendering.text)
+        parts = sms_parts.count(text)
+        segments = parts.segments
+        reason = self._refuse(candidate) or self._refuse_text(text, segments, rendering.missing)
         who = candidate.contact_id, candidate.phone, reason
         if reason:
             return Planned(*who, "", parts.encoding, 0, 0, rendering.missing)
-        credits = parts.segments * prices.credits_per_segment(candidate.phone, self.region)
-        return Planned(*who, rendering.text, parts.encoding, parts.segments, credits, rendering.missing)
+        credits = segments * prices.credits_per_segment(candidate.phone, self.region)
+        written = None if text == rendering.text else rendering.text
+        zone = candidate.contact_zone
+        return Planned(*who, text, parts.encoding, segments, credits, rendering.missing, written, zone)
+
+    def _read(self, candidate: Candidate) -> dict[str, object]:
+        return {name: getattr(candidate, name) for name in self.content.names if name in FIELDS}
 
     def _refuse(self, candidate: Candidate) -> str:
         if candidate.is_excluded:

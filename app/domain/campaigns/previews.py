@@ -1,18 +1,22 @@
 """Preview campaigns: who gets which text, and its exact cost, before anything is sent."""
 
+import asyncio
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 import orjson
 from sqlalchemy import text
 
 from app.db.engine import Pool
 from app.domain.accounts import queries as accounts
-from app.domain.campaigns import queries
+from app.domain.campaigns import audience, queries
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.models import Campaign
@@ -21,11 +25,20 @@ from app.domain.contacts import sql as contacts
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
+from app.domain.quiet_hours import queries as quiet_hours
+from app.domain.quiet_hours import windows
+from app.domain.quiet_hours.rules import Rulebook
+from app.domain.quiet_hours.zones import PREFIX, find_place
+from app.domain.segments.compiling import Compiler
 
 SAMPLES = 5
 RANDOM_SAMPLES = 2
 
-Pause = Callable[[], Awaitable[None]]
+_turns = WeakValueDictionary[int, asyncio.Lock]()
+"""The locks of accounts that preview a campaign in this process."""
+
+Origin = tuple[str, str | None]
+"""The facts that the time zones of a recipient follow from: the first digits of the phone, the zone of the contact."""
 
 
 @dataclass(slots=True)
@@ -41,6 +54,7 @@ class Tally:
     longest: Planned | None = None
     incomplete: Planned | None = None
     chance: list[Planned] = field(default_factory=list[Planned])
+    origins: Counter[Origin] = field(default_factory=Counter[Origin])
     _random: random.Random = field(default_factory=lambda: random.Random(0))
 
     def add(self, planned: Sequence[Planned]) -> None:
@@ -72,6 +86,7 @@ class Tally:
         self.histogram[each.segments] += 1
         self.encodings[each.encoding] += 1
         self.credits += each.credits
+        self.origins[each.phone[:PREFIX], each.contact_zone] += 1
         if self.shortest is None or len(each.body) < len(self.shortest.body):
             self.shortest = each
         if self.longest is None or len(each.body) > len(self.longest.body):
@@ -84,11 +99,24 @@ class Tally:
             self.chance[place] = each
 
 
+class ZoneCount(NamedTuple):
+    """The number of recipients who may be in the same time zones.
+
+    Their texts may leave from `opens_at`: now, or the next time that is daytime in all of the zones. It is None where
+    there is no such time within two weeks.
+    """
+
+    zones: tuple[str, ...]
+    opens_at: datetime | None
+    recipients: int
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The preview of a campaign. `eta_seconds` is the time that its texts need at the paces of the numbers."""
 
     preview_id: str
+    campaign: Campaign
     audience: int
     recipients: int
     excluded: Mapping[str, int]
@@ -101,20 +129,26 @@ class Preview:
     balance: int
     samples: Sequence[Planned]
     eta_seconds: int
+    zones: Sequence[ZoneCount]
 
 
-async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int, pause: Pause) -> Preview:
+async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int) -> Preview:
     """Return the preview of a campaign; raise `NotFound`. It reads each contact of the audience, and writes nothing.
 
-    `pause` lets others go on between two chunks.
+    The previews of an account wait for one another, so that many of them do not hold up others.
     """
     campaign = await queries.get(unit, id)
+    chosen = await audience.read(unit, campaign.audience)
     account = await accounts.get_own(unit)
-    paces = [each.parts_per_second for each in await numbers.list_active(unit)]
+    paces = await _find_paces(unit, campaign)
+    book = await quiet_hours.get_book(unit)
     await unit.pause()
-    tally = await count(pool, await Plan.of(pool, campaign, max_segments), pause)
+    plan = await Plan.of(pool, campaign, chosen, max_segments, unit.clock.now())
+    async with _turns.setdefault(campaign.account_id, asyncio.Lock()):
+        tally = await count(pool, plan)
     return Preview(
-        preview_id=preview_id(campaign, tally.audience, tally.credits),
+        preview_id=preview_id(campaign, chosen, tally.audience, tally.credits),
+        campaign=campaign,
         audience=tally.audience,
         recipients=tally.recipients,
         excluded=dict(sorted(tally.excluded.items())),
@@ -127,25 +161,25 @@ async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int, paus
         balance=account.balance,
         samples=tally.samples,
         eta_seconds=_eta(tally.segments, paces),
+        zones=_zones(tally.origins, account.time_zone, book, unit.clock.now()),
     )
 
 
-async def count(pool: Pool, plan: Plan, pause: Pause) -> Tally:
+async def count(pool: Pool, plan: Plan) -> Tally:
     """Return the figures of a plan for the contacts that exist now."""
     tally = Tally()
     if plan.audience.is_chosen:
         until = await pool.fetchval(contacts.LAST_ID)
         async for planned in plan.read_all(pool, until):
             tally.add(planned)
-            await pause()
     return tally
 
 
-def preview_id(campaign: Campaign, audience: int, credits: int) -> str:
+def preview_id(campaign: Campaign, chosen: Audience, size: int, credits: int) -> str:
     """Return the id of what a preview has shown: the content, the audience, its size and the credits."""
-    shown = [campaign.body, campaign.audience, campaign.is_smart_encoded, campaign.is_strict, audience, credits]
+    shown = [campaign.body, chosen.to_json(), campaign.is_smart_encoded, campaign.is_strict, size, credits]
     digest = hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
-    return f"{audience}-{credits}-{digest}"
+    return f"{size}-{credits}-{digest}"
 
 
 async def check(unit: UnitOfWork, campaign: Campaign, id: str, max_credits: int | None) -> None:
@@ -157,25 +191,47 @@ async def check(unit: UnitOfWork, campaign: Campaign, id: str, max_credits: int 
         was, credits = (int(part) for part in id.split("-")[:2])
     except ValueError:
         raise InvalidInput(reason="preview_id must be that of a preview.", field="preview_id") from None
-    if preview_id(campaign, was, credits) != id:
+    chosen = await audience.read(unit, campaign.audience)
+    if preview_id(campaign, chosen, was, credits) != id:
         raise PreviewOutdated(was=was, change="its text, number or audience is another")
-    now = await _count_audience(unit, Audience.from_json(campaign.audience))
+    now = await _count_audience(unit, chosen)
     if now != was:
         raise PreviewOutdated(was=was, change=f"it would reach {now}")
     if max_credits is not None and credits > max_credits:
         raise OverMaxCredits(credits=credits, limit=max_credits)
 
 
-async def _count_audience(unit: UnitOfWork, audience: Audience) -> int:
+async def _count_audience(unit: UnitOfWork, chosen: Audience) -> int:
+    compiler, filter = Compiler(unit.clock.now()), chosen.find_filter()
+    which = compiler.compile(filter) if filter else "true"
     wanted = {
         "account_id": unit.actor.account_id,
-        "tags": list(audience.tags),
-        "stage": str(audience.stage) if audience.stage else None,
-        "ids": list(audience.contact_ids),
+        "tags": list(chosen.tags),
+        "stage": str(chosen.stage) if chosen.stage else None,
+        "ids": list(chosen.contact_ids),
     }
-    return (await unit.execute(text(contacts.COUNT_AUDIENCE), wanted)).scalar_one()
+    counted = text(contacts.COUNT_AUDIENCE.format(which=which))
+    return (await unit.execute(counted, wanted | compiler.parameters)).scalar_one()
+
+
+async def _find_paces(unit: UnitOfWork, campaign: Campaign) -> list[float | None]:
+    """Return the paces of the numbers that the campaign sends from."""
+    if campaign.phone_number_id is None:
+        return [each.parts_per_second for each in await numbers.list_usual(unit)]
+    forced = await numbers.find(unit, campaign.phone_number_id)
+    return [forced.parts_per_second] if forced else []
 
 
 def _eta(segments: int, paces: Sequence[float | None]) -> int:
     """Return the seconds that the paces of the numbers allow at best; 0 where a number has no pace."""
     return 0 if not paces or None in paces else -(-segments // max(1, int(sum(pace or 0 for pace in paces))))
+
+
+def _zones(origins: Counter[Origin], account_zone: str | None, book: Rulebook, now: datetime) -> list[ZoneCount]:
+    """Return the recipients by their zones and the time at which their texts may leave, the largest group first."""
+    found = Counter[tuple[tuple[str, ...], datetime | None]]()
+    for (prefix, contact_zone), count in origins.items():
+        place = find_place(prefix, contact_zone, account_zone)
+        found[place.zones, windows.find_open(now, place.zones, book.week(place.jurisdiction))] += count
+    counts = [ZoneCount(*group, count) for group, count in found.items()]
+    return sorted(counts, key=lambda each: (-each.recipients, each.zones))

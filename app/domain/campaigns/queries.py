@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sqlalchemy import Select, func, select
 
@@ -50,6 +51,12 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Campaign:
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Campaign]:
     """Return campaigns by their ids."""
     return {campaign.id: campaign for campaign in await unit.all(_own(unit).where(Campaign.id.in_(ids)))}
+
+
+def select_message_ids(unit: UnitOfWork, campaign_id: int) -> Select[int]:
+    """Return the query of the ids of a campaign's messages; none for a campaign of another account."""
+    own = Recipient.campaign_id == campaign_id, Recipient.account_id == unit.actor.account_id
+    return cast("Select[int]", select(Recipient.message_id).where(*own, Recipient.message_id.is_not(None)))
 
 
 async def find_recipients(

@@ -22,6 +22,10 @@ class Reason(enum.StrEnum):
     contact_deleted = enum.auto()
 
 
+DEFERRED = "deferred"
+"""The reason of a claimed recipient whose text waits for an hour that quiet hours or a frequency cap allow."""
+
+
 OF_ERRORS: dict[str, str] = {
     "contact_opted_out": Reason.opted_out,
     "contact_dnd": Reason.dnd,

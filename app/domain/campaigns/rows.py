@@ -11,6 +11,7 @@ class DueCampaign(NamedTuple):
     account_id: int
     status: str
     is_read: bool
+    actor: str
 
 
 class FrozenCampaign(NamedTuple):
@@ -25,6 +26,7 @@ class FrozenCampaign(NamedTuple):
     max_credits: int | None
     read_until: int
     read_after: str
+    sent_at: datetime
 
 
 class Waiting(NamedTuple):
@@ -34,6 +36,7 @@ class Waiting(NamedTuple):
     contact_id: int
     phone: str
     body: str
+    original_body: str | None
     segments: int
     credits: int
     usual_number: str | None

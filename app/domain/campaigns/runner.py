@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.db.engine import Connection, Database
+from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
+from app.domain.accounts.scopes import Scope
 from app.domain.campaigns import breaker, enqueue, queries, service, snapshot
 from app.domain.campaigns.models import CampaignStatus, PauseReason
+from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -25,15 +28,18 @@ SOON = timedelta(milliseconds=100)
 """The time after which a campaign with a full window, or with texts in flight, is looked at again."""
 
 CANCELED_AT_ONCE = 100
+QUEUED_AT_ONCE = 2000
+"""The number of texts that one step refunds, and that of recipients without a text that it cancels."""
 
 TAKE = f"""
-SELECT id, account_id, status, is_read FROM (
-  SELECT id, account_id, status, is_read FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100 OFFSET 0
+SELECT id, account_id, status, is_read, actor FROM (
+  SELECT id, account_id, status, is_read, actor FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100 OFFSET 0
 ) due WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
 """
 IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
-COUNT = """
+COUNT = f"""
 SELECT coalesce(sum(recipients) FILTER (WHERE state = 'claimed'), 0)::bigint AS claimed,
+  coalesce(sum(recipients) FILTER (WHERE state = 'claimed' AND reason = '{DEFERRED}'), 0)::bigint AS deferred,
   coalesce(sum(recipients) FILTER (WHERE state IN ('queued', 'deferred')), 0)::bigint AS waiting
 FROM campaign_counts WHERE campaign_id = $1
 """
@@ -42,9 +48,17 @@ SELECT message_id FROM campaign_recipients WHERE campaign_id = $1 AND state = 'c
 LIMIT {10 * CANCELED_AT_ONCE}
 """
 MARK_CANCELED = """
-UPDATE campaign_recipients SET state = 'canceled', credits = 0, settled_at = $2 WHERE message_id = ANY($1::bigint[])
-  AND state = 'claimed'
+UPDATE campaign_recipients SET state = 'canceled', reason = '', credits = 0, settled_at = $2
+WHERE message_id = ANY($1::bigint[]) AND state = 'claimed'
 """
+CANCEL_QUEUED = """
+UPDATE campaign_recipients SET state = 'canceled', body = '', original_body = NULL, credits = 0, settled_at = $2
+WHERE campaign_id = $1 AND state IN ('queued', 'deferred') AND id IN (
+  SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
+) RETURNING id
+"""
+SENDS = {CampaignStatus.scheduled, CampaignStatus.sending}
+
 LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND status IN ('sending', 'canceled')"
 RETRY = f"""
 UPDATE campaigns c SET due_at = CASE WHEN can_go_on THEN $2::timestamptz ELSE $3 END,
@@ -85,6 +99,8 @@ class CampaignRunner:
             await self._stop(campaign, reason)
         elif campaign.status == CampaignStatus.scheduled:
             await self._start(campaign)
+        if campaign.status in SENDS:
+            await self._check_sender(campaign)
         return await self.due()
 
     async def due(self) -> bool:
@@ -119,7 +135,7 @@ class CampaignRunner:
         if not counts["waiting"] and not counts["claimed"]:
             await connection.execute(COMPLETE, campaign.id, now)
             return None
-        room = enqueue.WINDOW - counts["claimed"]
+        room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:
             done = await enqueue.enqueue(connection, self.acceptor, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
@@ -128,7 +144,10 @@ class CampaignRunner:
         return None
 
     async def _cancel(self, connection: Connection, campaign: DueCampaign, now: datetime) -> None:
-        """Refund the texts of a canceled campaign that have not left; those in flight come to their own results."""
+        """Cancel recipients of a canceled campaign; refund its texts that have not left.
+
+        Those in flight come to their own results.
+        """
         [account] = await connection.fetch(accounts.LOCK, [campaign.account_id], enqueue.PATIENCE)
         ids = [row["message_id"] for row in await connection.fetch(FIND_CLAIMED, campaign.id)]
         actor = f"campaign:{campaign.id}"
@@ -136,13 +155,22 @@ class CampaignRunner:
             connection, campaign.account_id, account["balance"], ids[:CANCELED_AT_ONCE], actor, now
         )
         await connection.execute(MARK_CANCELED, canceled, now)
-        await connection.execute(LOOK_AGAIN, campaign.id, now if canceled else (now + SOON if ids else None))
+        queued = await connection.fetch(CANCEL_QUEUED, campaign.id, now, QUEUED_AT_ONCE)
+        await connection.execute(LOOK_AGAIN, campaign.id, now if canceled or queued else (now + SOON if ids else None))
 
     async def _stop(self, campaign: DueCampaign, reason: PauseReason) -> None:
         async with self._unit(campaign) as unit:
             found = await queries.get(unit, campaign.id, lock=True)
             if found.status == CampaignStatus.sending:
                 await service.stop(unit, found, reason)
+
+    async def _check_sender(self, campaign: DueCampaign) -> None:
+        """Pause a campaign whose sender's credential has ended: texts that have not left wait."""
+        async with self._unit(campaign) as unit:
+            sender = credentials.credential_of(campaign.account_id, campaign.actor)
+            may_send = await credentials.may_still(unit, sender, Scope.campaigns_send)
+        if not may_send:
+            await self._stop(campaign, PauseReason.credential_ended)
 
     async def _start(self, campaign: DueCampaign) -> None:
         async with self._unit(campaign) as unit:

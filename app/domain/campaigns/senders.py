@@ -14,7 +14,8 @@ AREA = 5
 """The length of the calling code and area code of a North American number, such as +1202."""
 
 FIND = f"""
-SELECT n.id, n.phone_number, n.parts_per_second, {deliverability.is_poor("n.account_id", "n.phone_number")} AS is_poor
+SELECT n.id, n.phone_number, n.parts_per_second, {deliverability.is_poor("n.account_id", "n.phone_number")} AS is_poor,
+  n.reaches_phones
 FROM {numbers.ACTIVE.format(account_id="$1")} n ORDER BY n.id
 """
 FIND_LOAD = """
@@ -32,6 +33,7 @@ class Sender(NamedTuple):
     phone_number: str
     parts_per_second: float | None
     is_poor: bool
+    reaches_phones: bool = True
 
 
 @dataclass(slots=True)
@@ -43,9 +45,14 @@ class Senders:
 
     @classmethod
     async def read(cls, connection: Connection, account_id: int, campaign_id: int, forced_id: int | None) -> Self:
-        """Return the numbers that a campaign can send from: only the forced one, if there is one."""
+        """Return the numbers that a campaign can send from: only the forced one, if there is one.
+
+        Without one, numbers of the sandbox count only where the account has no other.
+        """
         found = await fetch(connection, Sender, FIND, account_id)
-        usable = {each.phone_number: each for each in found if forced_id in (None, each.id)}
+        is_real = any(each.reaches_phones for each in found)
+        chosen = [each for each in found if (each.id == forced_id if forced_id else each.reaches_phones == is_real)]
+        usable = {each.phone_number: each for each in chosen}
         waiting = await connection.fetch(FIND_LOAD, campaign_id) if len(usable) > 1 else ()
         return cls(usable, Counter({row["number"]: row["segments"] for row in waiting}))
 

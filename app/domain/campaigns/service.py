@@ -1,16 +1,17 @@
 """Change campaigns: draft, send or schedule, pause, resume, cancel, delete."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from sqlalchemy import delete as delete_rows
 from sqlalchemy import select, text
-from sqlalchemy import update as update_rows
 
 from app.domain.billing import service as billing
-from app.domain.campaigns import content, previews, queries
+from app.domain.campaigns import audience, content, previews, queries
 from app.domain.campaigns.audience import Audience
+from app.domain.campaigns.errors import OverMaxCredits
 from app.domain.campaigns.models import (
     Campaign,
     CampaignStatus,
@@ -25,6 +26,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import cancellation
 from app.domain.messages.errors import ConsentNotAttested
 from app.domain.numbers import queries as numbers
+from app.domain.segments import queries as segments
 
 MAX_NAME = 100
 LONGEST_WAIT = timedelta(days=365)
@@ -102,7 +104,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     _require(campaign, EDITABLE, "sent")
     if not Audience.from_json(campaign.audience).is_chosen:
         raise Conflict(
-            reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts or everyone."
+            reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts, a segment or all."
         )
     _check_limit(order.max_credits)
     limit = campaign.max_credits if order.max_credits is None else order.max_credits
@@ -122,6 +124,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
 async def start(unit: UnitOfWork, campaign: Campaign) -> None:
     """Freeze the audience of a locked campaign, and let workers send it."""
     newest = (await unit.execute(text(contacts.LAST_ID))).scalar_one()
+    campaign.audience = (await audience.read(unit, campaign.audience)).to_json()
     campaign.status, campaign.reason, campaign.read_until = CampaignStatus.sending, "", newest
     campaign.sent_at = campaign.due_at = unit.clock.now()
     unit.notify(TOPIC)
@@ -154,14 +157,26 @@ async def stop(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> Non
     await _save(unit, campaign)
 
 
-async def resume(unit: UnitOfWork, id: int, max_credits: int | None = None) -> Campaign:
-    """Go on with a paused campaign; `max_credits` allows it to cost more. Idempotent."""
+async def resume(
+    unit: UnitOfWork, id: int, max_credits: int | None = None, *, consent_attested: bool | None = None
+) -> Campaign:
+    """Go on with a paused campaign; `max_credits` allows it to cost more. Idempotent.
+
+    Once the credential of the sender has ended, the actor becomes the sender, and must attest the consent of the
+    recipients. Raises `ConsentNotAttested`, and `OverMaxCredits` while the texts of a campaign whose audience is known
+    cost more than is allowed.
+    """
     campaign = await queries.get(unit, id, lock=True)
     _require(campaign, RUNNING, "resumed")
     _check_limit(max_credits)
     if max_credits is not None:
         campaign.max_credits = max_credits
+    await _check_cost(unit, campaign)
     if campaign.status == CampaignStatus.paused:
+        if campaign.reason == PauseReason.credential_ended:
+            if not consent_attested:
+                raise ConsentNotAttested()
+            campaign.actor = unit.actor.label
         campaign.status, campaign.reason = CampaignStatus.sending, ""
         campaign.due_at = campaign.resumed_at = unit.clock.now()
         await cancellation.release(unit, await _claimed(unit, campaign.id))
@@ -172,7 +187,7 @@ async def resume(unit: UnitOfWork, id: int, max_credits: int | None = None) -> C
 async def cancel(unit: UnitOfWork, id: int) -> Canceled:
     """End a campaign: recipients whose text no worker has claimed get none. Idempotent.
 
-    The texts that were debited and have not left are refunded at once in the background.
+    In the background they become canceled, and the texts that were debited and have not left are refunded.
     """
     await billing.lock(unit)
     campaign = await queries.get(unit, id, lock=True)
@@ -180,19 +195,16 @@ async def cancel(unit: UnitOfWork, id: int) -> Canceled:
         _require(campaign, {*EDITABLE, *RUNNING}, "canceled")
         campaign.status, campaign.reason = CampaignStatus.canceled, ""
         campaign.ended_at = campaign.due_at = unit.clock.now()
-        queued = update_rows(Recipient).where(Recipient.campaign_id == id, Recipient.state.in_(UNCLAIMED))
-        await unit.execute(
-            queued.values(state=RecipientState.canceled, body="", credits=0, settled_at=unit.clock.now())
-        )
         await _save(unit, campaign)
         unit.notify(TOPIC)
     claimed = await _claimed(unit, id)
     held = await cancellation.hold(unit, claimed)
-    counts = {(each.state): 0 for each in await queries.find_counts(unit, [id])}
+    counts = Counter[RecipientState]()
     for each in await queries.find_counts(unit, [id]):
         counts[each.state] += each.recipients
-    left = sum(counts.get(state, 0) for state in queries.LEFT)
-    return Canceled(campaign, counts.get(RecipientState.canceled, 0) + held, left, len(claimed) - held)
+    canceled = sum(counts[state] for state in (RecipientState.canceled, *UNCLAIMED))
+    left = sum(counts[state] for state in queries.LEFT)
+    return Canceled(campaign, canceled + held, left, len(claimed) - held)
 
 
 async def delete(unit: UnitOfWork, id: int) -> int:
@@ -222,15 +234,24 @@ async def _checked(unit: UnitOfWork, fields: CampaignFields) -> dict[str, Any]:
         if not 1 <= len(values["name"]) <= MAX_NAME:
             raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     if "body" in fields:
-        content.check(fields["body"])
+        await content.check(unit, fields["body"])
     if "audience" in fields:
         fields["audience"].check()
+        if (segment_id := fields["audience"].segment_id) is not None:
+            await segments.get(unit, segment_id, keep=True)
         values["audience"] = fields["audience"].to_json()
     number_id = fields.get("phone_number_id")
     if number_id is not None and await numbers.find(unit, number_id) is None:
         raise NotFound(kind="active phone number", id=number_id)
     _check_limit(fields.get("max_credits"))
     return values
+
+
+async def _check_cost(unit: UnitOfWork, campaign: Campaign) -> None:
+    if campaign.is_read and campaign.max_credits is not None:
+        cost = sum(each.credits for each in await queries.find_counts(unit, [campaign.id]))
+        if cost > campaign.max_credits:
+            raise OverMaxCredits(credits=cost, limit=campaign.max_credits)
 
 
 def _check_limit(max_credits: int | None) -> None:

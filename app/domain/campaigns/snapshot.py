@@ -5,20 +5,23 @@ from datetime import datetime
 
 from app.db.engine import Connection
 from app.db.rows import find
+from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.planning import Plan, Planned
 from app.domain.campaigns.rows import FrozenCampaign
 
 FIND = """
-SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, read_until, read_after FROM campaigns
+SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, read_until, read_after,
+  sent_at FROM campaigns
 WHERE id = $1 AND status = 'sending' AND NOT is_read FOR UPDATE
 """
 ADD = """
-INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, body, segments, credits)
+INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, body, segments, credits,
+  original_body)
 SELECT DISTINCT ON (phone) $1, $2, contact_id, phone, CASE reason WHEN '' THEN 'queued' ELSE 'suppressed' END, reason,
-  body, segments, credits
-FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
-  AS planned(contact_id, phone, reason, body, segments, credits)
+  body, segments, credits, original_body
+FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
+  AS planned(contact_id, phone, reason, body, segments, credits, original_body)
 ORDER BY phone
 ON CONFLICT (campaign_id, phone) DO NOTHING
 """
@@ -37,7 +40,7 @@ async def take(connection: Connection, campaign_id: int, max_segments: int, now:
     found = await find(connection, FrozenCampaign, FIND, campaign_id)
     if found is None:
         return None
-    plan = await Plan.of(connection, found, max_segments)
+    plan = await Plan.of(connection, found, Audience.from_json(found.audience), max_segments, found.sent_at)
     chunk = await plan.read(connection, found.read_after, found.read_until)
     await _add(connection, found.account_id, campaign_id, chunk.planned)
     await connection.execute(GO_ON, campaign_id, chunk.after or "", chunk.after is None)
@@ -56,6 +59,7 @@ async def _add(connection: Connection, account_id: int, campaign_id: int, planne
             [each.body for each in planned],
             [each.segments for each in planned],
             [each.credits for each in planned],
+            [each.original_body for each in planned],
         )
 
 

@@ -3,11 +3,13 @@
 from app.domain.accounts import queries as accounts
 from app.domain.campaigns import queries
 from app.domain.campaigns.content import Content
+from app.domain.contacts import placeholders
 from app.domain.contacts import queries as contacts
 from app.domain.kernel import phone as phones
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.templates import queries as templates
 
 REFUSALS = (
     "account_deletion_pending",
@@ -36,8 +38,24 @@ async def send(
     phone = phones.normalize(to.strip(), account.region)
     contact = await contacts.find_by_phone(unit, phone)
     person = {name: getattr(contact, name) for name in ("first_name", "last_name", "email", "created_at") if contact}
-    content = Content(campaign.body, account.company_name, campaign.is_smart_encoded)
-    body = content.render({**person, "phone": phone}).text
-    number_id = campaign.phone_number_id
+    custom = contact.custom_fields if contact else {}
+    content = Content(
+        campaign.body,
+        account.company_name,
+        await templates.find_fallbacks(unit),
+        is_smart_encoded=campaign.is_smart_encoded,
+        fold_accents=account.fold_accents,
+    )
+    written = content.render(placeholders.values({**person, "phone": phone}, custom)).text
+    body = content.encode(written)
+    send = Send(
+        phone,
+        body,
+        consent_attested,
+        campaign.phone_number_id,
+        idempotency_key,
+        has_encoded=True,
+        original_body=None if body == written else written,
+    )
     await unit.pause()
-    return await acceptor.accept(unit.actor, Send(phone, body, consent_attested, number_id, idempotency_key))
+    return await acceptor.accept(unit.actor, send)

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Protocol
 
+from app.domain.kernel.phone import LineType
+
 
 class FailureCode(enum.StrEnum):
     """The cause of a failed message. Each carrier maps its own codes to these."""
@@ -197,12 +199,38 @@ class CarrierNumber:
     label: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LookedUpNumber:
+    """A carrier's statements about a number. `country` is one such as US; None and `unknown` where it says nothing."""
+
+    is_valid: bool
+    line_type: LineType = LineType.unknown
+    carrier: str | None = None
+    country: str | None = None
+
+
+class LookupUnsupported(Exception):
+    """The carrier does not look numbers up."""
+
+
+class CarrierBusy(ConnectionError):
+    """The carrier limits the rate of calls (HTTP 429); `retry_after` is its wait in seconds, None where not stated."""
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        super().__init__("HTTP 429")
+        self.retry_after = retry_after
+
+
 class ConnectionRefused(Exception):
     """The carrier refuses the credentials or the settings of a connection. The text says which, and names no secret."""
 
 
 class BadSignature(Exception):
     """The carrier's signature of a callback is missing or wrong; the body is not parsed."""
+
+
+class StaleSignature(BadSignature):
+    """The carrier has signed a callback, but at a time that is too far from ours: an old one, or a wrong clock."""
 
 
 class MalformedCallback(Exception):
@@ -214,7 +242,8 @@ class Capabilities:
     """The capabilities of a carrier. `max_segments` is per message, `parts_per_second` of all SMS parts together.
 
     Numbers can be imported where it `lists_numbers`. Texts may leave from short codes where it `takes_short_codes`, and
-    from names such as "ACME" where it `takes_alphanumeric`.
+    from names such as "ACME" where it `takes_alphanumeric`. Where it `shares_lookups`, every account may look numbers
+    up through a connection of the installation.
     """
 
     max_segments: int = 10
@@ -223,6 +252,7 @@ class Capabilities:
     lists_numbers: bool = False
     takes_short_codes: bool = False
     takes_alphanumeric: bool = False
+    shares_lookups: bool = False
 
 
 class Carrier(Protocol):
@@ -267,8 +297,15 @@ class Carrier(Protocol):
         """Return the senders that the carrier has for the connection; raise as `check` does."""
         ...
 
+    async def lookup(self, phone: str) -> LookedUpNumber:
+        """Ask for the line type, the carrier and the country of a number in E.164; carriers charge for it.
+
+        Raise `LookupUnsupported`, `CarrierBusy`, or as `check` does.
+        """
+        ...
+
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
-        """Return the time of the carrier's clock that a callback states; None where its signature has no time."""
+        """Return the time of the carrier's clock that a signed callback states; None where its signature has none."""
         ...
 
     def parse_receipts(self, request: CallbackRequest) -> list[Receipt]:
@@ -280,5 +317,5 @@ class Carrier(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close what the connection holds open."""
+        """Close the resources of the connection."""
         ...

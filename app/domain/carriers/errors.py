@@ -1,5 +1,9 @@
 """Errors of connections to carriers."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from app.domain.carriers.carrier import ConnectionRefused
 from app.domain.kernel.errors import DomainError
 
 
@@ -35,3 +39,14 @@ class ConnectionInUse(DomainError):
     def __init__(self, *, key: str, numbers: int, texts: int) -> None:
         remedy = "Release the numbers or move them first." if numbers else "Wait until they have been answered."
         super().__init__(key=key, numbers=numbers, texts=texts, remedy=remedy)
+
+
+@contextmanager
+def refusals() -> Generator[None]:
+    """Turn the refusals of a carrier that is asked into errors of the catalogue."""
+    try:
+        yield
+    except ConnectionRefused as refusal:
+        raise CarrierConnectionRefused(reason=str(refusal)) from None
+    except (ConnectionError, TimeoutError):
+        raise CarrierUnreachable() from None

@@ -1,10 +1,10 @@
-"""Kinds of connections: what a connection of each kind is configured with. `app.providers.registry` lists them."""
+"""Kinds of connections: the settings and credentials of each kind. `app.providers.registry` lists them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from app.domain.carriers.carrier import Carrier
@@ -20,6 +20,16 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=1000)
 
 
+class LookupSettings(Settings):
+    """The settings of a kind whose carrier charges for looking numbers up."""
+
+    shares_lookups: bool = Field(
+        False,
+        description="Whether every account may look numbers up through a connection of the installation.",
+        json_schema_extra=OPERATOR_ONLY,
+    )
+
+
 class Credentials(BaseModel):
     """The credentials of a kind, stored sealed and never shown; secret texts are `SecretStr`."""
 
@@ -28,7 +38,7 @@ class Credentials(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What an adapter is opened with; the values are not validated yet."""
+    """The settings and credentials of an adapter, before their validation."""
 
     key: str
     kind: str

@@ -1,10 +1,10 @@
-"""Table of connections to carriers."""
+"""Tables of connections to carriers, of their results, and of their alerts."""
 
 import enum
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Sequence, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Sequence, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -50,3 +50,59 @@ class CarrierConnection(Base):
     role: Mapped[str] = mapped_column(server_default=WORKER)
     revision: Mapped[int] = mapped_column(server_default=REVISIONS.next_value())
     created_at: Mapped[Created]
+
+
+class ConnectionResult(enum.StrEnum):
+    """A result of a connection: the answer to a hand-off, a final report, or a callback and its signature."""
+
+    accepted = enum.auto()
+    rejected = enum.auto()
+    unanswered = enum.auto()
+    delivered = enum.auto()
+    undelivered = enum.auto()
+    callback = enum.auto()
+    callback_refused = enum.auto()
+
+
+class AlertKind(enum.StrEnum):
+    """A condition of a connection that needs a person."""
+
+    failing = enum.auto()
+    credentials_refused = enum.auto()
+    callbacks_refused = enum.auto()
+    silent = enum.auto()
+
+
+class ConnectionMinute(Base):
+    """The count of a result of a connection in a minute, by the code of the failure, or "" without one.
+
+    `parts` are the SMS parts of accepted texts; `carrier_error` is the carrier's own code of the last time, `last_at`.
+    `skew_seconds` is the time by which the clock that signed the last callback was ahead of ours.
+    """
+
+    __tablename__ = "connection_minutes"
+    __table_args__ = (Index("ix_connection_minutes_minute", "minute"),)
+
+    connection_id: Mapped[int] = mapped_column(
+        ForeignKey("carrier_connections.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    minute: Mapped[datetime] = mapped_column(primary_key=True)
+    result: Mapped[str] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(primary_key=True)
+    count: Mapped[int]
+    parts: Mapped[int] = mapped_column(server_default="0")
+    last_at: Mapped[datetime]
+    carrier_error: Mapped[str] = mapped_column(server_default="")
+    skew_seconds: Mapped[float | None]
+
+
+class ConnectionAlert(Base):
+    """A condition that a connection has had since a time."""
+
+    __tablename__ = "connection_alerts"
+
+    connection_id: Mapped[int] = mapped_column(
+        ForeignKey("carrier_connections.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    since: Mapped[datetime]

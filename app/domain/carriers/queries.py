@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
-from app.domain.carriers.models import CarrierConnection
+from app.domain.carriers.models import SANDBOX, CarrierConnection
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -43,6 +43,12 @@ async def list_own(unit: UnitOfWork) -> Sequence[CarrierConnection]:
     """Return the connections of the account, the oldest first."""
     own = CarrierConnection.account_id == unit.actor.account_id
     return await unit.all(select(CarrierConnection).where(own).order_by(CarrierConnection.id))
+
+
+async def list_real_keys(unit: UnitOfWork) -> frozenset[str]:
+    """Return the keys of the connections to phones that the account may use: of its own and of the installation."""
+    usable = or_(CarrierConnection.account_id == unit.actor.account_id, CarrierConnection.account_id.is_(None))
+    return frozenset(await unit.all(select(CarrierConnection.key).where(usable, CarrierConnection.kind != SANDBOX)))
 
 
 async def list_all(unit: UnitOfWork) -> Sequence[CarrierConnection]:

@@ -14,14 +14,15 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, SecretStr, ValidationError
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
 from app.domain.carriers import queries
-from app.domain.carriers.carrier import CarrierAccount, ConnectionRefused
+from app.domain.carriers.carrier import CarrierAccount
 from app.domain.carriers.connections import OpenConnections
-from app.domain.carriers.errors import CarrierConnectionRefused, CarrierUnreachable
+from app.domain.carriers.errors import refusals
 from app.domain.carriers.kinds import OPERATOR_ONLY, CarrierKind, Configuration
 from app.domain.carriers.models import REVISIONS, CarrierConnection, ConnectionStatus
 from app.domain.kernel.errors import Conflict, InvalidInput
@@ -77,18 +78,18 @@ async def add(unit: UnitOfWork, ports: Ports, owner: int | None, new: NewConnect
     name, pace = _check_name(new.name or kind.title), _check_pace(new.parts_per_second)
     await _check_room(unit, owner, key)
     account = await _ask(unit, ports, Configuration(key, kind.name, settings, credentials))
-    connection = CarrierConnection(
-        key=key,
-        kind=kind.name,
-        account_id=owner,
-        name=name,
-        settings=settings,
-        credentials=_seal(ports, credentials),
-        parts_per_second=pace,
-        role=kind.role,
-    )
+    values: dict[str, Any] = {
+        "key": key,
+        "kind": kind.name,
+        "account_id": owner,
+        "name": name,
+        "settings": settings,
+        "credentials": _seal(ports, credentials),
+        "parts_per_second": pace,
+        "role": kind.role,
+    }
     await _check_room(unit, owner, key)
-    await unit.save(connection)
+    connection = await _insert(unit, values)
     await _record(unit, AuditAction.carrier_connection_added, connection)
     ports.connections.expire()
     return CheckedConnection(connection, account)
@@ -169,19 +170,28 @@ async def _ask(unit: UnitOfWork, ports: Ports, configuration: Configuration) -> 
     await unit.pause()
     carrier = ports.connections.open(configuration)
     try:
-        return await carrier.check()
-    except ConnectionRefused as refusal:
-        raise CarrierConnectionRefused(reason=str(refusal)) from None
-    except (ConnectionError, TimeoutError):
-        raise CarrierUnreachable() from None
+        with refusals():
+            return await carrier.check()
     finally:
         await carrier.close()
+
+
+async def _insert(unit: UnitOfWork, values: Mapping[str, Any]) -> CarrierConnection:
+    """Insert a connection; raise `Conflict` where another caller has added one with its key meanwhile."""
+    insertion = insert(CarrierConnection).values(**values).on_conflict_do_nothing(index_elements=["key"])
+    if (await unit.execute(insertion.returning(CarrierConnection.id))).scalar_one_or_none() is None:
+        raise _key_in_use(values["key"])
+    return await queries.get_any(unit, values["key"])
+
+
+def _key_in_use(key: str) -> Conflict:
+    return Conflict(reason=f"There is a connection with the key {key}. Choose another.", field="key")
 
 
 async def _check_room(unit: UnitOfWork, owner: int | None, key: str) -> None:
     """Raise `Conflict` for a key in use, or for an account with `MAX_OWN` connections."""
     if await queries.find_by_key(unit, key) is not None:
-        raise Conflict(reason=f"There is a connection with the key {key}. Choose another.", field="key")
+        raise _key_in_use(key)
     if owner is not None:
         await accounts.get_own(unit)
         if len(await queries.list_own(unit)) >= MAX_OWN:
@@ -228,7 +238,8 @@ def _validate(model: type[BaseModel], values: Mapping[str, Any], place: str, own
     except ValidationError as refused:
         fault = refused.errors(include_input=False, include_url=False, include_context=False)[0]
         name = ".".join(str(part) for part in fault["loc"]) or place
-        raise InvalidInput(reason=f"{place}: {name}: {fault['msg']}.", field=place) from None
+        reason = fault["msg"].removeprefix("Value error, ")
+        raise InvalidInput(reason=f"{place}: {name}: {reason}.", field=place) from None
     return {name: _plain(value) for name, value in valid if name in valid.model_fields_set}
 
 

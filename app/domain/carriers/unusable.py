@@ -17,6 +17,7 @@ from app.domain.carriers.carrier import (
     ConnectionRefused,
     FailureCode,
     InboundMessage,
+    LookedUpNumber,
     OutboundMessage,
     Receipt,
     Rejected,
@@ -50,6 +51,10 @@ class UnusableCarrier:
         raise ConnectionRefused(REASON)
 
     async def list_numbers(self) -> Sequence[CarrierNumber]:
+        """Raise `ConnectionRefused`."""
+        raise ConnectionRefused(REASON)
+
+    async def lookup(self, phone: str) -> LookedUpNumber:
         """Raise `ConnectionRefused`."""
         raise ConnectionRefused(REASON)
 

@@ -36,7 +36,12 @@ class ConsentKind(enum.StrEnum):
 
 
 class Consent(Base):
-    """One statement of consent or its withdrawal, with its evidence. Rows are only ever added."""
+    """One statement of consent or its withdrawal, with its evidence.
+
+    Rows are only ever added: a trigger refuses every change of one, and its deletion unless its account is deleted.
+    `occurred_at` is the time of the statement where that was before the record, `source` where its evidence is, such as
+    the address of a form, and `note` what the recorder adds.
+    """
 
     __tablename__ = "consents"
     __table_args__ = (Index("ix_consents_account_id_phone", "account_id", "phone", "id"),)
@@ -49,6 +54,9 @@ class Consent(Base):
     text: Mapped[str] = mapped_column(server_default="")
     message_id: Mapped[int | None]
     actor: Mapped[str]
+    source: Mapped[str] = mapped_column(server_default="")
+    note: Mapped[str] = mapped_column(server_default="")
+    occurred_at: Mapped[datetime | None]
     recorded_at: Mapped[Created]
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import ARRAY, Text, func, literal, select, true
 from sqlalchemy.orm import aliased
 
-from app.domain.consent.models import Consent, Suppression
+from app.domain.consent.models import Consent, Hold, Suppression
+from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_CONSENTS = 100
@@ -29,6 +30,17 @@ async def find_consents(unit: UnitOfWork, phones: Sequence[str]) -> Sequence[Con
     newest = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == wanted.c.phone)
     each = aliased(Consent, newest.order_by(Consent.id.desc()).limit(MAX_CONSENTS).lateral())
     return await unit.all(select(each).select_from(wanted.join(each, true())).order_by(each.id))
+
+
+async def find_hold(unit: UnitOfWork, phone: str) -> Hold | None:
+    """Return the hold of a phone."""
+    return await unit.one(select(Hold).where(Hold.account_id == unit.actor.account_id, Hold.phone == phone))
+
+
+async def find_page(unit: UnitOfWork, phone: str, window: Window) -> Page[Consent]:
+    """Return one page of the consent records of a phone, the oldest first."""
+    own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
+    return await fetch(unit, own, Order((Consent.id,), descending=False), window)
 
 
 async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:

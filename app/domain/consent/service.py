@@ -1,17 +1,21 @@
 """Record consent and its withdrawal, and suppress and hold phones."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 HOLD = timedelta(hours=24)
 """The time for a user to decide whether an unclear reply is an opt-out; afterwards it is one (domain rule)."""
+
+MAX_LENGTHS = {"method": 100, "source": 500, "note": 2000, "text": 5000}
+"""The longest texts of evidence that a user gives, in characters."""
 
 RECORD_MANY = """
 INSERT INTO consents (account_id, phone, kind, method, text, actor)
@@ -21,11 +25,29 @@ SELECT :account_id, phone, :kind, :method, :text, :actor FROM unnest(CAST(:phone
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence of a consent or its withdrawal: the method, the exact text, and its message."""
+    """The evidence of a consent or its withdrawal: the method, the exact text, and its message.
+
+    `source` is where it is, such as the address of a form; `occurred_at` is given where it was before the record.
+    """
 
     method: str
     text: str = ""
     message_id: int | None = None
+    source: str = ""
+    note: str = ""
+    occurred_at: datetime | None = None
+
+    def checked(self, unit: UnitOfWork, *, needs_text: bool = False) -> "Evidence":
+        """Return evidence that a user gave, trimmed; raise `InvalidInput`."""
+        method, source, note = _required(self.method, "method"), self.source.strip(), self.note.strip()
+        if needs_text:
+            _required(self.text, "text")
+        for name, value in (("method", method), ("source", source), ("note", note), ("text", self.text)):
+            if len(value) > MAX_LENGTHS[name]:
+                raise InvalidInput(reason=f"{name} must have at most {MAX_LENGTHS[name]} characters.", field=name)
+        if self.occurred_at and self.occurred_at > unit.clock.now():
+            raise InvalidInput(reason="occurred_at must not be in the future.", field="occurred_at")
+        return replace(self, method=method, source=source, note=note)
 
 
 async def suppress(unit: UnitOfWork, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
@@ -57,6 +79,9 @@ async def record(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evid
             method=evidence.method,
             text=evidence.text,
             message_id=evidence.message_id,
+            source=evidence.source,
+            note=evidence.note,
+            occurred_at=evidence.occurred_at,
             actor=unit.actor.label,
         )
     )
@@ -82,3 +107,9 @@ async def release(unit: UnitOfWork, phone: str, method: str) -> Evidence:
     held = Hold.account_id == unit.actor.account_id, Hold.phone == phone
     found = (await unit.execute(delete(Hold).where(*held).returning(Hold.text, Hold.message_id))).one_or_none()
     return Evidence(method, *found) if found else Evidence(method)
+
+
+def _required(value: str, name: str) -> str:
+    if not value.strip():
+        raise InvalidInput(reason=f"{name} must not be empty.", field=name)
+    return value.strip()

@@ -20,6 +20,13 @@ def has_opted_out_since(account_id: str, phone: str, instant: str) -> str:
     )
 
 
+RECORD_OPT_IN = """
+INSERT INTO consents (account_id, phone, kind, method, text, message_id, actor)
+VALUES ($1, $2, 'opt_in', 'keyword', $3, $4, $5)
+"""
+"""Record that the phone `$2` of the account `$1` opted in by the text `$3`, the message `$4`."""
+
+
 def record_attestations(rows: str) -> str:
     """Return the insert of consent records from rows of `account_id, phone, method, message_id, actor, at`."""
     return f"""

@@ -1,16 +1,20 @@
-"""Offline checks of phone numbers: validity, line type, region and original carrier, each with its confidence."""
+"""Checks of phone numbers: validity, line type, region and carrier, offline or by a carrier, with their confidence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import select
 
 from app.domain.accounts.models import Account
+from app.domain.accounts.scopes import Scope
+from app.domain.carriers import lookups
+from app.domain.carriers.carrier import LookedUpNumber
+from app.domain.carriers.connections import OpenConnections
 from app.domain.contacts import queries
 from app.domain.kernel import phone as phones
-from app.domain.kernel.errors import InvalidInput, NotFound
-from app.domain.kernel.phone import InvalidPhone, LandlinePhone, NumberFacts
+from app.domain.kernel.errors import InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.phone import Confidence, InvalidPhone, LandlinePhone, LineType, NumberFacts, NumberValidation
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_CHECKED = 100
@@ -19,7 +23,10 @@ MAX_CHECKED = 100
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """The result for one phone as it was given. `reason` says why it cannot be texted; it is empty if it can."""
+    """The result for one phone as it was given. `reason` says why it cannot be texted; it is empty if it can.
+
+    Where a carrier was asked, `current_carrier` is the carrier of now.
+    """
 
     phone: str
     e164: str | None
@@ -27,6 +34,16 @@ class NumberCheck:
     reason: str
     contact_id: int | None
     checked_at: datetime
+    is_by_carrier: bool = False
+    current_carrier: str | None = None
+
+    @property
+    def carrier(self) -> phones.Carrier:
+        """Return the carrier of the number."""
+        if self.is_by_carrier:
+            name = self.current_carrier
+            return phones.Carrier(name, Confidence.high if name else Confidence.none)
+        return phones.find_carrier(self.e164) if self.e164 else phones.Carrier(None, Confidence.none)
 
 
 async def check_all(
@@ -52,6 +69,38 @@ async def look_up(unit: UnitOfWork, phone: str, country: str | None) -> NumberCh
     """Check one phone."""
     [found] = await check_all(unit, [phone], [], country)
     return found
+
+
+async def ask_carrier(
+    unit: UnitOfWork, connections: OpenConnections, key: str, phone: str, country: str | None
+) -> NumberCheck:
+    """Check one phone, and ask the carrier of the connection `key`, unless it is no phone number.
+
+    The carrier charges for it, so the scope `numbers:write` is needed. Raises `InsufficientScope`, and as
+    `lookups.look_up` does.
+    """
+    if Scope.numbers_write not in unit.actor.scopes:
+        raise InsufficientScope(scope=Scope.numbers_write)
+    found = await look_up(unit, phone, country)
+    if found.e164 is None:
+        return found
+    return _merge(found, found.e164, await lookups.look_up(unit, connections, key, found.e164))
+
+
+def _merge(found: NumberCheck, e164: str, said: LookedUpNumber) -> NumberCheck:
+    """Return a check with the statements of a carrier in place of those of the numbering plan."""
+    facts = NumberFacts(
+        NumberValidation.valid if said.is_valid else NumberValidation.invalid,
+        said.line_type,
+        Confidence.none if said.line_type is LineType.unknown else Confidence.high,
+        said.country or found.facts.region,
+    )
+    reason = found.reason
+    if not said.is_valid:
+        reason = "The carrier says that the number is not in use."
+    elif said.line_type is LineType.landline:
+        reason = str(LandlinePhone(phone=e164))
+    return replace(found, facts=facts, reason=reason, is_by_carrier=True, current_carrier=said.carrier)
 
 
 def _check(phone: str, region: str | None, contact_id: int | None, now: datetime) -> NumberCheck:

@@ -10,9 +10,11 @@ from app.domain.contacts import queries
 from app.domain.contacts.events import NewOptOut, contact_keys
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.events import outbox
-from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+RECORDED = "recorded"
+"""The reason of a suppression that a user recorded."""
 
 FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
 """Finds the accounts in which holds expired at `$1`."""
@@ -38,18 +40,27 @@ async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool
     return changed
 
 
-async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record an opt-out that was given by mail, by phone or in person."""
+async def record_opt_out(unit: UnitOfWork, contact_id: int, evidence: Evidence) -> Contact:
+    """Record an opt-out that was given by mail, by phone or in person; raise `InvalidInput`."""
     contact = await queries.get(unit, contact_id, lock=True)
-    await opt_out(unit, contact, text.strip()[:32], "recorded", Evidence(_required(method, "method"), text))
+    await opt_out(unit, contact, _keyword(evidence), RECORDED, evidence.checked(unit))
     return contact
 
 
-async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record a new written consent; `text` is the text that the person agreed to, as evidence."""
+async def record_opt_in(unit: UnitOfWork, contact_id: int, evidence: Evidence) -> Contact:
+    """Record a new written consent, with the text that the person agreed to; raise `InvalidInput`."""
     contact = await queries.get(unit, contact_id, lock=True)
-    await opt_in(unit, contact, Evidence(_required(method, "method"), _required(text, "text")))
+    await opt_in(unit, contact, evidence.checked(unit, needs_text=True))
     return contact
+
+
+async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> Contact | None:
+    """Record an opt-out of an E.164 phone, whether or not a contact has it; return that contact."""
+    contact = await queries.find_by_phone(unit, phone, lock=True)
+    if contact is not None:
+        return await record_opt_out(unit, contact.id, evidence)
+    await consent.suppress(unit, phone, _keyword(evidence), RECORDED, evidence.checked(unit))
+    return None
 
 
 async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: int | None = None) -> bool:
@@ -122,7 +133,5 @@ async def _save(unit: UnitOfWork, contact: Contact) -> None:
     await unit.save(contact)
 
 
-def _required(value: str, name: str) -> str:
-    if not value.strip():
-        raise InvalidInput(reason=f"{name} must not be empty.", field=name)
-    return value.strip()
+def _keyword(evidence: Evidence) -> str:
+    return evidence.text.strip()[:32]

@@ -38,4 +38,6 @@ async def find_custom(unit: UnitOfWork) -> Sequence[PlaceholderName]:
 
 def values(row: Mapping[str, object], custom: Mapping[str, custom_fields.Value]) -> dict[str, object]:
     """Return the values of a contact's placeholders from the columns of `sql.PLACEHOLDERS`."""
+    if not custom:
+        return dict(row)
     return {**row, **{f"custom.{key}": custom_fields.show(value) for key, value in custom.items()}}

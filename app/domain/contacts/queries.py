@@ -86,7 +86,12 @@ async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, 
 async def count_all(unit: UnitOfWork, wanted: ContactFilter) -> int:
     """Return the exact number of the contacts of a filter, however many there are."""
     custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
-    found = _filtered(unit, replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom))
+    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
+    await paging.plan_for_values(unit)
+    if wanted.tag and wanted == ContactFilter(tag=wanted.tag):
+        found: Select[Any] = select(ContactTag.contact_id).where(*_has_tag(unit, wanted.tag))
+    else:
+        found = _filtered(unit, wanted)
     return await unit.one(select(func.count()).select_from(found.subquery())) or 0
 
 
@@ -144,6 +149,11 @@ async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:
     """Return contacts by their ids."""
     return {contact.id: contact for contact in await unit.all(_own(unit).where(Contact.id.in_(ids)))}
+
+
+def matching(unit: UnitOfWork, text: str) -> Select[int]:
+    """Return the query of the ids of the contacts that a search finds, for a statement of another area."""
+    return select(Contact.id).where(Contact.account_id == unit.actor.account_id, _matches(text))
 
 
 def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Contact]:

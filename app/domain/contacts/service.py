@@ -72,11 +72,16 @@ async def get(unit: UnitOfWork, id: int | None, phone: str | None, *, id_field: 
 
 async def get_by_phone(unit: UnitOfWork, phone: str) -> Contact:
     """Return the contact with a phone in any spelling; raise `NotFound`."""
-    normal = phones.normalize(phone, await _region(unit))
+    normal = await normalize(unit, phone)
     contact = await queries.find_by_phone(unit, normal)
     if contact is None:
         raise NotFound(kind="contact", id=normal, by="phone")
     return contact
+
+
+async def normalize(unit: UnitOfWork, phone: str) -> str:
+    """Return a phone in any spelling in E.164; raise `InvalidPhone`."""
+    return phones.normalize(phone, await _region(unit))
 
 
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:

@@ -40,13 +40,54 @@ def walk(account_id: str, after: str, until: str, limit: str, which: str = "true
     )
 
 
+SOURCE = "contacts c"
+"""The contacts `c` of all accounts."""
+
+EXPLAIN = "SELECT {columns} FROM contacts c WHERE c.account_id = :account_id AND c.id = :contact_id"
+"""Read `columns` of the contact `:contact_id` of `:account_id`."""
+
+SENDABLE = "c.status = 'active' AND NOT c.dnd_sms AND c.held_until IS NULL"
+"""The condition that no opt-out, do-not-disturb or hold keeps a contact from a text."""
+
+COUNT = f"""
+SELECT count(*), count(*) FILTER (WHERE {SENDABLE}) FROM {{source}} c WHERE c.account_id = :account_id AND ({{which}})
+"""
+"""Count the contacts of `:account_id` that satisfy `which`, and those of them that may be sent a text."""
+
+NEWEST = """
+SELECT f.id FROM (
+  SELECT c.id, c.created_at FROM {source} c WHERE c.account_id = :account_id AND ({which}) {barrier}
+) f ORDER BY f.created_at DESC, f.id DESC LIMIT {limit}
+"""
+"""Find the newest contacts of `:account_id` that satisfy `which`; with the barrier `OFFSET 0`, after all were found."""
+
+
+ONLY = "(SELECT * FROM contacts WHERE id = :contact_id)"
+"""A source of the contact `:contact_id` alone."""
+
+
+def one_in(number: int) -> str:
+    """Return a source of one in so many of the contacts of `:account_id`: nothing else is looked at of the others."""
+    return f"(SELECT * FROM contacts WHERE account_id = :account_id AND id % {number} = 0 OFFSET 0)"
+
+
+MEMBERS = f"""
+SELECT c.id, c.phone, ({{which}}) IS TRUE
+FROM {walk("CAST(:account_id AS bigint)", "CAST(:after AS text)", "CAST(:until AS bigint)", "CAST(:limit AS bigint)")}
+ORDER BY c.phone
+"""
+"""Tell of each of the next `:limit` contacts of `:account_id` whether it satisfies `which`."""
+
 LAST_ID = "SELECT coalesce(max(id), 0) FROM contacts"
 """Find the id of the newest contact of all accounts."""
 
 COUNT_AUDIENCE = """
-SELECT count(*) FROM contacts WHERE account_id = :account_id
-  AND (cardinality(CAST(:tags AS text[])) = 0 OR tags && CAST(:tags AS text[]))
-  AND (CAST(:stage AS text) IS NULL OR pipeline_stage = CAST(:stage AS text))
-  AND (cardinality(CAST(:ids AS bigint[])) = 0 OR id = ANY(CAST(:ids AS bigint[])))
+SELECT count(*) FROM contacts c WHERE c.account_id = :account_id
+  AND (cardinality(CAST(:tags AS text[])) = 0 OR c.tags && CAST(:tags AS text[]))
+  AND (CAST(:stage AS text) IS NULL OR c.pipeline_stage = CAST(:stage AS text))
+  AND (cardinality(CAST(:ids AS bigint[])) = 0 OR c.id = ANY(CAST(:ids AS bigint[]))) AND ({which})
 """
-"""Count the contacts of `:account_id` with one of the tags, the stage and one of the ids, where any are given."""
+"""Count the contacts of `:account_id` with one of the tags, the stage and one of the ids, where any are given.
+
+They satisfy `which`.
+"""

@@ -1,7 +1,13 @@
 """Tables of the area that the deletion of an account empties, and an export of it contains."""
 
-from app.domain.kernel.account_tables import DeletedTable, ExportedTable
+from app.domain.kernel.account_tables import BY_ID, DeletedTable, ExportedTable
 
-DELETED = (DeletedTable("conversations", ("last_message_at", "id")),)
+DELETED = (
+    DeletedTable("conversation_entries", BY_ID, parent="conversations", key="conversation_id"),
+    DeletedTable("conversations", ("last_message_at", "id")),
+)
 
-EXPORTED = (ExportedTable("conversations", parent="contacts", key="contact_id"),)
+EXPORTED = (
+    ExportedTable("conversations", parent="contacts", key="contact_id"),
+    ExportedTable("conversation_entries", parent="conversations", key="conversation_id"),
+)

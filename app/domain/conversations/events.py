@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from app.domain.accounts.scopes import Scope
 from app.domain.conversations.models import Conversation
-from app.domain.kernel.events import Event, UpdateKind, event
+from app.domain.kernel.events import Event, UpdateKind, event, timestamp
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 @event
@@ -43,7 +44,10 @@ class NewConversation(Event):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationChanged(Event):
-    """A conversation was closed, reopened, read, assigned or reviewed. A live update, not offered to webhooks."""
+    """A conversation was closed, reopened, snoozed, read, assigned or reviewed, or its AI state changed.
+
+    It is a live update, not offered to webhooks. `actor` is the label of who changed it.
+    """
 
     name = "conversation_changed"
     subscribable = False
@@ -53,26 +57,68 @@ class ConversationChanged(Event):
         "conversation_id": 912,
         "contact_id": 4821,
         "status": "closed",
+        "snoozed_until": None,
         "assignee_id": 7,
         "unread_count": 0,
         "possible_opt_out": False,
+        "ai_state": "none",
+        "actor": "user:7",
     }
 
     conversation_id: int
     contact_id: int
     status: str
+    snoozed_until: str | None
     assignee_id: int | None
     unread_count: int
     possible_opt_out: bool
+    ai_state: str
+    actor: str
 
     @classmethod
-    def of(cls, conversation: Conversation) -> "ConversationChanged":
-        """Return the event with the present state of a conversation."""
+    def of(cls, unit: UnitOfWork, conversation: Conversation) -> "ConversationChanged":
+        """Return the event with the present state of a conversation, and the unit's actor."""
         return cls(
             conversation_id=conversation.id,
             contact_id=conversation.contact_id,
             status=conversation.status,
+            snoozed_until=conversation.snoozed_until and timestamp(conversation.snoozed_until),
             assignee_id=conversation.assignee_id,
             unread_count=conversation.unread_count,
             possible_opt_out=conversation.possible_opt_out,
+            ai_state=conversation.ai_state,
+            actor=unit.actor.label,
         )
+
+    @property
+    def shared(self) -> tuple[str, str | None, int | None]:
+        """Return what two people must not change at once: the status, the time of a snooze, and the assignee."""
+        return self.status, self.snoozed_until, self.assignee_id
+
+
+NOTE = {"note_id": 70140, "conversation_id": 912, "contact_id": 4821, "actor": "user:7"}
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteAdded(Event):
+    """An internal note was added. A live update without its text, not offered to webhooks."""
+
+    name = "note_added"
+    subscribable = False
+    scope = Scope.conversations_read
+    live_kind = UpdateKind.note_added
+    example = NOTE
+
+    note_id: int
+    conversation_id: int
+    contact_id: int
+    actor: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteChanged(NoteAdded):
+    """An internal note was edited or deleted. A live update without its text, not offered to webhooks."""
+
+    name = "note_changed"

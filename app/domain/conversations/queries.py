@@ -1,35 +1,104 @@
 """Queries for conversations."""
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import Select, literal_column, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select
 
-from app.domain.conversations.models import Conversation, ConversationStatus
-from app.domain.kernel.errors import NotFound
+from app.domain.contacts import queries as contacts
+from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
+from app.domain.kernel import paging
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import queries as numbers
 
-RECENT = Order((Conversation.last_message_at, Conversation.id))
+
+class ConversationSort(enum.StrEnum):
+    """The sort order of a list of conversations."""
+
+    latest = enum.auto()
+    oldest_waiting = enum.auto()
+
+
+ORDERS = {
+    ConversationSort.latest: Order((Conversation.last_message_at, Conversation.id)),
+    ConversationSort.oldest_waiting: Order((Conversation.waiting_since, Conversation.id), descending=False),
+}
+MAX_COUNTED = 100
+"""The limit of `ConversationCounts`: 100 stands for 100 or more."""
+
+NOBODY = 0
+"""The id that no user has."""
+
+IS_OPEN = Conversation.status == literal_column(f"'{ConversationStatus.open}'")
 IS_UNREAD = Conversation.unread_count > literal_column("0")
-"""The condition of a partial index, as a constant: a plan for any parameters could not use the index."""
+IS_UNASSIGNED = Conversation.assignee_id.is_(None)
+IS_WAITING = Conversation.waiting_since.is_not(None)
+OPT_OUT = Conversation.possible_opt_out.is_(literal_column("true"))
+IS_SNOOZED = Conversation.snoozed_until.is_not(None)
+"""The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationFilter:
-    """Filter of a list of conversations."""
+    """Filter of a list of conversations.
+
+    `search` matches the name, the phone and the e-mail address of the contact. `phone_number_id` is the number that the
+    latest text was sent from, or arrived at.
+    """
 
     status: ConversationStatus | None = None
     assignee_id: int | None = None
     contact_id: int | None = None
     unread_only: bool = False
+    unassigned: bool = False
+    possible_opt_out: bool = False
+    phone_number_id: int | None = None
+    search: str | None = None
 
 
-async def find_page(unit: UnitOfWork, wanted: ConversationFilter, window: Window) -> Page[Conversation]:
-    """Return one page of the account's conversations, latest message first."""
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """The sizes of the views of an inbox, each counted up to `MAX_COUNTED`. `mine` is 0 for who is not a user."""
+
+    open: int
+    mine: int
+    unassigned: int
+    unread: int
+    snoozed: int
+    possible_opt_out: int
+
+
+async def find_page(
+    unit: UnitOfWork, wanted: ConversationFilter, window: Window, sort: ConversationSort = ConversationSort.latest
+) -> Page[Conversation]:
+    """Return one page of the account's conversations.
+
+    The oldest waiting ones are those whose contact waits for an answer. A number that the account does not have finds
+    none. Raises `InvalidInput` for contradictory filters.
+    """
+    if wanted.unassigned and wanted.assignee_id is not None:
+        raise InvalidInput(reason="unassigned must not be given together with assignee_id.", field="unassigned")
     statement = _filtered(unit, wanted)
+    if wanted.phone_number_id is not None:
+        number = await numbers.find_any(unit, wanted.phone_number_id)
+        statement = statement.where(Conversation.sending_number == (number.phone_number if number else ""))
+    if sort is ConversationSort.oldest_waiting:
+        statement = statement.where(IS_WAITING)
+    if wanted != ConversationFilter(contact_id=wanted.contact_id):
+        await paging.plan_for_values(unit)
+    return await fetch(unit, statement, ORDERS[sort], window)
 
-    return await fetch(unit, statement, RECENT, window)
+
+async def count(unit: UnitOfWork) -> ConversationCounts:
+    """Count the conversations of the views of the actor's inbox, in one statement."""
+    mine = Conversation.assignee_id == (unit.actor.user_id or NOBODY)
+    views = (IS_OPEN,), (IS_OPEN, mine), (IS_OPEN, IS_UNASSIGNED), (IS_UNREAD,), (IS_SNOOZED,), (OPT_OUT,)
+    [sizes] = await unit.rows(select(*(_count(unit, *conditions) for conditions in views)))
+    return ConversationCounts(*sizes)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:
@@ -51,6 +120,37 @@ async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict
     return {conversation.contact_id: conversation for conversation in found}
 
 
+async def lock_many(unit: UnitOfWork, ids: Sequence[int]) -> Sequence[Conversation]:
+    """Return conversations in the order of their ids, locked for a change."""
+    return await unit.all(_own(unit, lock=True).where(Conversation.id.in_(ids)).order_by(Conversation.id))
+
+
+async def lock_snoozed(unit: UnitOfWork, at: datetime, limit: int) -> Sequence[Conversation]:
+    """Return conversations whose snooze has ended at a time, locked; those that others have locked are left out."""
+    ended = _own(unit).where(Conversation.snoozed_until <= at).order_by(Conversation.snoozed_until).limit(limit)
+    return await unit.all(ended.with_for_update(skip_locked=True, key_share=True))
+
+
+async def list_entries(
+    unit: UnitOfWork, conversation_id: int, limit: int, *, before: int | None = None, since: int | None = None
+) -> Sequence[ConversationEntry]:
+    """Return the latest entries of a thread before an id, or the first ones from an id on, at most `limit`."""
+    own = ConversationEntry.account_id == unit.actor.account_id, ConversationEntry.conversation_id == conversation_id
+    entries = select(ConversationEntry).where(*own).limit(limit)
+    if since is not None:
+        return await unit.all(entries.where(ConversationEntry.id >= since).order_by(ConversationEntry.id))
+    if before is not None:
+        entries = entries.where(ConversationEntry.id < before)
+    return await unit.all(entries.order_by(ConversationEntry.id.desc()))
+
+
+async def find_notes(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ConversationEntry]:
+    """Return notes by their ids."""
+    of_account = ConversationEntry.account_id == unit.actor.account_id, ConversationEntry.kind == EntryKind.note
+    found = await unit.all(select(ConversationEntry).where(ConversationEntry.id.in_(ids), *of_account))
+    return {note.id: note for note in found}
+
+
 def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Conversation]:
     statement = select(Conversation).where(Conversation.account_id == unit.actor.account_id)
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True) if lock else statement
@@ -59,11 +159,24 @@ def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Conversation]:
 def _filtered(unit: UnitOfWork, wanted: ConversationFilter) -> Select[Conversation]:
     statement = _own(unit)
     if wanted.status:
-        statement = statement.where(Conversation.status == wanted.status)
+        is_open = wanted.status is ConversationStatus.open
+        statement = statement.where(IS_OPEN if is_open else Conversation.status == wanted.status)
     if wanted.assignee_id is not None:
         statement = statement.where(Conversation.assignee_id == wanted.assignee_id)
     if wanted.contact_id is not None:
         statement = statement.where(Conversation.contact_id == wanted.contact_id)
     if wanted.unread_only:
         statement = statement.where(IS_UNREAD)
+    if wanted.unassigned:
+        statement = statement.where(IS_UNASSIGNED)
+    if wanted.possible_opt_out:
+        statement = statement.where(OPT_OUT)
+    if wanted.search and wanted.search.strip():
+        statement = statement.where(Conversation.contact_id.in_(contacts.matching(unit, wanted.search.strip())))
     return statement
+
+
+def _count(unit: UnitOfWork, *conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    own = Conversation.account_id == unit.actor.account_id
+    some = select(Conversation.id).where(own, *conditions).limit(MAX_COUNTED).subquery()
+    return select(func.count()).select_from(some).scalar_subquery()

@@ -1,5 +1,6 @@
 """Review of replies that may be opt-outs, and the changes of a contact that settle it."""
 
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import Contact, ContactFields
@@ -18,16 +19,24 @@ async def decide(unit: UnitOfWork, conversation_id: int, *, opted_out: bool) -> 
     return await conversations.get(unit, conversation_id)
 
 
-async def record_opt_out(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
+async def record_opt_out(unit: UnitOfWork, contact_id: int, evidence: Evidence) -> Contact:
     """Record an opt-out that was given by mail, by phone or in person."""
-    contact = await opt_outs.record_opt_out(unit, contact_id, method, text)
+    contact = await opt_outs.record_opt_out(unit, contact_id, evidence)
     await settle(unit, contact_id)
     return contact
 
 
-async def record_opt_in(unit: UnitOfWork, contact_id: int, method: str, text: str) -> Contact:
-    """Record a new written consent; `text` is the text that the person agreed to, as evidence."""
-    contact = await opt_outs.record_opt_in(unit, contact_id, method, text)
+async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> str:
+    """Record an opt-out of a phone in any spelling, whether or not a contact has it; return it in E.164."""
+    normal = await contacts.normalize(unit, phone)
+    if contact := await opt_outs.revoke(unit, normal, evidence):
+        await settle(unit, contact.id)
+    return normal
+
+
+async def record_opt_in(unit: UnitOfWork, contact_id: int, evidence: Evidence) -> Contact:
+    """Record a new written consent, with the text that the person agreed to."""
+    contact = await opt_outs.record_opt_in(unit, contact_id, evidence)
     await settle(unit, contact_id)
     return contact
 
@@ -52,7 +61,7 @@ async def settle(unit: UnitOfWork, contact_id: int) -> None:
     """Clear `possible_opt_out` of the conversation with a contact that is no longer held."""
     conversation = await conversations.find_by_contact(unit, contact_id, lock=True)
     if conversation is not None and conversation.possible_opt_out:
-        before = ConversationChanged.of(conversation)
+        before = ConversationChanged.of(unit, conversation)
         conversation.possible_opt_out = False
         await service.save(unit, conversation, before)
 

@@ -19,9 +19,53 @@ def join(contact_id: str) -> str:
     return f"LEFT JOIN conversations v ON v.contact_id = {contact_id}"
 
 
+LAST_INBOUND, LAST_OUTBOUND = "v.last_inbound_at", "v.last_outbound_at"
+"""The times of the last messages from and to the contact, in the conversation `v`."""
+
+
+AI_STATE = "v.ai_state"
+"""What AI agents do in the conversation `v`."""
+
+
+def has(condition: str) -> str:
+    """Return the condition that the contact `c` has a conversation `v` that satisfies a condition."""
+    return f"EXISTS (SELECT FROM conversations v WHERE v.contact_id = c.id AND {condition})"
+
+
+WAITING = "conversations v"
+"""The conversations `v` of all accounts."""
+
+WAITING_KEY = "'waiting/' || extract(epoch FROM v.waiting_since)::bigint"
+"""A text that names the moment since which the contact of the conversation `v` waits for an answer."""
+
+
+def waits_since(latest: str, span: str) -> str:
+    """Return the condition that the contact of `v` has waited since an instant within a span that ends at the latest.
+
+    `c` is that contact.
+    """
+    return f"v.account_id = c.account_id AND v.waiting_since <= {latest} AND v.waiting_since > {latest} - {span}"
+
+
 def touch(rows: str, at: str) -> str:
-    """Return the update of conversations from rows of `id, sending_number, place`: the latest row of each counts."""
+    """Return the update of conversations for texts, rows of `id, sending_number, is_answer, is_person, place`.
+
+    The number of the latest text of each counts. A contact that any text answers waits no longer. AI agents pause where
+    a person answers.
+    """
     return f"""
-  UPDATE conversations SET last_message_at = {at}, sending_number = latest.sending_number
-  FROM (SELECT DISTINCT ON (id) id, sending_number FROM ({rows}) AS sent ORDER BY id, place DESC) AS latest
+  UPDATE conversations SET last_message_at = {at}, last_outbound_at = {at}, sending_number = latest.sending_number,
+    version = version + 1, waiting_since = CASE WHEN latest.is_answered THEN NULL ELSE waiting_since END,
+    ai_state = CASE WHEN latest.by_person AND ai_state = 'active' THEN 'paused' ELSE ai_state END
+  FROM (
+    SELECT DISTINCT ON (id) id, sending_number, bool_or(is_answer) OVER (PARTITION BY id) AS is_answered,
+      bool_or(is_person) OVER (PARTITION BY id) AS by_person
+    FROM ({rows}) AS sent ORDER BY id, place DESC
+  ) AS latest
   WHERE conversations.id = latest.id"""
+
+
+LOCK_AT_VERSION = """
+SELECT id FROM conversations WHERE id = ANY($1::bigint[]) AND version = $2 ORDER BY id FOR NO KEY UPDATE
+"""
+"""Lock the conversations `$1` that have the version `$2`."""

@@ -89,17 +89,22 @@ class NumberHealth:
 
 async def check(unit: UnitOfWork, phone_number_id: int) -> NumberHealth:
     """Return the health of an active number; raise `NotFound`."""
-    number = await numbers.find(unit, phone_number_id)
-    if number is None:
-        raise NotFound(kind="active phone number", id=phone_number_id)
-    now = unit.clock.now()
-    recent = await _sum(unit, number.phone_number, now - RECENT, None)
-    before = await _sum(unit, number.phone_number, now - RECENT - BEFORE, now - RECENT)
+    number, recent, before = await read(unit, phone_number_id)
     deductions = judge(recent, before)
     score = max(0, 100 - sum(each.points for each in deductions))
     rate = recent.delivered / recent.final if recent.final else None
     interval = wilson(recent.delivered, recent.final)
     return NumberHealth(number, score, state_of(score, recent), deductions, recent, rate, interval)
+
+
+async def read(unit: UnitOfWork, phone_number_id: int) -> tuple[PhoneNumber, Figures, Figures]:
+    """Return an active number, its figures of the last 7 days, and those of the 28 days before; raise `NotFound`."""
+    number = await numbers.find(unit, phone_number_id)
+    if number is None:
+        raise NotFound(kind="active phone number", id=phone_number_id)
+    now = unit.clock.now()
+    recent = await _sum(unit, number.phone_number, now - RECENT, None)
+    return number, recent, await _sum(unit, number.phone_number, now - RECENT - BEFORE, now - RECENT)
 
 
 def state_of(score: int, recent: Figures) -> HealthState:

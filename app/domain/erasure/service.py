@@ -7,6 +7,7 @@ from app.domain.campaigns import erasure as campaigns
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.events import erasure as events
+from app.domain.integrations import erasure as integrations
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import erasure as messages
 from app.domain.messages import queries
@@ -36,6 +37,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     for message in waiting:
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
     await campaigns.forget(unit, contact_id, [message.id for message in waiting])
+    await integrations.forget(unit, contact_id)
     await messages.erase_all(unit, contact_id)
     await events.hold_dispatch(unit)
     await webhooks.empty(unit, contact_id)

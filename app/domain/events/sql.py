@@ -6,6 +6,11 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::tex
 """
 """Records events; a trigger inserts them into the outbox."""
 
+FIND_CAUSES = """
+SELECT id, request_id FROM events WHERE id = ANY($1::bigint[]) AND starts_with(request_id, $2)
+"""
+"""Find those of the events `$1` whose request id begins with `$2`."""
+
 HOLDS = 7_236_452
 """Seed of the keys of this area's advisory locks, one for each account."""
 

@@ -1,29 +1,22 @@
 """Links that download the file of a job for a short time."""
 
-import base64
-import json
-import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-
-from cryptography.exceptions import InvalidTag
+from datetime import datetime
 
 from app.domain.accounts import audit, credentials
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
+from app.domain.accounts.file_links import FileLinks
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import Scope
 from app.domain.jobs import queries
-from app.domain.jobs.models import AccountJob, JobKind, JobStatus
-from app.domain.kernel.errors import Conflict, DomainError, NotFound
+from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind
+from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
-LASTS = timedelta(minutes=10)
+WRITING = (JobKind.import_contacts, JobKind.export_contacts)
 PIECE_BYTES = 64 * 1024
-MARK = "job"
-"""Tells these links from those of other kinds that the same seal closes."""
-
 TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/x-ndjson", "vcard": "text/vcard; charset=utf-8"}
 SUFFIXES = {"csv": "csv", "json": "ndjson", "vcard": "vcf"}
 
@@ -54,15 +47,15 @@ class JobFile:
     name: str
 
 
+LINKS = FileLinks("job", JobLinkEnded)
+
+
 async def make_link(unit: UnitOfWork, seal: Seal, id: int) -> JobLink:
     """Create a link to the file of a job that is done; raise `NotFound`, and `Conflict` for a job without one."""
     job = await queries.get(unit, id)
     _check_has_file(job)
     await audit.record(unit, AuditAction.job_link_made, str(job.kind), job_id=job.id)
-    actor, until = unit.actor, unit.clock.now() + LASTS
-    made_with = [actor.account_id, actor.label, actor.user_id, actor.grant_id, actor.key_id]
-    sealed = seal.close(json.dumps([MARK, made_with, id, until.isoformat(), secrets.token_hex(8)]))
-    return JobLink(base64.urlsafe_b64encode(sealed).decode(), until, job.done)
+    return JobLink(*LINKS.close(seal, unit.actor, id, unit.clock.now()), job.done)
 
 
 def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = None) -> tuple[Actor, int]:
@@ -70,16 +63,8 @@ def open_link(seal: Seal, token: str, now: datetime, request_id: str | None = No
 
     Raises `NotFound` and `JobLinkEnded`.
     """
-    try:
-        opened = json.loads(seal.open(base64.b64decode(token.encode("ascii"), b"-_", validate=True)))
-        mark, (account_id, label, *made_with), job_id, until, _ = opened
-    except (InvalidTag, ValueError, TypeError):
-        raise NotFound(kind="file", id=token[:8]) from None
-    if mark != MARK:
-        raise NotFound(kind="file", id=token[:8])
-    if datetime.fromisoformat(until) <= now:
-        raise JobLinkEnded()
-    return Actor(account_id, frozenset(), label, request_id, *made_with), job_id
+    actor, job_id = LINKS.open(seal, token, now, request_id)
+    return actor, int(job_id)
 
 
 async def find_file(unit: UnitOfWork, job_id: int) -> JobFile:
@@ -93,8 +78,13 @@ async def find_file(unit: UnitOfWork, job_id: int) -> JobFile:
     return JobFile(job_id, TYPES[format], f"{job.kind.replace('_', '-')}-{job_id}.{SUFFIXES[format]}")
 
 
+def has_file(job: AccountJob) -> bool:
+    """Return whether a job writes a file, and has ended."""
+    return job.kind in WRITING and job.status not in UNFINISHED
+
+
 def _check_has_file(job: AccountJob) -> None:
-    if job.kind not in (JobKind.import_contacts, JobKind.export_contacts):
+    if job.kind not in WRITING:
         raise Conflict(reason="A job of this kind writes no file.")
-    if job.status not in (JobStatus.done, JobStatus.failed, JobStatus.canceled):
+    if job.status in UNFINISHED:
         raise Conflict(reason="The job has not ended. Its file is complete at its end.")

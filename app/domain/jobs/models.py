@@ -1,4 +1,4 @@
-"""Tables of the long jobs of accounts, of uploaded files, and of what jobs read and write."""
+"""Tables of the long jobs of accounts, of uploaded files, and of the files of jobs."""
 
 import enum
 from datetime import datetime

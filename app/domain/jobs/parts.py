@@ -1,12 +1,15 @@
 """The parts of the file that a job writes, and the keys that it has seen."""
 
 from collections.abc import AsyncGenerator, Sequence
+from itertools import count
 
 from sqlalchemy import select, text
 
 from app.db.engine import Pool
 from app.domain.jobs.models import AccountJob, JobKey, JobPart
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+HEAD_BYTES = 100_000
 
 ADD_KEYS = """
 INSERT INTO job_keys (job_id, key, row)
@@ -34,6 +37,20 @@ async def add_keys(unit: UnitOfWork, job: AccountJob, seen: Sequence[tuple[int, 
         known = select(JobKey).where(JobKey.job_id == job.id, JobKey.key.in_(missing))
         added |= {each.key: each.row for each in await unit.all(known)}
     return added
+
+
+async def read_head(unit: UnitOfWork, job: AccountJob) -> tuple[bytes, bool]:
+    """Return the lines of the job's file that begin within its first `HEAD_BYTES`, and whether they are all of it."""
+    content = b""
+    own = select(JobPart).where(JobPart.job_id == job.id).order_by(JobPart.number)
+    for place in count():
+        part = await unit.one(own.offset(place).limit(1))
+        if part is None:
+            return content, True
+        content += part.content
+        if len(content) > HEAD_BYTES:
+            break
+    return content[: content.rfind(b"\n", 0, HEAD_BYTES) + 1], False
 
 
 async def read(pool: Pool, job_id: int) -> AsyncGenerator[bytes]:

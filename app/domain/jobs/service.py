@@ -57,7 +57,7 @@ async def create(unit: UnitOfWork, kind: JobKind, arguments: dict[str, Any], tot
 
 
 async def cancel(unit: UnitOfWork, id: int) -> AccountJob:
-    """Cancel a job: the chunk that runs ends first, and what was done stays. A final job is left as it is."""
+    """Cancel a job: the chunk that runs ends first, and its changes stay. A final job is left as it is."""
     job = await queries.get(unit, id, lock=True)
     if job.status in UNFINISHED:
         await finish(unit, job, JobStatus.canceled)

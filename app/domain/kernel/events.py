@@ -14,6 +14,8 @@ class UpdateKind(enum.StrEnum):
     conversation_changed = enum.auto()
     job_progress = enum.auto()
     campaign_progress = enum.auto()
+    note_added = enum.auto()
+    presence = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

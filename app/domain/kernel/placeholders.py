@@ -24,6 +24,12 @@ class PlaceholderName:
     kind: ValueKind = ValueKind.text
 
 
+class Link(str):
+    """A value that is a link: it is shown whole, however long it is, or not at all."""
+
+    __slots__ = ()
+
+
 class Vocabulary:
     """The names that the placeholders of a text may have."""
 

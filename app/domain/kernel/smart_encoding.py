@@ -98,11 +98,11 @@ def find_costly(text: str, *, fold_accents: bool = False) -> list[Costly]:
     """Return the characters that GSM-7 lacks, in the order of their first places. In a link none is replaced."""
     if sms_parts.is_gsm_7(text):
         return []
-    kept = [range(link.start, link.end) for link in links.find(text)]
+    kept = {place for link in links.find(text) for place in range(link.start, link.end)}
     found: dict[tuple[str, bool], Costly] = {}
     for each in _cluster.finditer(text):
         if not sms_parts.is_gsm_7(each[0]):
-            is_kept = any(each.start() in span for span in kept)
+            is_kept = each.start() in kept
             replacement = None if is_kept else _replacement(each[0], fold_accents=fold_accents)
             costly = found.setdefault((each[0], is_kept), Costly(each[0], [], replacement))
             costly.positions.append(each.start())

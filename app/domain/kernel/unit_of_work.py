@@ -6,13 +6,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Result, Row, Select
+from sqlalchemy import Executable, Result, Row, Select, TextClause, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.engine import Sessions
+from app.db.engine import Sessions, is_canceled
 from app.domain.kernel.clock import Clock
 
 T = TypeVar("T")
+
+SET_TIMEOUT = text("SELECT set_config('statement_timeout', :milliseconds, true)")
 
 Notify = Callable[[str], None]
 """Wakes the workers of a topic, such as `messages`; their work is rows in the database."""
@@ -79,6 +82,21 @@ class UnitOfWork:
         async with self._turn:
             session = await self._connect()
             return (await session.execute(statement)).all()
+
+    async def try_within(self, seconds: float, statement: TextClause, parameters: Any) -> Sequence[Row[Any]] | None:
+        """Return the rows of a statement that only reads, or None where it takes longer than `seconds`."""
+        async with self._turn:
+            session = await self._connect()
+            attempt = await session.begin_nested()
+            try:
+                await session.execute(SET_TIMEOUT, {"milliseconds": str(round(1000 * seconds))})
+                return (await session.execute(statement, parameters)).all()
+            except DBAPIError as fault:
+                if not is_canceled(fault):
+                    raise
+                return None
+            finally:
+                await attempt.rollback()
 
     async def execute(self, statement: Executable, parameters: Any = None) -> Result[Any]:
         """Run a statement other than a plain SELECT."""

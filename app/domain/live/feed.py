@@ -27,7 +27,9 @@ FIND_BOUNDS = "SELECT coalesce(min(position), 1), coalesce(max(position), 0) FRO
 READ = """
 SELECT asked.account_id, asked.position AS after, live.*
 FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
-  SELECT position, name, happened_at, contact_id, message_id, job_id, campaign_id FROM live_updates
+  SELECT position, name, happened_at, contact_id, message_id, job_id, campaign_id, conversation_id, actor,
+    note_id
+  FROM live_updates
   WHERE account_id = asked.account_id AND position > asked.position ORDER BY position LIMIT $3
 ) live ORDER BY live.position
 """
@@ -44,7 +46,10 @@ class UpdatesMissed(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A live update. `id` is its position; the other ids are None when it is not about such a record."""
+    """A live update. `id` is its position; the other ids are None when it is not about such a record.
+
+    `actor` is the label of who caused it, where that is known.
+    """
 
     id: int
     kind: UpdateKind
@@ -53,6 +58,9 @@ class Update:
     message_id: int | None
     job_id: int | None
     campaign_id: int | None
+    conversation_id: int | None
+    actor: str | None
+    note_id: int | None
 
 
 class Feed:
@@ -82,7 +90,8 @@ class Feed:
         found: dict[Place, list[Update]] = {place: [] for place in places}
         accounts, positions = zip(*found, strict=True)
         for row in await self._pool.fetch(READ, accounts, positions, PAGE):
-            about = row["contact_id"], row["message_id"], row["job_id"], row["campaign_id"]
+            about = row["contact_id"], row["message_id"], row["job_id"], row["campaign_id"], row["conversation_id"]
+            about = *about, row["actor"], row["note_id"]
             update = Update(row["position"], _kind(row["name"]), row["happened_at"], *about)
             found[row["account_id"], row["after"]].append(update)
         return [found[place] for place in places]

@@ -1,22 +1,24 @@
 """Adds the live updates of dispatched events to the feeds of their accounts."""
 
+from app.domain.conversations import sql as conversations
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.events import UpdateKind, live_kind_of
 
 # The transaction locks the accounts, so that no other one continues from the same position.
-ADD_UPDATES = """
+ADD_UPDATES = f"""
 WITH event AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
-    $7::bigint[]) WITH ORDINALITY
-    AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, place)
+    $7::bigint[], $8::text[], $9::bigint[]) WITH ORDINALITY
+    AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, place)
 ), newest AS (
   SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
   FROM (SELECT DISTINCT account_id FROM event) a
 )
-INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at, job_id, campaign_id)
-SELECT account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY account_id ORDER BY place), name, contact_id,
-  message_id, happened_at, job_id, campaign_id
-FROM event JOIN newest USING (account_id)
+INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at, job_id, campaign_id, actor,
+  note_id, conversation_id)
+SELECT event.account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY event.account_id ORDER BY place), name,
+  event.contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, v.id
+FROM event JOIN newest USING (account_id) {conversations.join("event.contact_id")}
 """
 
 
@@ -33,6 +35,8 @@ async def add_updates(batch: Batch) -> None:
             [event.created_at for event, _ in live],
             [event.payload.get("job_id") if kind is UpdateKind.job_progress else None for event, kind in live],
             [event.payload.get("campaign_id") for event, _ in live],
+            [event.payload.get("actor") for event, _ in live],
+            [event.payload.get("note_id") for event, _ in live],
         )
 
 

@@ -23,7 +23,7 @@ from app.domain.kernel import idempotency
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
-from app.domain.messages import facts, gates, outgoing
+from app.domain.messages import facts, gates, outgoing, scheduling
 from app.domain.messages.accepted import AcceptedSend
 from app.domain.messages.events import SendBlocked
 from app.domain.messages.facts import AddedContact, OpenedConversation, RequestRow, Sender, SendFacts
@@ -61,18 +61,20 @@ QUEUED = """
     AS q(message_id, account_id, lane, number, carrier, segments, claimed_until, leaves_at, expires_at)
 """
 TOUCHED = """
-  SELECT id, sending_number, place FROM unnest($4::bigint[], $5::text[]) WITH ORDINALITY AS v(id, sending_number, place)
+  SELECT id, sending_number, purpose <> 'promotional' AS is_answer, is_person, place
+  FROM unnest($4::bigint[], $5::text[], $8::text[], $26::bool[]) WITH ORDINALITY
+    AS v(id, sending_number, purpose, is_person, place)
 """
 WRITE = f"""
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, created_at)
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, original_body, created_at)
   SELECT id, account_id, contact_id, conversation_id, 'outbound', from_number, to_number, body, 'pending',
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, $19
+    purpose, segments, encoding, credits, cost, carrier, actor, request_id, original_body, $19
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[])
+    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[], $25::text[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
-      credits, cost, carrier, actor, request_id)
+      credits, cost, carrier, actor, request_id, original_body)
 ), touched AS ({conversations.touch(TOUCHED, "$19")}),
 queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
@@ -119,6 +121,7 @@ class Batch:
         await self._lock(connection)
         if not self.accounts and not self.waits:
             return [None] * len(self.requests)
+        self.requests = [self._encode(request) for request in self.requests]
         phones = [request.phone or self._read_phone(request) for request in self.requests]
         found = await connection.fetch(
             FIND_FACTS,
@@ -153,6 +156,10 @@ class Batch:
             held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
             self.holding |= {Condition(check, id) for id in held}
 
+    def _encode(self, request: SendRequest) -> SendRequest:
+        account = self.accounts.get(request.account_id)
+        return request.encoded(fold_accents=account.fold_accents) if account and account.smart_encoding else request
+
     def _read_phone(self, request: SendRequest) -> Phone:
         account = self.accounts.get(request.account_id)
         return facts.read_phone(request.send.to.strip(), account.region if account else None)
@@ -176,14 +183,14 @@ class Batch:
         known = facts.of_send(request, account, to, row, balance, self.connections.max_segments(row.carrier))
         known.wait = self._wait(request, row)
         if to.e164 and self._is_limited(request):
-            known.timing = self.limited.decide(request.account_id, to.e164, row.message_id)
+            known.timing = self.limited.decide(request.account_id, to.e164, row.message_id, request.send.send_at)
             known.latest = self.limited.latest_of(request.send)
         if refused := gates.find_refusal(gates.REQUEST_GATES, known):
             return refused[1]
         if row.fingerprint is not None:
             return _replay(request, row)
         if request.send.condition and request.send.condition not in self.holding:
-            return Conflict(reason="The condition of this send no longer holds.")
+            return request.send.condition.refusal or Conflict(reason="The condition of this send no longer holds.")
         if refused := gates.find_refusal(gates.TEXT_GATES, known):
             return self._refuse(request, known, *refused)
         return self._accept(request, known, row)
@@ -207,12 +214,17 @@ class Batch:
         cost = known.credits * self.accounts[request.account_id].rate
         claimed_until = self.now + request.send.claim if request.send.claim else None
         accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until, known.wait)
+        accepted.leaves_at = request.send.send_at
         if known.timing:
             taken = request.account_id, known.phone, row.message_id, known.timing
-            accepted.leaves_at, accepted.expires_at = self.limited.take(*taken), self.limited.latest
+            accepted.leaves_at = self.limited.take(*taken, request.send.send_at)
+            accepted.expires_at = self.limited.latest_of(request.send) or self.limited.latest
+            accepted.deferred_until = known.timing.deferral and known.timing.deferral.until
         if request.send.claim and row.phone_number:
             lane = outgoing.lane_of(request.send.purpose)
             self.reservations.reserve(row.phone_number, lane, request.parts.segments)
+        if request.send.condition:
+            self.holding.discard(request.send.condition)
         self.accepted.append(accepted)
         return accepted.acceptance
 
@@ -250,8 +262,11 @@ class Batch:
             [outgoing.lane_of(request.send.purpose) for request in requests],
             [each.leaves_at for each in accepted],
             [each.expires_at for each in accepted],
+            [request.send.original_body for request in requests],
+            [request.is_of_person for request in requests],
         )
         await self.limited.write(connection)
+        await scheduling.write(connection, accepted)
 
     async def _add_contacts(self, connection: Connection) -> None:
         unknown = [each for each in self.accepted if each.row.contact_id is None]

@@ -25,6 +25,7 @@ class AcceptedSend:
     claimed_until: datetime | None = None
     wait: float = 0
     leaves_at: datetime | None = None
+    deferred_until: datetime | None = None
     expires_at: datetime | None = None
     contact_id: int = 0
     conversation_id: int = 0
@@ -39,6 +40,7 @@ class AcceptedSend:
             self.balance_after,
             claimed_until=self.claimed_until,
             wait=self.wait,
+            deferred_until=self.deferred_until,
         )
 
     @property

@@ -186,4 +186,5 @@ def _fingerprint(send: Send) -> str:
         body=send.body,
         from_phone_number_id=send.from_phone_number_id,
         attestation=send.attestation,
+        **({"send_at": send.send_at} if send.send_at else {}),
     )

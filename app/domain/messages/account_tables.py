@@ -23,6 +23,7 @@ DELETED = (
         statements=(NOTE_CARRIED, DELETE_QUEUED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE),
     ),
     DeletedTable("outgoing", parent="messages", key="message_id", row=PHYSICAL),
+    DeletedTable("scheduled_texts", ("send_at", "message_id"), row=PHYSICAL),
 )
 
 EXPORTED = (ExportedTable("messages", order=BY_ID),)

@@ -120,7 +120,7 @@ class Report:
         return self if parts == 1 else replace(self, receipt=replace(self.receipt, part=part), parts=parts)
 
     def of_whole(self, delivered: int) -> Receipt:
-        """Return what the receipt says of the whole message, of which a number of parts are delivered."""
+        """Return the receipt of the whole message, of which a number of parts are delivered."""
         is_partial = self.receipt.status is ReceiptStatus.delivered and delivered < self.parts
         return replace(self.receipt, status=ReceiptStatus.sent) if is_partial else self.receipt
 

@@ -14,6 +14,7 @@ from app.domain.messages.models import (
     Message,
     Outgoing,
     ReceiptRow,
+    ScheduledText,
     UnmatchedReceipt,
 )
 from app.domain.quiet_hours.models import CappedText
@@ -49,7 +50,7 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     await _queue_deletions(unit, contact_id)
     own = _is_of(unit, contact_id)
     ids = select(Message.id).where(own)
-    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, CappedText):
+    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, ScheduledText, CappedText):
         await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
     await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
     await unit.execute(delete(Message).where(own).execution_options(**UNREAD))

@@ -78,3 +78,12 @@ class CarrierTimeout(DomainError):
         "The carrier has not confirmed message {id} yet. Do not send it again: the service queries the carrier, and "
         "sends or refunds it. The message log shows its status."
     )
+
+
+class ConversationHasChanged(DomainError):
+    """Someone answered or changed the conversation after the version that the sender has seen; nothing was sent."""
+
+    code = "conversation_changed"
+    status = 409
+    about = "expected_version"
+    message = "{reason} Without expected_version the text is sent all the same."

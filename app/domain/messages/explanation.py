@@ -60,6 +60,8 @@ class Explanation:
 async def explain(pool: Pool, request: SendRequest, connections: OpenConnections, now: datetime) -> Explanation:
     """Return the verdicts on a send as the database stands; nothing is locked, written or recorded."""
     account = await find(pool, Sender, accounts.FIND_SENDER, request.account_id)
+    if account and account.smart_encoding:
+        request = request.encoded(fold_accents=account.fold_accents)
     to = request.phone or facts.read_phone(request.send.to.strip(), account.region if account else None)
     send = request.send
     wanted = request.account_id, to.e164 or "", send.from_phone_number_id, send.keeps_number

@@ -40,10 +40,12 @@ class Sender(NamedTuple):
     id: int
     balance: int
     rate: Decimal
-    region: str | None
+    region: str
     status: str
     deletion_at: datetime | None
     limits_transactional: bool
+    smart_encoding: bool
+    fold_accents: bool
 
 
 class RequestRow(NamedTuple):

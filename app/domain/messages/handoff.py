@@ -17,6 +17,7 @@ from app.db import claims, rows
 from app.db.engine import Connection, Database
 from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, OutboundMessage, Rejected
 from app.domain.carriers.connections import OpenConnection, OpenConnections
+from app.domain.carriers.health import Health
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
@@ -57,6 +58,7 @@ class Handoff:
     notify: Notify
     pace: Pace
     tally: Callable[[str], None]
+    health: Health
     sends: Window = field(init=False)
     questions: Window = field(init=False)
     _recorder: Recorder = field(init=False)
@@ -97,12 +99,12 @@ class Handoff:
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
         """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now.
 
-        A message of a connection that processes of another role serve is left to them.
+        A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """
         pool = self.database.pool
         for text in await rows.fetch(pool, ClaimedText, outgoing.FIND_CLAIMED, message_id, claimed_until):
             connection = await self.connections.get(text.carrier)
-            if connection and connection.row.role != self.connections.role:
+            if connection and not self.connections.is_sending(text.carrier):
                 await self._give_back([text])
                 return
             if connection and (rate := connection.parts_per_second):
@@ -201,17 +203,13 @@ class Handoff:
 
     async def _give_back(self, texts: Sequence[ClaimedText]) -> None:
         """Let messages that no carrier was called for be handed over at once."""
-        await self._release(texts, None, 1)
+        await self.database.pool.execute(outgoing.GIVE_BACK, *_claims(texts))
         self.notify("messages")
 
     async def _have_asked(self, texts: Sequence[ClaimedText]) -> None:
         """Let messages whose state is unknown be asked for at once."""
-        await self._release(texts, self.clock.now(), 0)
+        await self.database.pool.execute(outgoing.ASK_NOW, *_claims(texts), self.clock.now())
         self.notify("reconcile")
-
-    async def _release(self, texts: Sequence[ClaimedText], claimed_until: datetime | None, attempts: int) -> None:
-        ids, held_until = [text.message_id for text in texts], texts[0].claimed_until
-        await self.database.pool.execute(outgoing.GIVE_BACK, ids, held_until, claimed_until, attempts)
 
     async def _hand_over(self, text: ClaimedText) -> None:
         current = await self._refresh(text)
@@ -240,6 +238,11 @@ class Handoff:
             return Rejected(FailureCode.account_problem, f"carrier {text.carrier} is not set up")
         if self.clock.now() + timedelta(seconds=self.pace.timeout) > text.claimed_until:
             return None
+        answer = await self._send(connection, text)
+        self.health.note_answer(text.carrier, answer, text.segments)
+        return answer
+
+    async def _send(self, connection: OpenConnection, text: ClaimedText) -> Answer:
         try:
             async with connection.lend():
                 return await self._limit.run(connection.carrier.send(_message(text)))
@@ -310,6 +313,10 @@ def _divide(room: int, numbers: Sequence[WaitingNumber]) -> tuple[list[int], lis
 
 def _carriers(numbers: Sequence[WaitingNumber]) -> list[str]:
     return sorted({each.carrier for each in numbers})
+
+
+def _claims(texts: Sequence[ClaimedText]) -> tuple[list[int], datetime]:
+    return [text.message_id for text in texts], texts[0].claimed_until
 
 
 def _message(text: ClaimedText) -> OutboundMessage:

@@ -18,9 +18,9 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.conversations import history
 from app.domain.conversations import service as conversations
-from app.domain.conversations.events import ConversationChanged
-from app.domain.conversations.models import Conversation, ConversationStatus
+from app.domain.conversations.models import Conversation
 from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
@@ -122,7 +122,7 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
         contact.updated_at = unit.clock.now()
     await _act_on(unit, arrival, intent)
     if arrival.reopened:
-        outbox.record(unit, ConversationChanged.of(arrival.conversation), contact.id)
+        history.tell_reopened(unit, arrival.conversation)
     await unit.save(contact, arrival.conversation)
 
 
@@ -172,10 +172,10 @@ async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbo
         sent_at=inbound.at or unit.clock.now(),
     )
     await unit.save(message)
-    reopened = conversation.status == ConversationStatus.closed
-    conversation.status = ConversationStatus.open
+    reopened = conversations.reopen(conversation)
     conversation.unread_count += 1
-    conversation.last_message_at = unit.clock.now()
+    conversation.last_message_at = conversation.last_inbound_at = unit.clock.now()
+    conversation.waiting_since = conversation.waiting_since or unit.clock.now()
     conversation.sending_number = inbound.to_number
     is_answered = route.carrier.capabilities.handles_opt_out or inbound.answered_keyword is not None
     return Arrival(message, contact, conversation, route, reopened, is_answered)
@@ -201,7 +201,7 @@ async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
 
 
 async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
-    arrival.conversation.possible_opt_out = False
+    arrival.conversation.possible_opt_out, arrival.conversation.waiting_since = False, None
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
     for message_id in await outgoing.cancel(unit, arrival.contact.id):

@@ -87,7 +87,9 @@ class LimitedBatch:
     now: datetime
     _recipients: dict[tuple[int, str], Recipient] = field(default_factory=dict[tuple[int, str], Recipient])
     _attempts: dict[tuple[int, str], list[datetime]] = field(default_factory=dict[tuple[int, str], list[datetime]])
-    _taken: list[tuple[int, int, str, Timing]] = field(default_factory=list[tuple[int, int, str, Timing]])
+    _taken: list[tuple[int, int, str, Timing, datetime]] = field(
+        default_factory=list[tuple[int, int, str, Timing, datetime]]
+    )
 
     @property
     def latest(self) -> datetime:
@@ -96,7 +98,7 @@ class LimitedBatch:
 
     def latest_of(self, send: Send) -> datetime | None:
         """Return the time until which a send can wait; None for one whose caller waits, or that may not be put off."""
-        return self.latest if send.can_wait and not send.claim else None
+        return (send.send_at or self.now) + LONGEST if send.can_wait and not send.claim else None
 
     async def read(self, connection: Connection | Pool, wanted: Iterable[tuple[int, str]]) -> None:
         """Read the facts about the phones of texts, by account and phone."""
@@ -106,24 +108,25 @@ class LimitedBatch:
             self._attempts[key] = attempts
             self._recipients[key] = Recipient(found.place, found.book, found.weekly_cap, attempts)
 
-    def decide(self, account_id: int, phone: str, message_id: int) -> Timing | None:
-        """Return when a text may leave; None for one that is not limited."""
+    def decide(self, account_id: int, phone: str, message_id: int, send_at: datetime | None = None) -> Timing | None:
+        """Return when a text that is sent now, or later, may leave; None for one that is not limited."""
         recipient = self._recipients.get((account_id, phone))
-        return recipient and limits.decide(recipient, self.now, message_id)
+        return recipient and limits.decide(recipient, send_at or self.now, message_id)
 
-    def take(self, account_id: int, phone: str, message_id: int, timing: Timing) -> datetime:
-        """Let a text count from now on; return the time at which it is to leave."""
-        at = (timing.deferral.until if timing.deferral else None) or self.now
+    def take(
+        self, account_id: int, phone: str, message_id: int, timing: Timing, send_at: datetime | None = None
+    ) -> datetime:
+        """Let a text count from the time at which it is to leave; return that time."""
+        at = (timing.deferral.until if timing.deferral else None) or send_at or self.now
         insort(self._attempts[account_id, phone], at)
-        self._taken.append((message_id, account_id, phone, timing))
+        self._taken.append((message_id, account_id, phone, timing, at))
         return at
 
     async def write(self, connection: Connection) -> None:
         """Write the texts that count, and show the deferrals of those that wait."""
         if not self._taken:
             return
-        ids, accounts_of, phones, timings = (list(each) for each in zip(*self._taken, strict=True))
-        times = [(each.deferral.until if each.deferral else None) or self.now for each in timings]
+        ids, accounts_of, phones, _, times = (list(each) for each in zip(*self._taken, strict=True))
         await connection.execute(quiet_hours.COUNT, ids, accounts_of, phones, times)
-        taken = ((id, timing.deferral, timing.place.zones) for id, _, _, timing in self._taken if timing.deferral)
+        taken = ((id, timing.deferral, timing.place.zones) for id, _, _, timing, _ in self._taken if timing.deferral)
         await show(connection, taken)

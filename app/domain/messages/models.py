@@ -49,6 +49,7 @@ class Attestation(enum.StrEnum):
     automation = "automation_attestation"
     enrollment = "enrollment"
     campaign = "campaign"
+    booking = "booking_form"
 
 
 class Message(Base):
@@ -58,7 +59,7 @@ class Message(Base):
     carrier is no longer queried; see `queries.is_unconfirmed`. `deferred_until` is the time to which quiet hours or a
     frequency cap put it off last, with the rule and the time zones of the recipient. `carrier_segments`,
     `carrier_charge` and `carrier_currency` are as the carrier reported them, `media` the links to the files of an
-    inbound MMS.
+    inbound MMS. `original_body` is the text as it was written, null where smart encoding changed nothing.
     """
 
     __tablename__ = "messages"
@@ -103,6 +104,7 @@ class Message(Base):
     deferred_until: Mapped[datetime | None]
     deferral_rule: Mapped[str | None]
     deferral_zones: Mapped[list[str] | None]
+    original_body: Mapped[str | None]
 
 
 class CarrierId(Base):
@@ -158,6 +160,21 @@ class Outgoing(Base):
     unanswered_since: Mapped[datetime | None]
     expires_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
+
+
+class ScheduledText(Base):
+    """A text that is sent later: while its message is pending, it waits in the queue until `send_at`."""
+
+    __tablename__ = "scheduled_texts"
+    __table_args__ = (
+        Index("ix_scheduled_texts_account_id", "account_id", "send_at", "message_id"),
+        Index("ix_scheduled_texts_send_at", "send_at"),
+    )
+
+    message_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    account_id: Mapped[int]
+    conversation_id: Mapped[int]
+    send_at: Mapped[datetime]
 
 
 class BucketKind(enum.StrEnum):
@@ -243,6 +260,9 @@ class UnmatchedReceipt(Base):
     error_code: Mapped[str | None]
     carrier_error: Mapped[str]
     part: Mapped[int]
+    carrier_segments: Mapped[int | None]
+    carrier_charge: Mapped[Decimal | None]
+    carrier_currency: Mapped[str | None]
     message_id: Mapped[int | None]
     received_at: Mapped[Created]
 

@@ -25,6 +25,9 @@ from app.domain.quiet_hours.limits import decide
 LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
 
+RELEASED = ""
+"""The connection of waiting texts whose number was released: workers fail them, whoever serves their connection."""
+
 FIRST = ("", "")
 """The place before every number."""
 
@@ -73,11 +76,18 @@ WHERE w.is_sending ORDER BY w.lane, w.step
 A connection that is paused, or served by other processes (`$4` and `$5`), costs one step.
 """
 
+# Few texts wait for an hour, and only those may have been sent later.
+SINCE = """
+coalesce(CASE WHEN m.created_at < o.claimed_until - interval '1 hour'
+  THEN (SELECT send_at FROM scheduled_texts t WHERE t.message_id = o.message_id) END, m.created_at)"""
+"""The time from which a text was meant to leave."""
+
 FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
-  m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id, m.created_at, c.first_name,
+  m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id,
+  {SINCE} AS created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
-  {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
+  o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
   CASE WHEN o.expires_at IS NOT NULL
     THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
@@ -142,23 +152,24 @@ CLAIM_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$11", keys=
 {FACTS} FROM o {JOINS}
 """
 
-GIVE_BACK = """
-UPDATE outgoing SET claimed_until = $3, attempts = attempts - $4
-WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2
-"""
-# A number may have moved to another connection since the claim.
-PUT_BACK = f"""
+# A number may have been moved to another connection, or released, since the claim; it stays so until the commit.
+_CARRIER = numbers.find_carrier("o.number", "o.account_id", lock="FOR SHARE")
+_PUT_BACK = f"""
 WITH put_back AS (
-  UPDATE outgoing o SET claimed_until = NULL, due_at = $3,
-    carrier = coalesce({numbers.find_carrier("o.number", "o.account_id")}, o.carrier),
-    unanswered_since = CASE WHEN $4 THEN NULL ELSE unanswered_since END
-  WHERE message_id = $1 AND claimed_until = $2 RETURNING message_id, carrier
+  UPDATE outgoing o SET claimed_until = NULL, {{changes}}, carrier = coalesce({_CARRIER}, '{RELEASED}'),
+    due_at = CASE WHEN {_CARRIER} IS NULL THEN o.due_at ELSE {{due_at}} END
+  WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2 RETURNING message_id, carrier
 )
-UPDATE messages m SET carrier = p.carrier FROM put_back p WHERE m.id = p.message_id AND m.carrier <> p.carrier
+UPDATE messages m SET carrier = p.carrier FROM put_back p
+WHERE m.id = p.message_id AND p.carrier NOT IN (m.carrier, '{RELEASED}')
 """
-PUT_OFF = """
-UPDATE outgoing SET claimed_until = NULL, due_at = $3, attempts = attempts - 1
-WHERE message_id = $1 AND claimed_until = $2
+GIVE_BACK = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="o.due_at")
+PUT_BACK = _PUT_BACK.format(
+    changes="unanswered_since = CASE WHEN $4 THEN NULL ELSE o.unanswered_since END", due_at="$3"
+)
+PUT_OFF = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="$3")
+ASK_NOW = """
+UPDATE outgoing SET claimed_until = $3 WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2
 """
 ASK_LATER = """
 UPDATE outgoing SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4)
@@ -167,7 +178,7 @@ WHERE message_id = $1 AND claimed_until = $2
 REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
 
 # A loose index scan: one step for each carrier with waiting texts.
-IS_DUE = f"""
+WAITING = """
 WITH RECURSIVE waiting AS (
   (SELECT carrier FROM outgoing WHERE claimed_until IS NULL ORDER BY carrier LIMIT 1)
   UNION ALL
@@ -175,6 +186,10 @@ WITH RECURSIVE waiting AS (
     ORDER BY o.carrier LIMIT 1)
   FROM waiting w WHERE w.carrier IS NOT NULL
 )
+"""
+"""The carriers with waiting texts."""
+
+IS_DUE = f"""{WAITING}
 SELECT EXISTS (
   SELECT FROM waiting w CROSS JOIN LATERAL (
     SELECT FROM outgoing o WHERE o.carrier = w.carrier AND o.claimed_until IS NULL AND o.due_at <= $1 LIMIT 1
@@ -319,6 +334,12 @@ async def move(unit: UnitOfWork, number: str, carrier: str) -> None:
     moved = update(Outgoing).where(*waiting, Outgoing.claimed_until.is_(None)).values(carrier=carrier)
     ids = (await unit.execute(moved.returning(Outgoing.message_id))).scalars().all()
     await unit.execute(update(Message).where(Message.id.in_(ids)).values(carrier=carrier))
+
+
+async def strand(unit: UnitOfWork, number: str) -> None:
+    """Let workers fail the unclaimed texts of a number that the account releases, also held and deferred ones."""
+    waiting = Outgoing.account_id == unit.actor.account_id, Outgoing.number == number, Outgoing.claimed_until.is_(None)
+    await unit.execute(update(Outgoing).where(*waiting).values(carrier=RELEASED, due_at=unit.clock.now()))
 
 
 async def cancel(unit: UnitOfWork, contact_id: int) -> Sequence[int]:

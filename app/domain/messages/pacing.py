@@ -17,7 +17,7 @@ from app.db import rows
 from app.db.engine import Connection, Pool
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import BucketKind, TokenBucket
-from app.domain.messages.outgoing import ClaimedText, WaitingNumber
+from app.domain.messages.outgoing import RELEASED, ClaimedText, WaitingNumber
 from app.domain.numbers import queries, service
 from app.domain.numbers.models import PhoneNumber
 
@@ -122,10 +122,13 @@ def carrier_bucket(carrier: str) -> Bucket:
 
 
 def find_buckets(numbers: Sequence[WaitingNumber], carriers: Mapping[str, float | None], now: datetime) -> Buckets:
-    """Return the buckets that bound the texts of waiting numbers; `carriers` are SMS parts a second of each carrier."""
+    """Return the buckets that bound the texts of waiting numbers; `carriers` are SMS parts a second of each carrier.
+
+    Those of released numbers fail without a wait.
+    """
     rates: dict[Bucket, float | None] = {}
     unknown: set[Bucket] = set()
-    for each in numbers:
+    for each in (each for each in numbers if each.carrier != RELEASED):
         known = (
             (number_bucket(each.number), each.parts_per_second, each.number_free_at),
             (carrier_bucket(each.carrier), carriers.get(each.carrier), each.carrier_free_at),

@@ -60,6 +60,15 @@ async def get(unit: UnitOfWork, id: int) -> Message:
     return message
 
 
+async def lock(unit: UnitOfWork, id: int) -> Message:
+    """Return a message as it is now, locked for a change; raise `NotFound`."""
+    present = _own(unit).where(Message.id == id).with_for_update().execution_options(populate_existing=True)
+    message = await unit.one(present)
+    if message is None:
+        raise NotFound(kind="message", id=id)
+    return message
+
+
 async def find(unit: UnitOfWork, id: int) -> Message | None:
     """Return a message, or None when the account has no message with that id."""
     return await unit.one(_own(unit).where(Message.id == id))
@@ -68,6 +77,18 @@ async def find(unit: UnitOfWork, id: int) -> Message | None:
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Message]:
     """Return messages by their ids."""
     return {message.id: message for message in await unit.all(_own(unit).where(Message.id.in_(ids)))}
+
+
+async def list_in_thread(
+    unit: UnitOfWork, conversation_id: int, limit: int, *, before: int | None = None, since: int | None = None
+) -> Sequence[Message]:
+    """Return the latest messages of a thread before an id, or the first ones from an id on, at most `limit`."""
+    messages = _own(unit).where(Message.conversation_id == conversation_id).limit(limit)
+    if since is not None:
+        return await unit.all(messages.where(Message.id >= since).order_by(Message.id))
+    if before is not None:
+        messages = messages.where(Message.id < before)
+    return await unit.all(messages.order_by(Message.id.desc()))
 
 
 async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Message]:
@@ -79,10 +100,38 @@ async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[i
     return {message.conversation_id: message for message in found}
 
 
+Read = tuple[int, int | None]
+"""A conversation, and the id of the last message in it that was read."""
+
+
+async def find_first_unread(unit: UnitOfWork, read: Sequence[Read]) -> dict[Read, int]:
+    """Return the id of the first inbound message of each conversation after the last one that was read."""
+    ids, seen = [id for id, _ in read], [last or 0 for _, last in read]
+    columns = func.unnest(literal(ids, ARRAY(BigInteger)), literal(seen, ARRAY(BigInteger)))
+    asked = select(columns.table_valued("id", "seen").render_derived()).subquery()
+    unread = select(func.min(Message.id).label("first")).where(
+        Message.account_id == unit.actor.account_id,
+        Message.conversation_id == asked.c.id,
+        Message.id > asked.c.seen,
+        Message.direction == Direction.inbound,
+    )
+    first = unread.correlate(asked).scalar_subquery()
+    rows = await unit.rows(select(asked.c.id, asked.c.seen, first))
+    found = {(id, last): message_id for id, last, message_id in rows if message_id is not None}
+    return {each: found[each[0], each[1] or 0] for each in read if (each[0], each[1] or 0) in found}
+
+
 async def find_last_inbound(unit: UnitOfWork, conversation_id: int) -> Message | None:
     """Return the latest inbound message of a conversation."""
     received = _own(unit).where(Message.conversation_id == conversation_id, Message.direction == Direction.inbound)
     return await unit.one(received.order_by(Message.id.desc()).limit(1))
+
+
+async def list_latest(unit: UnitOfWork, conversation_id: int, most: int) -> Sequence[Message]:
+    """Return the latest messages of a conversation, the newest first."""
+    return await unit.all(
+        _own(unit).where(Message.conversation_id == conversation_id).order_by(Message.id.desc()).limit(most)
+    )
 
 
 async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from app.db.engine import CONTENDED, UNREACHABLE, Database
 from app.db.partitions import PLAN_ONCE
-from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
+from app.domain.carriers.health import Health
 from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
@@ -31,12 +32,14 @@ WAITING = 4
 """The default number of account queues that wait for locks at once; each uses a connection."""
 
 STORE_UNMATCHED = """
-INSERT INTO unmatched_receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part)
-VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+INSERT INTO unmatched_receipts (carrier, provider_message_id, status, raw_status, error_code, carrier_error, part,
+  carrier_segments, carrier_charge, carrier_currency)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
 """
 
 FIND_MATCHED = f"""
-SELECT id, carrier, provider_message_id, status, raw_status, error_code, carrier_error, part
+SELECT id, carrier, provider_message_id, status, raw_status, error_code, carrier_error, part, carrier_segments,
+  carrier_charge, carrier_currency
 FROM unmatched_receipts WHERE message_id IS NOT NULL ORDER BY id LIMIT {MATCHED}
 """
 IS_MATCHED = "SELECT EXISTS (SELECT FROM unmatched_receipts WHERE message_id IS NOT NULL)"
@@ -51,8 +54,11 @@ class Receipts:
     connections; the pool must have more.
     """
 
-    def __init__(self, database: Database, clock: Clock, notify: Notify, waiting: int = WAITING) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, notify: Notify, health: Health, waiting: int = WAITING
+    ) -> None:
         self._database = database
+        self._health = health
         self._clock = clock
         self._notify = notify
         self._line: MicroBatcher[Report, Verdict] = MicroBatcher(partial(self._serve, waits=False), MAX_BATCH)
@@ -92,6 +98,8 @@ class Receipts:
         assert not isinstance(verdict, Locked), "a batch that waits for locks gets them, or raises"
         if isinstance(verdict, Exception):
             raise verdict
+        if verdict is ReceiptResult.applied:
+            self._health.note_receipt(report.carrier, report.receipt)
         return verdict
 
     async def _serve(self, reports: Sequence[Report], *, waits: bool) -> Sequence[Verdict]:
@@ -134,7 +142,7 @@ class Receipts:
                 await outcome.opt_out(unit, found["message_id"])
 
 
-def _columns(receipt: Receipt) -> tuple[str, str, str, str | None, str, int]:
+def _columns(receipt: Receipt) -> Sequence[object]:
     return (
         receipt.provider_message_id,
         receipt.status.value,
@@ -142,10 +150,14 @@ def _columns(receipt: Receipt) -> tuple[str, str, str, str | None, str, int]:
         receipt.code,
         receipt.carrier_error,
         receipt.part,
+        receipt.parts,
+        receipt.charge and receipt.charge.amount,
+        receipt.charge and receipt.charge.currency,
     )
 
 
 def _receipt(row: Any) -> Receipt:
+    charge = None if row["carrier_charge"] is None else Charge(row["carrier_charge"], row["carrier_currency"])
     return Receipt(
         provider_message_id=row["provider_message_id"],
         status=ReceiptStatus(row["status"]),
@@ -153,4 +165,6 @@ def _receipt(row: Any) -> Receipt:
         code=FailureCode(row["error_code"]) if row["error_code"] else None,
         carrier_error=row["carrier_error"],
         part=row["part"],
+        parts=row["carrier_segments"],
+        charge=charge,
     )

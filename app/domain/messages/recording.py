@@ -183,12 +183,12 @@ class Recorder:
             bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
             await pacing.hold(self.database.pool, bucket, self.clock.now() + wait)
         answered = refusal is not None  # a temporary refusal is an answer
-        claim = text.message_id, text.claimed_until
+        claim = [text.message_id], text.claimed_until
         await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)
 
     async def _put_off(self, text: ClaimedText, result: Deferred) -> None:
         """Schedule the hand-off for the time of a deferral. The message is locked first."""
-        until, claim = result.deferral.until, (text.message_id, text.claimed_until)
+        until, claim = result.deferral.until, ([text.message_id], text.claimed_until)
         async with self.database.pool.acquire() as connection, connection.transaction():
             await limited.show(connection, [(text.message_id, result.deferral, result.zones)])
             await connection.execute(outgoing.PUT_OFF, *claim, until)

@@ -1,15 +1,20 @@
 """Requests to the send acceptor and its results."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db.engine import Connection
+from app.domain.kernel import smart_encoding, sms_parts
+from app.domain.kernel.errors import DomainError
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Attestation, Purpose
+
+AGENT = "agent:"
+"""The beginning of the labels of AI agents."""
 
 Check = Callable[[Connection, Sequence[int]], Awaitable[Sequence[int]]]
 """Returns the ids for which a condition holds, and locks their rows until the transaction ends."""
@@ -17,10 +22,14 @@ Check = Callable[[Connection, Sequence[int]], Awaitable[Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition that must hold when a message is accepted, such as that its enrollment is active."""
+    """A condition that must hold when a message is accepted, such as that its enrollment is active.
+
+    It holds for one message: the next one with it in the same batch is refused. `refusal` is raised where it does not.
+    """
 
     check: Check
     id: int
+    refusal: DomainError | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +37,17 @@ class Send:
     """A requested send. `consent_attested` must be true except for conversational sends (47 CFR 64.1200).
 
     Without `from_phone_number_id` it leaves from the number of the contact's latest text, in either direction, or from
-    the primary one: always from that one unless it `keeps_number`.
+    the primary one: always from that one unless it `keeps_number`. Numbers of the sandbox count only where the account
+    has no other.
 
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
     change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event. A
-    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, and is refused otherwise.
+    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, and is refused otherwise. With
+    `send_at`, a time in the future, it is debited now, and leaves then if it passes the gates again.
+    The account's smart encoding applies unless the caller `has_encoded` the body; `original_body` is the text as it was
+    written where that replaced some of it.
     """
 
     to: str
@@ -51,6 +64,9 @@ class Send:
     keeps_number: bool = True
     is_shown_live: bool = False
     can_wait: bool = True
+    has_encoded: bool = False
+    original_body: str | None = None
+    send_at: datetime | None = None
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""
@@ -94,13 +110,30 @@ class SendRequest:
         """Return the method of the consent record to write; None for a reply."""
         return None if self.send.purpose is Purpose.conversational else self.send.attestation
 
+    @property
+    def is_of_person(self) -> bool:
+        """Return whether it is a reply of a person, or of an integration for one; AI agents reply as themselves."""
+        return self.send.is_shown_live and not self.actor.label.startswith(AGENT)
+
+    def encoded(self, *, fold_accents: bool) -> "SendRequest":
+        """Return the request with its text in smart encoding, unless the caller has encoded it."""
+        written = self.send.body
+        if self.send.has_encoded or written.isascii():
+            return self
+        body = smart_encoding.encode(written, fold_accents=fold_accents)
+        if body == written:
+            return self
+        send = replace(self.send, body=body, original_body=written)
+        return replace(self, send=send, parts=sms_parts.count(body[: sms_parts.MAX_LENGTH]))
+
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     """The result of an accepted send: the message is stored and debited, and will be handed to the carrier.
 
     `credits_remaining` is the balance directly after this send's debit. `claimed_until` is the end of the caller's
-    claim, if it requested one; it must not hand the message over before `wait` seconds have passed.
+    claim, if it requested one; it must not hand the message over before `wait` seconds have passed. `deferred_until` is
+    the time at which quiet hours or a frequency cap let it leave.
     """
 
     message_id: int
@@ -110,3 +143,4 @@ class Acceptance:
     replayed: bool = False
     claimed_until: datetime | None = None
     wait: float = 0
+    deferred_until: datetime | None = None

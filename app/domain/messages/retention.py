@@ -14,6 +14,9 @@ UNUSABLE_FOR = timedelta(days=30)
 UNUSED_FOR = timedelta(days=1)
 """The time after which an unused token bucket is deleted; a full one is as good as none."""
 
+SCHEDULED_FOR = timedelta(days=14)
+"""The time after which a text that was sent later has left, or has failed because it could not."""
+
 HISTORY = History("messages_id_seq", ("messages", "receipts"), ("contacts", "conversations", "accounts"))
 """Messages and their receipts, which are divided by the ids of the messages."""
 
@@ -33,6 +36,7 @@ RULES = (
     Rule(FORGET_TEXTS, REPEATED_FOR),
     Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
     Rule("DELETE FROM token_buckets WHERE free_at < $1", UNUSED_FOR),
+    Rule("DELETE FROM scheduled_texts WHERE send_at < $1", SCHEDULED_FOR),
 )
 
 

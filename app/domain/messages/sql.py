@@ -3,8 +3,8 @@
 NEXT_ID = "SELECT nextval('messages_id_seq')"
 """Returns an id that no message has."""
 
-IS_SENT_BY = "SELECT EXISTS (SELECT FROM messages WHERE id = $1 AND direction = 'outbound' AND carrier = $2)"
-"""Tells whether the message `$1` is an outbound message of the carrier `$2`."""
+FIND_CONNECTION = "SELECT carrier FROM messages WHERE id = $1 AND direction = 'outbound'"
+"""Find the key of the connection of the outbound message `$1`."""
 
 
 def join(message_id: str) -> str:
@@ -32,3 +32,7 @@ def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
 
 def _inbound(contact_id: str) -> str:
     return f"m.contact_id = {contact_id} AND m.direction = 'inbound'"
+
+
+FIND_OF_ACTOR = "SELECT id FROM messages WHERE id = ANY($1::bigint[]) AND starts_with(actor, $2)"
+"""Find those of the messages `$1` whose actor has a label that begins with `$2`."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
+from app.domain.carriers import queries as carriers
+from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import sql
 from app.domain.numbers.models import NumberStatus, PhoneNumber
 
 MAX_LISTED = 1000
@@ -21,15 +24,31 @@ async def list_active(unit: UnitOfWork) -> Sequence[PhoneNumber]:
     )
 
 
+async def list_connections(unit: UnitOfWork) -> Sequence[str]:
+    """Return the keys of the connections that the account has active numbers at."""
+    own = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
+    return await unit.all(select(PhoneNumber.carrier).where(*own).distinct())
+
+
+async def list_usual(unit: UnitOfWork) -> Sequence[PhoneNumber]:
+    """Return the active numbers for texts whose sender is not named, the primary one first.
+
+    Numbers of the sandbox are among them only where the account has no other.
+    """
+    active, real = await list_active(unit), await carriers.list_real_keys(unit)
+    return [each for each in active if each.carrier in real] or active
+
+
 async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:
     """Return the default sending number."""
-    return next(iter(await list_active(unit)), None)
+    return next(iter(await list_usual(unit)), None)
 
 
-async def find_id(unit: UnitOfWork, phone_number: str) -> int | None:
-    """Return the id of an active number of the account by its text in E.164."""
-    own = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
-    return await unit.one(select(PhoneNumber.id).where(PhoneNumber.phone_number == phone_number, *own))
+async def find_usual_id(unit: UnitOfWork, phone_number: str) -> int | None:
+    """Return the id of the number for an answer to a text to `phone_number`; see `sql.choose`."""
+    chosen = text(f"phone_numbers.id = {sql.choose(':account_id', 'CAST(:usual_number AS text)')}")
+    own = chosen.bindparams(account_id=unit.actor.account_id, usual_number=phone_number)
+    return await unit.one(select(PhoneNumber.id).where(own))
 
 
 async def count_at(unit: UnitOfWork, carrier: str) -> int:
@@ -54,3 +73,17 @@ async def find(unit: UnitOfWork, id: int) -> PhoneNumber | None:
     """Return an active number of the account."""
     of_account = PhoneNumber.account_id == unit.actor.account_id, PhoneNumber.status == NumberStatus.active
     return next(iter(await unit.all(select(PhoneNumber).where(PhoneNumber.id == id, *of_account))), None)
+
+
+async def find_any(unit: UnitOfWork, id: int) -> PhoneNumber | None:
+    """Return a number of the account, active or not."""
+    own = PhoneNumber.account_id == unit.actor.account_id
+    return await unit.one(select(PhoneNumber).where(PhoneNumber.id == id, own))
+
+
+async def get(unit: UnitOfWork, id: int) -> PhoneNumber:
+    """Return a number of the account, active or not; raise `NotFound`."""
+    found = await find_any(unit, id)
+    if found is None:
+        raise NotFound(kind="phone number", id=id)
+    return found

@@ -8,14 +8,15 @@ from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
-from app.domain.carriers.carrier import Capabilities, CarrierNumber, ConnectionRefused
-from app.domain.carriers.errors import CarrierConnectionRefused, CarrierUnreachable
+from app.domain.carriers import queries as carriers
+from app.domain.carriers.carrier import Capabilities, CarrierNumber
+from app.domain.carriers.errors import refusals
 from app.domain.carriers.models import CarrierConnection
 from app.domain.carriers.service import Ports
 from app.domain.kernel import phone
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.numbers import paces, queries
+from app.domain.numbers import paces, queries, service
 from app.domain.numbers.models import NumberStatus, PhoneNumber
 
 SHORT_CODE = re.compile(r"[0-9]{3,8}")
@@ -40,6 +41,7 @@ async def sync(unit: UnitOfWork, ports: Ports, connection: CarrierConnection) ->
     """
     listed = await list_at_carrier(unit, ports, connection)
     await accounts.get_own(unit, lock=True)
+    await carriers.lock(unit, connection.id)
     imported = ImportedNumbers()
     for each in listed:
         known = await queries.find_active(unit, each.number)
@@ -49,45 +51,64 @@ async def sync(unit: UnitOfWork, ports: Ports, connection: CarrierConnection) ->
             imported.known.append(known)
         else:
             imported.in_use.append(each.number)
+    await service.keep_primary(unit)
     return imported
 
 
-async def add(unit: UnitOfWork, ports: Ports, connection: CarrierConnection, number: str, label: str) -> PhoneNumber:
-    """Add a number by hand: in E.164, or a short code or a name where the connection sends from those.
+@dataclass(frozen=True, slots=True)
+class NewNumber:
+    """A number to add by hand: in E.164, or a short code or a name where the connection sends from those.
 
-    Where the carrier lists its numbers, one in E.164 must be among them. Raises `InvalidInput`, `InvalidPhone`,
-    `Conflict` for a number in use, `CarrierConnectionRefused` and `CarrierUnreachable`.
+    `is_vouched` leaves out the question to the carrier; for the operator only, because an account could take the
+    numbers of others with it.
     """
-    if len(label) > MAX_LABEL or not (label.isprintable() or not label):
+
+    number: str
+    label: str = ""
+    is_vouched: bool = False
+
+
+async def add(unit: UnitOfWork, ports: Ports, connection: CarrierConnection, new: NewNumber) -> PhoneNumber:
+    """Add a number by hand; where the carrier lists its numbers, one in E.164 must be among them.
+
+    Raises `InvalidInput`, `InvalidPhone`, `Conflict` for a number in use, `NotFound` for a connection that was removed
+    meanwhile, `CarrierConnectionRefused` and `CarrierUnreachable`.
+    """
+    if len(new.label) > MAX_LABEL or not (new.label.isprintable() or not new.label):
         raise InvalidInput(reason=f"label must be at most {MAX_LABEL} printable characters.", field="label")
-    capabilities = await _find_capabilities(ports, connection)
-    number = _read(number, capabilities)
-    if capabilities.lists_numbers and number.startswith("+"):
-        listed = {each.number for each in await list_at_carrier(unit, ports, connection)}
-        if number not in listed:
-            reason = f"The carrier does not list {number} as a number of this connection."
-            raise InvalidInput(reason=reason, field="phone_number")
+    number = await verify(unit, ports, connection, new)
     await accounts.get_own(unit, lock=True)
-    added = await _insert(unit, connection, number, label)
+    await carriers.lock(unit, connection.id)
+    added = await _insert(unit, connection, number, new.label)
     if added is None:
         raise Conflict(reason=f"{number} is in use. Release it first.", field="phone_number")
+    await service.keep_primary(unit)
     return added
 
 
-async def release(unit: UnitOfWork, id: int) -> PhoneNumber:
-    """Release an active number: nothing is sent from it or received on it any more. Its queued texts fail.
+async def verify(unit: UnitOfWork, ports: Ports, connection: CarrierConnection, new: NewNumber) -> str:
+    """Return a number in the form in which it is stored, once the carrier of a connection lists it; raise as `add`."""
+    capabilities = await _find_capabilities(ports, connection)
+    number = _read(new.number, capabilities)
+    if capabilities.lists_numbers and number.startswith("+") and not new.is_vouched:
+        listed = {each.number for each in await list_at_carrier(unit, ports, connection)}
+        if number not in listed:
+            reason = f"The carrier of {connection.key} does not list {number} among the numbers of this connection."
+            raise InvalidInput(reason=reason, field="phone_number")
+    return number
 
-    The oldest remaining number becomes the primary one in its place. Raises `NotFound`.
+
+async def release(unit: UnitOfWork, id: int) -> PhoneNumber:
+    """Release an active number: nothing is sent from it or received on it any more. The account is locked.
+
+    `messages.connections.release_number` ends its queued texts. Raises `NotFound`.
     """
-    await accounts.get_own(unit, lock=True)
     number = await queries.find(unit, id)
     if number is None:
         raise NotFound(kind="active phone number", id=id)
-    was_primary, number.status, number.is_primary = number.is_primary, NumberStatus.released, False
+    number.status, number.is_primary = NumberStatus.released, False
     await unit.save(number)
-    if was_primary and (following := await queries.find_primary(unit)):
-        following.is_primary = True
-        await unit.save(following)
+    await service.keep_primary(unit)
     return number
 
 
@@ -99,12 +120,8 @@ async def list_at_carrier(unit: UnitOfWork, ports: Ports, connection: CarrierCon
     if opened is None:
         raise NotFound(kind="carrier connection", id=connection.id)
     async with opened.lend():
-        try:
+        with refusals():
             return await opened.carrier.list_numbers()
-        except ConnectionRefused as refusal:
-            raise CarrierConnectionRefused(reason=str(refusal)) from None
-        except (ConnectionError, TimeoutError):
-            raise CarrierUnreachable() from None
 
 
 async def _find_capabilities(ports: Ports, connection: CarrierConnection) -> Capabilities:
@@ -125,13 +142,11 @@ def _read(number: str, capabilities: Capabilities) -> str:
 
 async def _insert(unit: UnitOfWork, connection: CarrierConnection, number: str, label: str) -> PhoneNumber | None:
     """Insert a number; return None for one that is in use. The account is locked."""
-    is_first = await queries.find_primary(unit) is None
     values = {
         "account_id": unit.actor.account_id,
         "phone_number": number,
         "label": label.strip()[:MAX_LABEL] or number,
         "carrier": connection.key,
-        "is_primary": is_first,
         "parts_per_second": paces.default_pace(number, connection.kind),
     }
     added = insert(PhoneNumber).values(**values)

@@ -2,8 +2,14 @@
 
 from app.domain.carriers import sql as carriers
 
-ACTIVE = "(SELECT * FROM phone_numbers WHERE account_id = {account_id} AND status = 'active')"
-"""The active numbers of an account."""
+REACHES_PHONES = carriers.reaches_phones("p.carrier")
+"""The condition that a number `p` is at a carrier other than the sandbox."""
+
+ACTIVE = (
+    f"(SELECT p.*, {REACHES_PHONES} AS reaches_phones FROM phone_numbers p"
+    " WHERE p.account_id = {account_id} AND p.status = 'active')"
+)
+"""The active numbers of an account, with the column `reaches_phones`."""
 
 FIND_OWNER = f"""
 SELECT p.account_id, p.carrier FROM phone_numbers p
@@ -15,16 +21,28 @@ A text may come through the connection that a number had before it was moved, bu
 """
 
 
-def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
-    """Return a left join with the active number `n` that a text is sent from.
+FIND_CONNECTION = "SELECT carrier FROM phone_numbers WHERE phone_number = $1 AND status = 'active'"
+"""Find the key of the connection of the active number `$1`, of any account."""
 
-    It is the number of an id; for a null id the usual number; for a null or inactive one the primary number.
+
+def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
+    """Return a left join with the active number `n` that a text is sent from: that of an id, or the one to choose."""
+    return f"""LEFT JOIN phone_numbers n ON n.account_id = {account_id} AND n.status = 'active'
+  AND n.id = coalesce({number_id}, {choose(account_id, usual_number)})"""
+
+
+def choose(account_id: str, usual_number: str) -> str:
+    """Return the id of the active number for a text whose sender is not named, or null.
+
+    It is the usual number, or the primary one where that is null or inactive. Numbers of the sandbox count only where
+    the account has no other. The first two queries read one row, also of an account with many numbers.
     """
-    active = f"p.account_id = {account_id} AND p.status = 'active'"
-    return f"""LEFT JOIN phone_numbers n ON n.account_id = {account_id} AND n.status = 'active' AND n.id = coalesce(
-  {number_id},
-  (SELECT id FROM phone_numbers p WHERE {active} AND p.phone_number = {usual_number}),
-  (SELECT id FROM phone_numbers p WHERE {active} ORDER BY is_primary DESC, id LIMIT 1))"""
+    own = f"FROM phone_numbers p WHERE p.account_id = {account_id} AND p.status = 'active'"
+    return f"""coalesce(
+    (SELECT p.id {own} AND p.phone_number = {usual_number} AND {REACHES_PHONES}),
+    (SELECT p.id {own} AND p.is_primary AND {REACHES_PHONES}),
+    (SELECT p.id {own} ORDER BY {REACHES_PHONES} DESC, p.phone_number IS NOT DISTINCT FROM {usual_number} DESC,
+      p.is_primary DESC, p.id LIMIT 1))"""
 
 
 def join_rate(number: str) -> str:
@@ -37,9 +55,14 @@ def is_active(number: str, account_id: str) -> str:
     return f"{find_carrier(number, account_id)} IS NOT NULL"
 
 
-def find_carrier(number: str, account_id: str) -> str:
-    """Return the connection of an active number of an account, or null."""
+def find_carrier(number: str, account_id: str, lock: str = "") -> str:
+    """Return the connection of an active number of an account, or null; `lock` is a clause such as FOR SHARE."""
     return (
         f"(SELECT p.carrier FROM phone_numbers p WHERE p.phone_number = {number} AND p.status = 'active'"
-        f" AND p.account_id = {account_id})"
+        f" AND p.account_id = {account_id} {lock})"
     )
+
+
+def number_of(id: str) -> str:
+    """Return the number with an id, or null."""
+    return f"(SELECT p.phone_number FROM phone_numbers p WHERE p.id = {id})"

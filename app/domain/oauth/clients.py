@@ -123,7 +123,8 @@ async def revoke_shared(unit: UnitOfWork, id: int) -> Client:
 async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -> Made:
     """Register a client for the users of every account (RFC 7591).
 
-    Raises `InvalidRedirectUri` and `InvalidClientMetadata`.
+    The registered `scope` is no maximum: a client registers with the scopes of its first request, and asks for others
+    when an answer names them. Raises `InvalidRedirectUri` and `InvalidClientMetadata`.
     """
     method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
     if method not in AUTH_METHODS:
@@ -133,13 +134,14 @@ async def register(unit: UnitOfWork, tokens: Tokens, metadata: dict[str, Any]) -
         )
     _check_list(metadata, "grant_types", GRANT_TYPES)
     _check_list(metadata, "response_types", frozenset({"code"}))
+    _check_scope(metadata.get("scope"))
     client = Client(
         account_id=None,
         kind=ClientKind.registered,
         name=documents.name_of(metadata) or "An application without a name",
         client_uri=documents.page_of(metadata),
         redirect_uris=redirects.check_all(documents.texts(metadata.get("redirect_uris"))),
-        scopes=_asked(metadata.get("scope")),
+        scopes=sorted(GENERAL),
         auth_method=method,
         created_by="registration",
     )
@@ -228,17 +230,16 @@ def _scopes(given: Sequence[str] | None) -> list[str]:
     return sorted(wanted)
 
 
-def _asked(scope: object) -> list[str]:
-    """Return the maximum scopes of a client: those it registered that applications can have."""
+def _check_scope(scope: object) -> None:
+    """Raise `InvalidClientMetadata` for unknown scopes, or without one that applications can have."""
     if scope is None or scope == "":
-        return sorted(GENERAL)
+        return
     if not isinstance(scope, str) or (wanted := frozenset(scope.split())) - ALL:
         raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.", field="scope")
     if not wanted & GENERAL:
         raise InvalidClientMetadata(
             reason=f"scope names nothing that an application can have: {join(wanted)}.", field="scope"
         )
-    return sorted(wanted & GENERAL)
 
 
 def _check_list(metadata: dict[str, Any], name: str, known: frozenset[str]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from app.domain.accounts.tokens import Tokens
-from app.domain.automations import service as automations
+from app.domain.automations import watching as automations
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import clients
 from app.domain.oauth.clients import NewClient

@@ -8,7 +8,7 @@ from app.domain.kernel.errors import DomainError
 class QuietHours(DomainError):
     """The recipient's local time is outside the hours in which such texts may leave, and the send cannot wait.
 
-    `not_before` is the next time, None where there is none within two weeks.
+    `not_before` is the next time at which it may; null where there is none within two weeks.
     """
 
     code = "quiet_hours"

@@ -24,7 +24,7 @@ JURISDICTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NewRule:
-    """A rule to add: a window such as 10:00 to 18:00, on some weekdays or all, and the most texts in 24 hours.
+    """A rule to add: a window such as 10:00 to 18:00, on some weekdays, or on all with the most texts in 24 hours.
 
     A window that ends when it starts closes the whole day.
     """
@@ -77,6 +77,9 @@ def _row(unit: UnitOfWork, new: NewRule) -> QuietHoursRule:
         )
     if new.cap is not None and not 1 <= new.cap <= MAX_CAP:
         raise InvalidInput(reason=f"cap must be from 1 to {MAX_CAP}.", field="cap")
+    if new.cap is not None and new.weekdays and not set(new.weekdays) >= set(EVERY_DAY):
+        reason = "A cap holds on all days. Leave the weekdays out, or add a rule for the cap and one for the weekdays."
+        raise InvalidInput(reason=reason, field="cap")
     reason = new.reason.strip()
     if (new.overrides_law and not reason) or len(reason) > MAX_REASON:
         raise InvalidInput(

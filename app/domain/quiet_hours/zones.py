@@ -23,6 +23,9 @@ from app.domain.quiet_hours.area_codes import (
     STATES,
 )
 
+PREFIX = 5
+"""The number of characters of a phone in E.164 that its place follows from."""
+
 UTC_ZONE = "UTC"
 """The zone of a number that belongs to no country, in an account without a zone."""
 
@@ -59,7 +62,7 @@ def find_place(phone: str, contact_zone: str | None = None, account_zone: str | 
     The zone of the contact decides where it is known. A toll-free number, and any other that belongs to no place, has
     the zone of the account and all zones of its country.
     """
-    found = _find(phone[:5])
+    found = _find(phone[:PREFIX])
     if contact_zone:
         return Place(found.jurisdiction, (contact_zone,), ZoneReason.contact)
     if found.reason is ZoneReason.unknown:

@@ -41,7 +41,8 @@ class Sequence(Base):
 class Step(Base):
     """One message of a sequence, sent some time after the previous one, or after the enrollment.
 
-    That is `delay_days` days of the recipient's calendar, at the same time of the day, and then `delay_minutes`.
+    That is `delay_days` days of the recipient's calendar, at the same time of the day, and then `delay_minutes`. With
+    `at_minute`, it waits for the next time that is so many minutes after midnight where the recipient is.
     """
 
     __tablename__ = "sequence_steps"
@@ -57,6 +58,7 @@ class Step(Base):
     position: Mapped[int]
     delay_days: Mapped[int] = mapped_column(server_default="0")
     delay_minutes: Mapped[int]
+    at_minute: Mapped[int | None]
     body: Mapped[str]
 
 

@@ -13,7 +13,8 @@ class DueStep(NamedTuple):
 
     `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `was_sent` is
     true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment. `next_delay` is
-    in minutes, after `next_days` days; the last step has none. `limits` say when the next step may leave.
+    in minutes, after `next_days` days and until `next_at`; the last step has none. `limits` say when the next step may
+    leave.
     """
 
     id: int
@@ -36,6 +37,7 @@ class DueStep(NamedTuple):
     fallbacks: dict[str, str]
     next_days: int | None
     next_delay: int | None
+    next_at: int | None
     was_sent: bool
     has_opted_out: bool
     replies: list[str]

@@ -1,6 +1,7 @@
 """The time of a step: its delay in the recipient's calendar, then the next time that quiet hours allow."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.domain.quiet_hours import limits
@@ -10,29 +11,35 @@ NEVER_OPEN = timedelta(days=14)
 """The wait of a step for a recipient whose zones are never open together."""
 
 
-def due_at(
-    recipient: Recipient, start: datetime, delay: tuple[int, int], seed: int, apart: timedelta = timedelta()
-) -> datetime:
+class Delay(NamedTuple):
+    """The delay of a step: days of the recipient's calendar, then minutes, then the next `at_minute` of a day."""
+
+    days: int
+    minutes: int
+    at_minute: int | None = None
+
+
+def due_at(recipient: Recipient, start: datetime, delay: Delay, seed: int, apart: timedelta = timedelta()) -> datetime:
     """Return when a step is due: its delay after an instant, and not before the recipient's window is open.
 
-    `delay` is in days and minutes. After some days it is the same time of the day in the recipient's zone, that of most
+    After some days it is the same time of the day in the recipient's zone, that of most
     people where there are several, also when the clock was changed in between; minutes are exact. The step is at least
     `apart` from the instant.
     """
-    days, minutes = delay
     zone = ZoneInfo(recipient.place.zones[0])
     local = start.astimezone(zone)
-    day = (
-        datetime.combine(
-            local.date() + timedelta(days=days),
-            local.time(),
-            zone,
-        )
-        if days
-        else start
-    )
-    wanted = max(day.astimezone(start.tzinfo) + timedelta(minutes=minutes), start + apart)
+    day = datetime.combine(local.date() + timedelta(days=delay.days), local.time(), zone) if delay.days else start
+    wanted = max(day.astimezone(start.tzinfo) + timedelta(minutes=delay.minutes), start + apart)
+    if delay.at_minute is not None:
+        wanted = _next_at(wanted, zone, delay.at_minute)
     deferral = limits.decide(recipient, wanted, seed).deferral
     if deferral is None:
         return wanted
     return deferral.until or wanted + NEVER_OPEN
+
+
+def _next_at(instant: datetime, zone: ZoneInfo, minute: int) -> datetime:
+    """Return the first instant, not before another, at a minute of the day in a zone."""
+    today, clock = instant.astimezone(zone).date(), time(minute // 60, minute % 60)
+    days = (datetime.combine(today + timedelta(days=after), clock, zone) for after in range(3))
+    return next(day.astimezone(instant.tzinfo) for day in days if day.astimezone(instant.tzinfo) >= instant)

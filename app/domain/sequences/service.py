@@ -24,14 +24,16 @@ from app.domain.messages.facts import HandoffFacts
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.quiet_hours import queries as quiet_hours
 from app.domain.quiet_hours.limits import Recipient
+from app.domain.quiet_hours.rules import minute_of
 from app.domain.quiet_hours.zones import find_place
 from app.domain.sequences import queries
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
-from app.domain.sequences.schedule import due_at
+from app.domain.sequences.schedule import Delay, due_at
 from app.domain.templates import checking, vocabulary
 
 MAX_NAME, MAX_STEPS = 100, 50
-MAX_DELAY = 365 * 24 * 60
+DAY = 24 * 60
+MAX_DELAY = 365 * DAY
 REMOVED, ARCHIVED = "removed", "sequence_archived"
 """The exit reasons of enrollments that the account ends."""
 
@@ -40,12 +42,14 @@ REMOVED, ARCHIVED = "removed", "sequence_archived"
 class NewStep:
     """A step to create: the message, and its delay after the previous step or the enrollment.
 
-    The delay is some days of the recipient's calendar, then some minutes.
+    The delay is some days of the recipient's calendar, then some minutes. `at` is a time of the recipient's day, such
+    as 10:00, for which the step then waits.
     """
 
     delay_minutes: int
     body: str
     delay_days: int = 0
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep]) -> Sequence:
             position=position,
             delay_days=step.delay_days,
             delay_minutes=step.delay_minutes,
+            at_minute=_minute(step, f"steps[{position - 1}]"),
             body=step.body,
         )
         for position, step in enumerate(steps, 1)
@@ -136,6 +141,17 @@ async def unenroll(unit: UnitOfWork, enrollment_id: int) -> Enrollment:
     return enrollment
 
 
+async def unenroll_contact(unit: UnitOfWork, contact_id: int) -> None:
+    """End all active enrollments of a contact."""
+    own = (
+        Enrollment.account_id == unit.actor.account_id,
+        Enrollment.contact_id == contact_id,
+        Enrollment.status == EnrollmentStatus.active,
+    )
+    under_way = select(Enrollment.id).where(*own).order_by(Enrollment.id).with_for_update()
+    await unit.execute(update(Enrollment).where(Enrollment.id.in_(under_way)).values(_ended(unit, REMOVED)))
+
+
 async def _add(unit: UnitOfWork, sequence: Sequence, contact: Contact) -> Enrollment:
     steps = await queries.find_steps(unit, [sequence.id])
     if not steps:
@@ -157,7 +173,8 @@ async def _find_due_at(unit: UnitOfWork, step: Step, contact: Contact) -> dateti
     account = await accounts.get_own(unit)
     place = find_place(contact.phone, contact.time_zone, account.time_zone)
     recipient = Recipient(place, await quiet_hours.get_book(unit), account.weekly_cap)
-    return due_at(recipient, unit.clock.now(), (step.delay_days, step.delay_minutes), contact.id)
+    delay = Delay(step.delay_days, step.delay_minutes, step.at_minute)
+    return due_at(recipient, unit.clock.now(), delay, contact.id)
 
 
 def _ended(unit: UnitOfWork, reason: str) -> dict[str, object]:
@@ -187,8 +204,13 @@ async def _check_gates(unit: UnitOfWork, contact: Contact) -> None:
 
 
 def _check(step: NewStep, known: Vocabulary, place: str) -> None:
-    if not 0 <= step.delay_days <= MAX_DELAY // (24 * 60):
+    if not 0 <= step.delay_days <= MAX_DELAY // DAY:
         raise InvalidInput(reason="delay_days must be from 0 to 365.", field=f"{place}.delay_days")
     if not 0 <= step.delay_minutes <= MAX_DELAY:
         raise InvalidInput(reason=f"delay_minutes must be from 0 to {MAX_DELAY}.", field=f"{place}.delay_minutes")
+    _minute(step, place)
     checking.check(step.body, known, f"{place}.body")
+
+
+def _minute(step: NewStep, place: str) -> int | None:
+    return None if step.at is None else minute_of(step.at, f"{place}.at") % DAY

@@ -33,7 +33,7 @@ from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
 from app.domain.sequences.rows import DueStep
-from app.domain.sequences.schedule import NEVER_OPEN, due_at
+from app.domain.sequences.schedule import NEVER_OPEN, Delay, due_at
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
 
@@ -62,7 +62,8 @@ WITH due AS (
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
   e.claimed_until, {contacts.PLACEHOLDERS}, a.company_name, step.body,
   {templates.fallbacks_of("e.account_id")} AS fallbacks,
-  next.delay_days AS next_days, next.delay_minutes AS next_delay, {WAS_SENT} AS was_sent,
+  next.delay_days AS next_days, next.delay_minutes AS next_delay, next.at_minute AS next_at,
+  {WAS_SENT} AS was_sent,
   {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
   {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies,
@@ -261,7 +262,7 @@ def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
     if row.next_delay is None:
         return None
     is_late = row.attempts > 0 or now - row.next_send_at > LATE
-    delay = row.next_days or 0, row.next_delay
+    delay = Delay(row.next_days or 0, row.next_delay, row.next_at)
     return due_at(row.recipient_at(now), now, delay, row.id, APART if is_late else timedelta())
 
 

@@ -33,7 +33,14 @@ async def find(unit: UnitOfWork, account_ids: Sequence[int]) -> dict[int, Checke
         return {}
     account = await accounts.get_own(unit)
     owned = {number.phone_number for number in await numbers.list_active(unit)}
-    sender = Sender(account.company_name, account.region, _hosts(account), frozenset(owned | _phones(account)))
+    sender = Sender(
+        account.company_name,
+        account.region,
+        _hosts(account),
+        frozenset(owned | _phones(account)),
+        account.smart_encoding,
+        account.fold_accents,
+    )
     return {account.id: Checker(sender, await vocabulary.find(unit))}
 
 

@@ -38,7 +38,7 @@ _token = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+|'")
 
 
 def find_fault(pattern: str) -> str | None:
-    """Return the reason why a format cannot be used, if any."""
+    """Return the reason against a format, if any."""
     if not pattern.strip() or len(pattern) > MAX_LENGTH:
         return f"needs a format of 1 to {MAX_LENGTH} characters, such as date({DEFAULT})."
     for token in _token.finditer(pattern):

@@ -13,7 +13,6 @@ FILTERS = (*TEXT_FILTERS, DATE)
 BRACES = "Write {{ and }} for braces that are sent."
 
 _token = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-_inner = re.compile(r"\s*(?P<name>[^:|]*?)\s*(?P<filters>:[^|]*?)?\s*(?:\|(?P<fallback>.*))?", re.DOTALL)
 _filter = re.compile(r":\s*(?P<name>\w*)\s*(?:\((?P<argument>[^()]*)\))?\s*")
 
 
@@ -47,7 +46,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Parsed:
-    """The nodes of a text: literal texts, unescaped, and placeholders. What is at fault is a literal as it stands."""
+    """The nodes of a text: literal texts, unescaped, and placeholders. A faulty part is a literal as it is written."""
 
     nodes: list[str | Placeholder] = field(default_factory=list[str | Placeholder])
     faults: list[Fault] = field(default_factory=list[Fault])
@@ -96,18 +95,18 @@ def _node(token: re.Match[str], faults: list[Fault]) -> str | Placeholder:
 
 
 def _placeholder(token: re.Match[str], faults: list[Fault]) -> str | Placeholder:
-    inner = _inner.fullmatch(token[1])
-    assert inner
-    filters, rest = _read_filters(inner["filters"] or "")
-    fallback = inner["fallback"]
-    if reason := _find_fault(inner["name"], rest, filters, fallback):
+    inner, bar, after = token[1].partition("|")
+    name, colon, named = inner.partition(":")
+    name, fallback = name.strip(), after if bar else None
+    filters, rest = _read_filters(f"{colon}{named}".rstrip())
+    if reason := _find_fault(name, rest, filters, fallback):
         faults.append(Fault(token.start(), token.end(), f"{_at(token[0], token.start())} {reason}"))
         return token[0]
-    return Placeholder(inner["name"], filters, fallback, token.start(), token.end())
+    return Placeholder(name, filters, fallback, token.start(), token.end())
 
 
 def _read_filters(text: str) -> tuple[tuple[Filter, ...], str]:
-    """Return the filters of a placeholder, and what cannot be read as one."""
+    """Return the filters of a placeholder, and the texts that cannot be read as one."""
     found: list[Filter] = []
     while text and (each := _filter.match(text)) and each["name"]:
         found.append(Filter(each["name"], each["argument"]))

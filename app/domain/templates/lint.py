@@ -50,10 +50,32 @@ class Severity(enum.StrEnum):
 _weights = {severity: weight for weight, severity in enumerate(Severity)}
 
 
+class RuleId(enum.StrEnum):
+    """A rule for texts."""
+
+    placeholder = enum.auto()
+    shortener = enum.auto()
+    link_host = enum.auto()
+    foreign_link = enum.auto()
+    many_links = enum.auto()
+    capitals = enum.auto()
+    pressure = enum.auto()
+    restricted = enum.auto()
+    no_company_name = enum.auto()
+    no_opt_out = enum.auto()
+    foreign_phone = enum.auto()
+    reserved_reply = enum.auto()
+    phishing = enum.auto()
+    blank = enum.auto()
+    encoding = enum.auto()
+    line_ends = enum.auto()
+    unused_placeholder = enum.auto()
+
+
 class Finding(NamedTuple):
     """One finding: the rule, the place in the text (of the whole text where it has none), and what to do."""
 
-    rule: str
+    rule: RuleId
     severity: Severity
     text: str
     advice: str
@@ -63,12 +85,17 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The facts about the account that texts are checked against: its name, the hosts it owns, and its phones."""
+    """The facts about the account that texts are checked against: its name, the hosts it owns, and its phones.
+
+    With `smart_encoding`, characters that it replaces cost nothing.
+    """
 
     company_name: str
     region: str = "US"
     hosts: frozenset[str] = frozenset()
     phones: frozenset[str] = frozenset()
+    smart_encoding: bool = False
+    fold_accents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +125,7 @@ Found = Iterator[tuple[str, Place]]
 class Rule:
     """One check, the severity of what it finds, and what to do about it."""
 
-    id: str
+    id: RuleId
     severity: Severity
     advice: str
     check: Callable[[Checked], Found]
@@ -117,7 +144,7 @@ def check(
     names = frozenset(each.name for each in placeholders)
     checked = Checked(text, shown, links.find(shown), names, sender, is_first_promotional)
     errors = [
-        Finding("placeholder", Severity.error, fault.reason, "Correct the placeholder.", fault.start, fault.end)
+        Finding(RuleId.placeholder, Severity.error, fault.reason, "Correct the placeholder.", fault.start, fault.end)
         for fault in faults
     ]
     found = [
@@ -229,14 +256,16 @@ def _check_blanks(checked: Checked) -> Found:
 
 def _check_encoding(checked: Checked) -> Found:
     """Find the characters that cost parts: those that smart encoding replaces, else a single one that it cannot."""
-    costly = smart_encoding.find_costly(checked.text)
+    folds = checked.sender.fold_accents
+    costly = smart_encoding.find_costly(checked.text, fold_accents=folds)
     replaced = [each for each in costly if each.replacement is not None]
-    cheaper = smart_encoding.encode(checked.text)
+    cheaper = smart_encoding.encode(checked.text, fold_accents=folds)
+    is_done = checked.sender.smart_encoding and cheaper != checked.text
     if not replaced or cheaper == checked.text:
         replaced = costly
         cheaper = checked.text.replace(costly[0].character, "") if len(costly) == 1 else checked.text
     before, after = sms_parts.count(checked.text).segments, sms_parts.count(cheaper).segments
-    if after < before:
+    if after < before and not is_done:
         characters = " ".join(each.character for each in replaced)
         start = replaced[0].positions[0]
         yield f"Parts: {before} because of {characters}, {after} without.", (start, start + 1)
@@ -255,26 +284,31 @@ def _check_single_braces(checked: Checked) -> Found:
 
 
 RULES_OF_TEMPLATES = (
-    Rule("shortener", Severity.high, "Link to your own host; carriers block shared shorteners.", _check_shorteners),
-    Rule("link_host", Severity.high, "Link to a plain name of your own.", _check_hosts),
-    Rule("foreign_link", Severity.medium, "Link to a host that recipients know as yours.", _check_own_hosts),
-    Rule("many_links", Severity.medium, "Keep one link.", _check_many_links),
-    Rule("capitals", Severity.medium, "Write in sentence case.", _check_capitals),
-    Rule("pressure", Severity.medium, "Say it plainly, with one such word at most.", _check_pressure),
-    Rule("restricted", Severity.high, "Ask your carrier whether it allows this content.", _check_restricted),
-    Rule("no_company_name", Severity.low, "Begin with {company_name}, so that people know the sender.", _check_company),
-    Rule("no_opt_out", Severity.high, "End with: Reply STOP to opt out.", _check_opt_out),
-    Rule("foreign_phone", Severity.medium, "Name a number of the account.", _check_phones),
-    Rule("reserved_reply", Severity.high, "Ask for another word, such as CHANGE or NO.", _check_reserved),
-    Rule("phishing", Severity.high, "Ask for no credentials; send people to your own site.", _check_phishing),
-    Rule("blank", Severity.high, "Use a placeholder such as {first_name}, or write the value.", _check_blanks),
-    Rule("encoding", Severity.medium, "Replace or remove the character, or use smart encoding.", _check_encoding),
-    Rule("line_ends", Severity.low, "End lines with a line feed alone.", _check_line_ends),
+    Rule(RuleId.shortener, Severity.high, "Link to your own host; shared shorteners are blocked.", _check_shorteners),
+    Rule(RuleId.link_host, Severity.high, "Link to a plain name of your own.", _check_hosts),
+    Rule(RuleId.foreign_link, Severity.medium, "Link to a host that recipients know as yours.", _check_own_hosts),
+    Rule(RuleId.many_links, Severity.medium, "Keep one link.", _check_many_links),
+    Rule(RuleId.capitals, Severity.medium, "Write in sentence case.", _check_capitals),
+    Rule(RuleId.pressure, Severity.medium, "Say it plainly, with one such word at most.", _check_pressure),
+    Rule(RuleId.restricted, Severity.high, "Ask your carrier whether it allows this content.", _check_restricted),
+    Rule(
+        RuleId.no_company_name,
+        Severity.low,
+        "Begin with {company_name}, to name the sender.",
+        _check_company,
+    ),
+    Rule(RuleId.no_opt_out, Severity.high, "End with: Reply STOP to opt out.", _check_opt_out),
+    Rule(RuleId.foreign_phone, Severity.medium, "Name a number of the account.", _check_phones),
+    Rule(RuleId.reserved_reply, Severity.high, "Ask for another word, such as CHANGE or NO.", _check_reserved),
+    Rule(RuleId.phishing, Severity.high, "Ask for no credentials; send people to your own site.", _check_phishing),
+    Rule(RuleId.blank, Severity.high, "Use a placeholder such as {first_name}, or write the value.", _check_blanks),
+    Rule(RuleId.encoding, Severity.medium, "Replace or remove the character, or use smart encoding.", _check_encoding),
+    Rule(RuleId.line_ends, Severity.low, "End lines with a line feed alone.", _check_line_ends),
 )
 """The checks of a text with placeholders."""
 
 RULES = (
     *RULES_OF_TEMPLATES,
-    Rule("unused_placeholder", Severity.medium, "Write the value.", _check_single_braces),
+    Rule(RuleId.unused_placeholder, Severity.medium, "Write the value.", _check_single_braces),
 )
 """The checks of a text that is sent as it is."""

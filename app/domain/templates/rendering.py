@@ -12,12 +12,16 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from app.domain.kernel import sms_parts
+from app.domain.kernel.placeholders import Link
 from app.domain.kernel.sms_parts import Parts
 from app.domain.templates import dates
 from app.domain.templates.grammar import DATE, Filter, Placeholder, parse
 
 MAX_VALUE = 64
 """Maximum length of a filled-in value, in code points."""
+
+MAX_LINK = 512
+"""Maximum length of a filled-in link."""
 
 HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 """General categories that a value has no characters of: controls, marks without width, and none that is a character."""
@@ -29,9 +33,12 @@ GAP = "\0"
 """Stands for an empty value until the spaces around it are closed. No text holds it: PostgreSQL does not store it."""
 
 _SIGN = r"(?=[,.!?;:])"
+_BLANKS = r"(?<![ \t])[ \t]*+"
+"""All blanks of a place. A search that began anew at each of them would take their number squared."""
+
 _gap_at_start = re.compile(rf"^[ \t]*{GAP}[{GAP} \t]*(?:[,;:!][ \t]*)?", re.MULTILINE)
-_gap_at_end = re.compile(rf"[ \t]*{GAP}[{GAP} \t]*(?:$|{_SIGN})", re.MULTILINE)
-_gap = re.compile(rf"([ \t]*){GAP}[{GAP} \t]*(?<=(.))", re.DOTALL)
+_gap_at_end = re.compile(rf"{_BLANKS}{GAP}[{GAP} \t]*+(?:$|{_SIGN})", re.MULTILINE)
+_gap = re.compile(rf"({_BLANKS}){GAP}[{GAP} \t]*+(?<=(.))", re.DOTALL)
 _word_start = re.compile(r"(?:^|(?<=[\s\-])|(?<=\b[A-Za-z]['’]))\w")
 
 Show = Callable[[object], str]
@@ -58,7 +65,7 @@ class Slot(NamedTuple):
 
 
 class CompiledText:
-    """A text that renders for any values and never fails: what cannot be shown counts as missing."""
+    """A text that renders for any values and never fails: a value that cannot be shown counts as missing."""
 
     __slots__ = ("_format", "slots")
 
@@ -91,7 +98,12 @@ def compiled(text: str, fallbacks: Fallbacks = ()) -> CompiledText:
 
 
 def clean(value: object) -> str:
-    """Return a value on one line: NFC, no hidden characters, single spaces, at most 64 characters; None is empty."""
+    """Return a value on one line: NFC, no hidden characters, single spaces, at most 64 characters; None is empty.
+
+    A link is not cut: one with blanks or hidden characters, or longer than 512 characters, is empty.
+    """
+    if isinstance(value, Link):
+        return value if len(value) <= MAX_LINK and value.isprintable() and " " not in value else ""
     if not isinstance(value, str):
         value = "" if value is None else dates.show(value) if isinstance(value, date) else str(value)
     if value.isascii() and value.isprintable() and len(value) <= MAX_VALUE:

@@ -20,12 +20,13 @@ ACTS = {
 }
 
 _ask = re.compile(
-    rf"\b(?:{ASKS})\s*[:\-]?\s*[\"'“‘(]?(?P<word>[A-Z]{{2,15}}(?: ALL)?\b|(?i:stop|stopall|cancel|end|quit|unsubscribe|"
-    rf"revoke|opt ?out|remove|start|unstop|help|info)\b)[\"'”’)]?(?P<rest>[^.!?\n]*)",
+    rf"\b(?:{ASKS})\s*+[:\-]?\s*+[\"'“‘(]?"
+    r"(?P<word>[A-Z]{2,15}(?: ALL)?\b|(?i:stop|stopall|cancel|end|quit|unsubscribe|"
+    r"revoke|opt ?out|remove|start|unstop|help|info)\b)[\"'”’)]?(?P<rest>[^.!?\n]*)",
     re.IGNORECASE,
 )
 _purpose = re.compile(
-    r"\s*(?:,?\s*(?:to|2|for|and we(?:'ll| will))\s+)(?P<verb>[a-z-]+(?:\s+(?:out|in|up|off))?)\s*(?P<object>.*)",
+    r"\s*+(?:,?\s*+(?:to|2|for|and we(?:'ll| will))\s+)(?P<verb>[a-z-]+(?:\s+(?:out|in|up|off))?)\s*(?P<object>.*)",
     re.IGNORECASE,
 )
 _of_messages = re.compile(OF_MESSAGES, re.IGNORECASE)

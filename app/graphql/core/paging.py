@@ -56,12 +56,12 @@ class PageInfo:
         """Return whether there are rows before the page."""
         return await _page(self).has_previous_page()
 
-    @strawberry.field(description="The cursor of the first item: pass it as `before` to get what precedes.")
+    @strawberry.field(description="The cursor of the first item: pass it as `before` to get the items before it.")
     def start_cursor(self, info: Info) -> str | None:
         """Return the cursor of the first row."""
         return _seal(info, _page(self), 0)
 
-    @strawberry.field(description="The cursor of the last item: pass it as `after` to get what follows.")
+    @strawberry.field(description="The cursor of the last item: pass it as `after` to get the items after it.")
     def end_cursor(self, info: Info) -> str | None:
         """Return the cursor of the last row."""
         return _seal(info, _page(self), -1)

@@ -70,7 +70,7 @@ class Streams:
             raise
         except Exception as cause:
             error = translate(cause)
-            raise Refused([self.tell(error)], error, must_leave=isinstance(error, Unauthenticated)) from cause
+            raise Refused([self.format_error(error)], error, must_leave=isinstance(error, Unauthenticated)) from cause
 
     async def _answer(
         self, prepared: Prepared, asked: Parameters, actor: Actor | None, _: Renew
@@ -111,8 +111,8 @@ class Streams:
     def _refused(self, result: ExecutionResult) -> Refused:
         causes = [find_cause(error) for error in result.errors or ()]
         told = zip(result.errors or (), causes, strict=True)
-        return Refused([{**error.formatted, **self.tell(cause)} for error, cause in told], causes[0])
+        return Refused([{**error.formatted, **self.format_error(cause)} for error, cause in told], causes[0])
 
-    def tell(self, error: DomainError) -> dict[str, Any]:
+    def format_error(self, error: DomainError) -> dict[str, Any]:
         """Return an error in the form for clients."""
         return {"message": str(error), "extensions": extensions(error, self._docs_url, request_id())}

@@ -149,7 +149,7 @@ class Connection:
             self._operations[id] = tasks.create_task(self._operate(id, payload, size))
         else:  # sent here, not in a task, so that errors for a client that reads nothing do not accumulate
             error = QueryTooComplex(reason=f"A connection runs {MAX_OPERATIONS} operations at a time at most.")
-            await self._send(id=id, type="error", payload=[self._streams.tell(error)])
+            await self._send(id=id, type="error", payload=[self._streams.format_error(error)])
             await asyncio.sleep(EXCESS_SECONDS)
 
     async def _operate(self, id: str, payload: Payload, size: int) -> None:
@@ -165,7 +165,7 @@ class Connection:
                 raise Close(4403, "Forbidden") from None
             end = {"type": "error", "payload": refused.errors}
         except DomainError as error:
-            end = {"type": "error", "payload": [self._streams.tell(error)]}
+            end = {"type": "error", "payload": [self._streams.format_error(error)]}
         await self._send(id=id, **end)
         del self._operations[id]
 

@@ -36,7 +36,7 @@ def pool(services: Services) -> Pool:
 
 
 async def stored(pool: Pool) -> list[tuple[Any, ...]]:
-    return await ACCOUNTS.read(pool, "region", "support_contact")
+    return sorted(tuple(row) for row in await ACCOUNTS.read(pool, "region", "support_contact"))
 
 
 async def audited(pool: Pool) -> list[tuple[Any, ...]]:

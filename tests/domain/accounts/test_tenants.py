@@ -10,6 +10,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.billing import queries as billing
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.consent import queries as consents
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as people
@@ -42,8 +43,10 @@ VERBS: dict[str, Verb] = {
     "contacts.update phone": lambda unit, ids: people.update(unit, ids["contact"], {"phone": "+12025550199"}),
     "contacts.add_tag": lambda unit, ids: people.add_tag(unit, ids["contact"], "x"),
     "contacts.remove_tag": lambda unit, ids: people.remove_tag(unit, ids["contact"], "vip"),
-    "contacts.record_opt_out": lambda unit, ids: opt_outs.record_opt_out(unit, ids["contact"], "verbal", "Stop"),
-    "contacts.record_opt_in": lambda unit, ids: opt_outs.record_opt_in(unit, ids["contact"], "verbal", "Yes"),
+    "contacts.record_opt_out": lambda unit, ids: opt_outs.record_opt_out(
+        unit, ids["contact"], Evidence("verbal", "Stop")
+    ),
+    "contacts.record_opt_in": lambda unit, ids: opt_outs.record_opt_in(unit, ids["contact"], Evidence("verbal", "Yes")),
     "contacts.release_hold": lambda unit, ids: opt_outs.release_hold(unit, ids["contact"], opted_out=True),
     "messages.erase": lambda unit, ids: erasure.erase(unit, ids["contact"]),
     "messages.get": lambda unit, ids: messages.get(unit, ids["message"]),

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from app.domain.automations import keywords, queries, service
+from app.domain.automations import keywords, queries
+from app.domain.automations import watching as service
 from app.domain.consent.recognition import HELP, OPT_IN, OPT_OUT
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork

@@ -9,7 +9,7 @@ import pytest
 
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
-from app.domain.automations import service
+from app.domain.automations import watching as service
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.contacts.service import ContactFields

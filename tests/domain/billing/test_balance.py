@@ -49,7 +49,7 @@ def test_an_average_lies_between_a_thirtieth_of_what_was_spent_and_all_of_it(spe
 async def test_a_new_account_has_spent_nothing_and_lasts_for_ever(unit: UnitOfWork) -> None:
     balance = await queries.get_balance(unit)
 
-    assert balance == Balance(1000, Decimal("0.0100"), "USD", "prepaid", 0, 9999)
+    assert balance == Balance(1000, Decimal("0.0100"), "USD", "prepaid", 0, 9999, None)
 
 
 async def spend(

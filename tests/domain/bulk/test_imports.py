@@ -14,6 +14,7 @@ from app.domain.bulk import exports, imports
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.files import Wanted
 from app.domain.bulk.import_rules import Existing, Import
+from app.domain.bulk.selection import Selection
 from app.domain.bulk.texts import UnreadableFile
 from app.domain.contacts import custom_fields, service
 from app.domain.contacts.custom_fields import NewField
@@ -355,7 +356,7 @@ async def test_what_is_exported_can_be_imported_and_is_no_formula(
         await custom_fields.create(unit, NewField("city"))
         fields: Any = {"first_name": '=cmd|" /C calc"!A0', "last_name": "@Müller", "tags": ["-1", "a"]}
         await service.create(unit, {"phone": "+12025550143", "custom_fields": {"city": "+Ulm"}, **fields})
-        job = await exports.begin(unit, ContactFilter(), ExportFormat.csv)
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), ExportFormat.csv)
     await advance(services)
 
     content = await read_file(services, job.id)
@@ -375,7 +376,7 @@ async def test_contacts_are_exported_in_other_formats(
     async with unit_for(account) as unit:
         await service.create(unit, {"phone": "+12025550143", "first_name": "A;nn", "tags": ["vip"]})
         await service.create(unit, {"phone": "+12025550144"})
-        job = await exports.begin(unit, ContactFilter(tag="vip"), ExportFormat(format))
+        job = await exports.begin(unit, Selection(filter=ContactFilter(tag="vip")), ExportFormat(format))
     await advance(services)
 
     content = await read_file(services, job.id)

@@ -38,11 +38,8 @@ Accept = Callable[[int], Awaitable[None]]
 async def preview_of(services: Services, act: Act, campaign_id: int) -> Preview:
     """Return the preview of a campaign."""
 
-    async def pause() -> None:
-        pass
-
     async with act() as unit:
-        return await previews.preview(unit, services.database.pool, campaign_id, 10, pause)
+        return await previews.preview(unit, services.database.pool, campaign_id, 10)
 
 
 @pytest.fixture

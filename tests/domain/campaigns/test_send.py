@@ -1,6 +1,8 @@
 """Sending a campaign: each recipient once, for the price that was counted."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,15 +12,20 @@ from app.domain.billing import service as billing
 from app.domain.campaigns import enqueue, service
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
+from app.domain.campaigns.runner import CampaignRunner
 from app.domain.campaigns.service import Order
 from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import ConsentNotAttested
 from app.services import Services
 from tests.domain.campaigns.conftest import Accept, Act, Make, Run, preview_of
+from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries
-from tests.factories.campaigns import CAMPAIGNS, add_people, audit_counts, reasons, states
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, reasons, states
+from tests.factories.clocks import At, Moving
 from tests.factories.contacts import CONSENTS
-from tests.factories.messages import OUTBOUND, calls
+from tests.factories.messages import MESSAGES, OUTBOUND, calls
+from tests.factories.quiet_hours import obey_the_law
 from tests.factories.tables import ahead
 
 pytestmark = pytest.mark.anyio
@@ -148,11 +155,17 @@ async def test_a_campaign_that_costs_more_than_allowed_sends_nothing_until_more_
     await run()
     stopped = await CAMPAIGNS.only(pool, "status", "reason"), await OUTBOUND.count(pool)
 
+    for limit in (None, 1, 2):
+        with pytest.raises(OverMaxCredits, match="costs 3 credits"):
+            async with act() as unit:
+                await service.resume(unit, campaign.id, limit)
+    await run()
+    refused = await CAMPAIGNS.only(pool, "status", "max_credits"), await OUTBOUND.count(pool)
     async with act() as unit:
         await service.resume(unit, campaign.id, 3)
     await run()
 
-    assert stopped == (("paused", "over_max_credits"), 0)
+    assert (stopped, refused) == ((("paused", "over_max_credits"), 0), (("paused", 2), 0))
     assert await states(pool) == {"delivered": 3}
 
 
@@ -236,6 +249,38 @@ async def test_a_campaign_without_recipients_fails(pool: Pool, add: Add, send: M
     assert await CAMPAIGNS.only(pool, "status", "reason") == ("failed", "no_recipients")
 
 
+async def test_texts_that_wait_for_the_morning_keep_no_other_text_waiting(
+    services: Services, pool: Pool, add: Add, send: Make, runner: CampaignRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enqueue, "WINDOW", 2)
+    await obey_the_law(pool)
+    for phone in (
+        "+12133734250",
+        "+12133734251",
+        "+12133734252",
+        "+12123734253",
+    ):  # three in California, one in New York
+        await add(phone)
+    await send()
+    clock = At(datetime(2030, 1, 15, 14, tzinfo=UTC))  # 6:00 in California, 9:00 in New York
+    acceptor = SendAcceptor(pool, clock, services.notify, services.connections)
+    worker = replace(runner, acceptor=acceptor)
+
+    for _ in range(6):
+        assert isinstance(worker.clock, Moving)
+        worker.clock.move(seconds=1)
+        await worker.run()
+
+    counted = await CAMPAIGN_RECIPIENTS.read(pool, "phone", "state", "reason")
+    assert sorted(tuple(row) for row in counted) == [
+        ("+12123734253", "claimed", ""),
+        ("+12133734250", "claimed", "deferred"),
+        ("+12133734251", "claimed", "deferred"),
+        ("+12133734252", "claimed", "deferred"),
+    ]
+    assert await CAMPAIGNS.only(pool, "status") == "sending"
+
+
 async def test_only_so_many_texts_wait_for_their_carriers_at_a_time(
     pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,3 +296,20 @@ async def test_only_so_many_texts_wait_for_their_carriers_at_a_time(
     assert waiting == {"claimed": 6, "queued": 4}
     assert await states(pool) == {"delivered": 10}
     assert sorted(times for _, times in await calls(pool)) == [1] * 10
+
+
+@pytest.mark.parametrize(("is_encoded", "folds", "credits"), [(True, False, 1), (False, False, 3), (True, True, 1)])
+async def test_a_campaign_encodes_as_it_says_itself_and_keeps_the_text_as_it_was_written(
+    send: Make, run: Run, pool: Pool, add: Any, *, is_encoded: bool, folds: bool, credits: int
+) -> None:
+    await ACCOUNTS.change(pool, smart_encoding=not is_encoded, fold_accents=folds)
+    await add("+12025550143")
+    written = "A" * 158 + ("á’" if folds else "’A")
+    sent = "A" * 158 + ("a'" if folds else "'A")
+
+    await send(body=written, is_smart_encoded=is_encoded)
+    await run()
+
+    kept = (sent, written) if is_encoded else (written, None)
+    assert await MESSAGES.read(pool, "body", "original_body", "credits") == [(*kept, credits)]
+    assert await CAMPAIGN_RECIPIENTS.read(pool, "body", "original_body", "credits") == [("", None, credits)]

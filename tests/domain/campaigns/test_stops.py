@@ -1,16 +1,24 @@
 """Pausing, resuming, canceling, deleting: nothing leaves afterwards, and each recipient keeps one state."""
 
+from datetime import timedelta
+
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import breaker, service
+from app.domain.campaigns import breaker, runner, service
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.rows import Result
+from app.domain.campaigns.service import Order
 from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.errors import ConsentNotAttested
+from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from tests.conftest import unit_of
+from tests.domain.campaigns.conftest import NOW, Accept, Act, Make, Run
 from tests.domain.messages.handing import hand_over
+from tests.factories.accounts import USERS, add_user
 from tests.factories.billing import audit, balance_of
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
@@ -40,6 +48,25 @@ async def test_a_pause_stops_waiting_texts_and_a_resume_sends_each_once(
     assert {times for _, times in await calls(pool)} == {1}
     await audit(pool)
     await audit_counts(pool)
+
+
+async def test_a_cancellation_of_many_ends_in_steps_and_counts_them_at_once(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "QUEUED_AT_ONCE", 20)
+    await add_people(pool, 250)
+    campaign = await send()
+    await accept(1)
+
+    async with act() as unit:
+        done = await service.cancel(unit, campaign.id)
+    canceled = await states(pool)
+    await accept(2)
+    halfway = await states(pool)
+    await run()
+
+    assert (done.canceled, canceled, halfway) == (250, {"queued": 250}, {"queued": 210, "canceled": 40})
+    assert (await states(pool), await OUTBOUND.count(pool)) == ({"canceled": 250}, 0)
 
 
 async def test_a_cancellation_says_what_had_left_and_refunds_the_rest(
@@ -163,3 +190,53 @@ async def test_a_broken_campaign_goes_on_by_the_results_since_it_was_resumed(
 
     assert broken == ("paused", "filtered")
     assert await CAMPAIGNS.only(pool, "status") == "completed"
+
+
+async def test_a_campaign_is_paused_when_its_sender_is_removed_and_resumed_by_whoever_attests_the_consent(
+    services: Services, account: Opened, make: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    pool = services.database.pool
+    await add_people(pool, 450)
+    id = await add_user(services, account.account_id, "ann@example.com")
+    campaign = await make()
+    async with unit_of(services, Actor(account.account_id, frozenset(), f"user:{id}", user_id=id)) as unit:
+        await service.send(unit, campaign.id, NOW)
+    await accept(2)
+    await USERS.where(id=id).change(services, removed_at=ago())
+
+    await accept(1)
+    await run()
+    paused = await states(pool), await calls(pool), await CAMPAIGNS.only(pool, "status", "reason")
+    with pytest.raises(ConsentNotAttested):
+        async with act() as unit:
+            await service.resume(unit, campaign.id)
+    still = await CAMPAIGNS.only(pool, "status", "actor")
+    async with act() as unit:
+        await service.resume(unit, campaign.id, consent_attested=True)
+    await run()
+
+    assert paused == ({"claimed": 400, "queued": 50}, [], ("paused", "credential_ended"))
+    assert still == ("paused", f"user:{id}")
+    assert (await states(pool), await CAMPAIGNS.only(pool, "status", "actor")) == (
+        {"delivered": 450},
+        ("completed", "key:7"),
+    )
+    assert {times for _, times in await calls(pool)} == {1}
+    await audit(pool)
+
+
+async def test_a_scheduled_campaign_is_paused_at_its_time_when_its_sender_has_ended(
+    services: Services, account: Opened, pool: Pool, make: Make, accept: Accept, run: Run
+) -> None:
+    await add_people(pool, 3)
+    id = await add_user(services, account.account_id, "ann@example.com")
+    campaign = await make()
+    order = Order(consent_attested=True, at=services.clock.now() + timedelta(seconds=1))
+    async with unit_of(services, Actor(account.account_id, frozenset(), f"user:{id}", user_id=id)) as unit:
+        await service.send(unit, campaign.id, order)
+    await USERS.where(id=id).change(services, removed_at=ago())
+
+    await accept(3)
+    await run()
+
+    assert (await CAMPAIGNS.only(pool, "status", "reason"), await calls(pool)) == (("paused", "credential_ended"), [])

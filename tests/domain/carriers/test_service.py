@@ -1,7 +1,9 @@
 """Adding, checking, rotating, pausing and removing connections, of the installation and of accounts."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from app.domain.carriers.carrier import Carrier, CarrierAccount, ConnectionRefus
 from app.domain.carriers.errors import CarrierConnectionRefused, CarrierUnreachable, ConnectionInUse
 from app.domain.carriers.kinds import Configuration
 from app.domain.carriers.models import CarrierConnection
+from app.domain.carriers.retention import RULES
 from app.domain.carriers.service import NewConnection, Ports
+from app.domain.kernel import retention
 from app.domain.kernel.errors import Conflict, DomainError, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import connections
@@ -164,6 +168,47 @@ async def test_a_rotation_keeps_the_former_credentials_for_the_overlap(
     assert seal.open(rotated.credentials or b"") == '{"secret":"another secret text"}'
     assert seal.open(rotated.previous_credentials or b"") == f'{{"secret":"{SECRET}"}}'
     assert rotated.revision > before
+
+
+async def test_former_credentials_are_deleted_when_their_time_has_ended(
+    services: Services, ports: Ports, operate: Callable[[], Any]
+) -> None:
+    async with operate() as unit:
+        connection = (await service.add(unit, ports, None, NEW)).connection
+    async with operate() as unit:
+        rotated = await service.rotate(unit, ports, connection, {"secret": "another secret text"}, 2)
+    kept = CONNECTIONS.where(key="second")
+
+    async def forget(hours: float) -> Any:
+        await retention.apply(RULES, services.database.pool, services.clock.now() + timedelta(hours=hours))
+        return await kept.only(services, "previous_credentials", "previous_until", "revision")
+
+    meanwhile, ended = await forget(1.9), await forget(2.1)
+
+    assert tuple(meanwhile) == (
+        rotated.connection.previous_credentials,
+        rotated.connection.previous_until,
+        rotated.connection.revision,
+    )
+    assert tuple(ended)[:2] == (None, None)
+    assert ended["revision"] > meanwhile["revision"]
+    assert await kept.only(services, "credentials") == rotated.connection.credentials
+
+
+async def test_of_two_that_add_a_key_at_once_one_gets_a_conflict(
+    services: Services, ports: Ports, operate: Callable[[], Any]
+) -> None:
+    async def add() -> str:
+        try:
+            async with operate() as unit:
+                return (await service.add(unit, ports, None, NEW)).connection.key
+        except Conflict as refusal:
+            return str(refusal)
+
+    added = await asyncio.gather(*(add() for _ in range(4)))
+
+    assert sorted(added) == ["There is a connection with the key second. Choose another."] * 3 + ["second"]
+    assert await CONNECTIONS.where(key="second").count(services) == 1
 
 
 async def test_credentials_that_the_carrier_refuses_replace_none(

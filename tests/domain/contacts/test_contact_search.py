@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs, queries, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
@@ -124,7 +125,7 @@ async def test_a_stage_finds_only_contacts_of_that_stage(unit: UnitOfWork, stage
 
 async def test_a_status_finds_only_contacts_of_that_status(unit: UnitOfWork, people: dict[int, str]) -> None:
     ann, *others = people
-    await opt_outs.record_opt_out(unit, ann, "verbal", "")
+    await opt_outs.record_opt_out(unit, ann, Evidence("verbal", ""))
 
     assert await _ids(unit, ContactFilter(status=ContactStatus.opted_out)) == [ann]
     assert await _ids(unit, ContactFilter(status=ContactStatus.active)) == sorted(others, reverse=True)
@@ -154,7 +155,7 @@ async def test_filters_narrow_one_another(unit: UnitOfWork, people: dict[int, st
     ann, bob, *_ = people
     for id in (ann, bob):
         await service.update(unit, id, {"tags": ["vip"], "pipeline_stage": PipelineStage.won})
-    await opt_outs.record_opt_out(unit, bob, "verbal", "")
+    await opt_outs.record_opt_out(unit, bob, Evidence("verbal", ""))
 
     wanted = ContactFilter(search="@example.com", stage=PipelineStage.won, status=ContactStatus.opted_out, tag="vip")
 

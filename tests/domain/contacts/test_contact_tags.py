@@ -1,5 +1,6 @@
 """The table of tags, which triggers keep equal to the tags of the contacts."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.contacts import queries, service
+from app.domain.contacts.models import PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
 from app.domain.erasure import service as erasure
 from app.domain.kernel.paging import Total, Window
@@ -88,3 +90,21 @@ async def test_tags_are_listed_once_in_their_order_up_to_a_limit(unit: UnitOfWor
 
     assert await queries.list_tags(unit, 10) == sorted(["vip", "new", *PHONES])
     assert await queries.list_tags(unit, 2) == sorted(PHONES)[:2]
+
+
+async def test_the_contacts_with_a_tag_are_counted_exactly(
+    unit_for: UnitFor, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    other = await new_account()
+    for owner, phone, stage in ((account, 0, "won"), (account, 1, "lost"), (other, 0, "won")):
+        async with unit_for(owner) as unit:
+            await service.create(
+                unit, {"phone": PHONES[phone], "tags": ["vip"], "pipeline_stage": PipelineStage(stage)}
+            )
+
+    async with unit_for(account) as unit:
+        of_tag = await queries.count_all(unit, ContactFilter(tag=" vip "))
+        of_stage = await queries.count_all(unit, ContactFilter(tag="vip", stage=PipelineStage.won))
+        of_none = await queries.count_all(unit, ContactFilter(tag="new"))
+
+    assert (of_tag, of_stage, of_none) == (2, 1, 0)

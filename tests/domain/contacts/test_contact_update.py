@@ -162,7 +162,7 @@ async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
     account: Opened, unit_for: UnitFor, contact: Contact
 ) -> None:
     async with unit_for(account) as unit:
-        await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+        await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     async with unit_for(account) as unit:
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})

@@ -65,7 +65,8 @@ async def test_an_opt_out_can_be_recorded_by_hand(
     account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
-        mine = await opt_outs.record_opt_out(unit, contact.id, " letter ", " Please take me off your list for good ")
+        given = Evidence(" letter ", " Please take me off your list for good ")
+        mine = await opt_outs.record_opt_out(unit, contact.id, given)
 
         assert mine.status == "opted_out"
         suppression = await consents.find_suppression(unit, PHONE)
@@ -78,19 +79,19 @@ async def test_an_opt_out_can_be_recorded_by_hand(
 
 async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: UnitOfWork, contact: Contact) -> None:
     with pytest.raises(InvalidInput, match=r"^method must not be empty.$"):
-        await opt_outs.record_opt_out(unit, contact.id, " ", "Stop")
+        await opt_outs.record_opt_out(unit, contact.id, Evidence(" ", "Stop"))
 
-    assert (await opt_outs.record_opt_out(unit, contact.id, "verbal", "")).status == "opted_out"
+    assert (await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))).status == "opted_out"
 
 
 @pytest.mark.parametrize(("method", "text", "missing"), [("", "I agree.", "method"), ("web_form", " \n", "text")])
 async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
     unit: UnitOfWork, contact: Contact, method: str, text: str, missing: str
 ) -> None:
-    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     with pytest.raises(InvalidInput, match=f"^{missing} must not be empty.$"):
-        await opt_outs.record_opt_in(unit, contact.id, method, text)
+        await opt_outs.record_opt_in(unit, contact.id, Evidence(method, text))
 
     assert (await queries.get(unit, contact.id)).status == "opted_out"
     assert await consents.find_suppression(unit, PHONE) is not None
@@ -98,9 +99,9 @@ async def test_an_opt_in_needs_a_method_and_the_words_agreed_to(
 
 
 async def test_a_recorded_opt_in_lifts_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
-    await opt_outs.record_opt_out(unit, contact.id, "verbal", "Stop")
+    await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", "Stop"))
 
-    mine = await opt_outs.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+    mine = await opt_outs.record_opt_in(unit, contact.id, Evidence("web_form", "I agree to texts."))
 
     assert (mine.status, mine.score) == ("active", 15)
     assert await consents.find_suppression(unit, PHONE) is None
@@ -143,11 +144,11 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
         opt_outs.release_hold(unit, contact.id, opted_out=False),
         opt_outs.release_hold(unit, contact.id, opted_out=False),
         opt_outs.hold(unit, mine),
-        opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on."),
-        opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on."),
-        opt_outs.record_opt_out(unit, contact.id, "verbal", ""),
-        opt_outs.record_opt_out(unit, contact.id, "verbal", ""),
-        opt_outs.record_opt_in(unit, contact.id, "verbal", "Yes, again."),
+        opt_outs.record_opt_in(unit, contact.id, Evidence("verbal", "Go on.")),
+        opt_outs.record_opt_in(unit, contact.id, Evidence("verbal", "Go on.")),
+        opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", "")),
+        opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", "")),
+        opt_outs.record_opt_in(unit, contact.id, Evidence("verbal", "Yes, again.")),
     ]
     assert [await dated(change) for change in changes] == [True, False] * 2 + [True] + [True, False] * 2 + [True]
 
@@ -155,7 +156,7 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
 async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(
     unit: UnitOfWork, contact: Contact
 ) -> None:
-    await opt_outs.record_opt_in(unit, contact.id, "web_form", "I agree to texts.")
+    await opt_outs.record_opt_in(unit, contact.id, Evidence("web_form", "I agree to texts."))
 
     assert await _records(unit) == [("opt_in", "web_form", "I agree to texts.", None, "test")]
 
@@ -164,7 +165,7 @@ async def test_a_suppression_outlives_the_contact(
     account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
-        await opt_outs.record_opt_out(unit, contact.id, "verbal", "Stop")
+        await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", "Stop"))
         await erasure.erase(unit, contact.id)
 
     async with unit_for(account) as unit:
@@ -180,7 +181,7 @@ async def test_an_opt_out_holds_in_its_own_account_only(
     contact: Contact, account: Opened, new_account: Callable[..., Any], unit_for: UnitFor
 ) -> None:
     async with unit_for(account) as unit:
-        await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+        await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     async with unit_for(await new_account()) as other:
         theirs = await service.create(other, {"phone": PHONE})
@@ -190,12 +191,12 @@ async def test_an_opt_out_holds_in_its_own_account_only(
 
 
 async def test_do_not_disturb_and_opting_out_do_not_touch_each_other(unit: UnitOfWork, contact: Contact) -> None:
-    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     mine = await service.update(unit, contact.id, {"dnd_sms": True})
     assert (mine.status, mine.dnd_sms) == ("opted_out", True)
 
-    mine = await opt_outs.record_opt_in(unit, contact.id, "verbal", "Yes, again.")
+    mine = await opt_outs.record_opt_in(unit, contact.id, Evidence("verbal", "Yes, again."))
     assert (mine.status, mine.dnd_sms) == ("active", True)
 
 
@@ -211,7 +212,7 @@ async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: 
 
 
 async def test_who_has_opted_out_is_not_held(unit: UnitOfWork, contact: Contact) -> None:
-    mine = await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+    mine = await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     assert await opt_outs.hold(unit, mine) is False
     assert mine.held_until is None
@@ -221,11 +222,11 @@ async def test_an_opt_out_and_an_opt_in_end_a_hold(unit: UnitOfWork, contact: Co
     mine = await queries.get(unit, contact.id, lock=True)
 
     await opt_outs.hold(unit, mine)
-    await opt_outs.record_opt_in(unit, contact.id, "verbal", "Go on.")
+    await opt_outs.record_opt_in(unit, contact.id, Evidence("verbal", "Go on."))
     assert mine.held_until is None
 
     await opt_outs.hold(unit, mine)
-    await opt_outs.record_opt_out(unit, contact.id, "verbal", "")
+    await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
     assert mine.held_until is None
 
 

@@ -32,7 +32,7 @@ async def changes(recorded: Recorded) -> list[dict[str, Any]]:
     ("fields", "changed"),
     [
         ({"status": ConversationStatus.closed}, {"status": "closed"}),
-        ({"status": ConversationStatus.open, "assignee_id": None}, None),
+        ({"status": ConversationStatus.open}, None),
         ({}, None),
     ],
 )
@@ -53,9 +53,12 @@ async def test_an_update_that_changes_something_is_told(
         "conversation_id": conversation["id"],
         "contact_id": conversation["contact_id"],
         "status": "open",
+        "snoozed_until": None,
         "assignee_id": None,
         "unread_count": 1,
         "possible_opt_out": False,
+        "ai_state": "none",
+        "actor": "test",
     }
     assert await changes(recorded) == ([] if changed is None else [before | changed])
 

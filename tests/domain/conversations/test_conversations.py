@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.accounts import queries as accounts
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as people
@@ -15,9 +16,10 @@ from app.domain.conversations import queries, review, service
 from app.domain.conversations.models import Conversation, ConversationStatus
 from app.domain.conversations.queries import ConversationFilter
 from app.domain.conversations.service import FirstMessage
-from app.domain.kernel.errors import NotFound
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import queries as numbers
 from app.domain.onboarding.service import Opened
 from tests.domain.conftest import NOON, Recorded, SetClock, UnitFor
 from tests.waiting import within
@@ -113,13 +115,13 @@ async def test_a_closed_conversation_can_be_opened_again(unit: UnitOfWork, conve
 async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: UnitOfWork, conversation: Conversation) -> None:
     [owner] = await accounts.list_users(unit)
 
-    given = await service.update(unit, conversation.id, {"assignee_id": owner.id})
+    given = await service.assign(unit, conversation.id, owner.id)
     assert given.assignee_id == owner.id
 
     kept = await service.update(unit, conversation.id, {"status": None})
     assert kept.assignee_id == owner.id
 
-    taken = await service.update(unit, conversation.id, {"assignee_id": None})
+    taken = await service.assign(unit, conversation.id, None)
     assert taken.assignee_id is None
 
 
@@ -131,13 +133,11 @@ async def test_a_conversation_cannot_be_given_to_a_person_of_another_account(
 
     with pytest.raises(NotFound, match=f"^No user with id {stranger.id}.$"):
         async with unit_for(account) as unit:
-            await service.update(
-                unit, conversation.id, {"status": ConversationStatus.closed, "assignee_id": stranger.id}
-            )
+            await service.assign(unit, conversation.id, stranger.id)
 
     async with unit_for(account) as unit:
         same = await queries.get(unit, conversation.id)
-        assert (same.assignee_id, same.status) == (None, "open")
+        assert (same.assignee_id, same.version) == (None, 0)
 
 
 async def test_conversations_are_listed_by_their_latest_message(unit: UnitOfWork) -> None:
@@ -153,13 +153,15 @@ async def test_conversations_are_listed_by_their_latest_message(unit: UnitOfWork
     assert (await first.has_next_page(), await second.has_next_page(), await first.total()) == (True, False, Total(3))
 
 
-async def test_conversations_are_found_by_status_person_contact_and_unread_texts(unit: UnitOfWork) -> None:
+async def test_conversations_are_found_by_all_that_an_inbox_shows(unit: UnitOfWork) -> None:
     [owner] = await accounts.list_users(unit)
+    [number] = await numbers.list_active(unit)
     closed, given, unread = [await _open(unit, f"+1202555010{number}") for number in range(3)]
     await service.update(unit, closed.id, {"status": ConversationStatus.closed})
-    await service.update(unit, given.id, {"assignee_id": owner.id})
-    unread.unread_count = 1
+    await service.assign(unit, given.id, owner.id)
+    unread.unread_count, unread.possible_opt_out, unread.sending_number = 1, True, number.phone_number
     await unit.save(unread)
+    await people.update(unit, unread.contact_id, {"first_name": "Zoë", "last_name": "Ruiz"})
 
     async def found(**wanted: Any) -> list[int]:
         page = await queries.find_page(unit, ConversationFilter(**wanted), Window())
@@ -172,6 +174,16 @@ async def test_conversations_are_found_by_status_person_contact_and_unread_texts
     assert await found(contact_id=unread.contact_id) == [unread.id]
     assert await found(unread_only=True) == [unread.id]
     assert await found(unread_only=True, status=ConversationStatus.closed) == []
+    assert sorted(await found(unassigned=True)) == [closed.id, unread.id]
+    assert await found(unassigned=True, status=ConversationStatus.open) == [unread.id]
+    assert await found(possible_opt_out=True) == [unread.id]
+    assert await found(phone_number_id=number.id) == [unread.id]
+    assert await found(search="zoë r") == [unread.id]
+    assert await found(search="(202) 555-0100") == [closed.id]
+    assert sorted(await found(search=" ")) == [closed.id, given.id, unread.id]
+    assert await found(phone_number_id=999999999) == []
+    with pytest.raises(InvalidInput, match="unassigned must not be given together with assignee_id"):
+        await found(unassigned=True, assignee_id=owner.id)
 
 
 @pytest.mark.parametrize(("opted_out", "status"), [(True, "opted_out"), (False, "active")])
@@ -192,8 +204,8 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
 @pytest.mark.parametrize(
     "lift",
     [
-        lambda unit, whom: review.record_opt_out(unit, whom, "verbal", "Stop"),
-        lambda unit, whom: review.record_opt_in(unit, whom, "verbal", "Go on."),
+        lambda unit, whom: review.record_opt_out(unit, whom, Evidence("verbal", "Stop")),
+        lambda unit, whom: review.record_opt_in(unit, whom, Evidence("verbal", "Go on.")),
         lambda unit, whom: review.update_contact(unit, whom, {"phone": "+12025550199"}),
     ],
     ids=["an opt-out", "an opt-in", "another phone"],

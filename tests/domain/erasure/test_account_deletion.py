@@ -75,7 +75,7 @@ async def test_nothing_is_left_of_a_deleted_account_but_what_is_named_and_others
     for _ in range(2):
         await plant(pool, mine, WORD)
     found = await find_places(pool, [WORD])
-    assert {table for table, _ in found} | {"creators", "job_keys"} >= planted()
+    assert {table for table, _ in found} | {"balance_alerts", "creators", "job_keys", "scheduled_texts"} >= planted()
 
     await ask(services, mine)
     await run_out(deletions(services))

@@ -15,6 +15,7 @@ from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
 from app.domain.erasure.service import Erased
+from app.domain.events import sql
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptance import Acceptance
@@ -347,8 +348,14 @@ async def test_whoever_has_fetched_what_an_erasure_cancels_is_told_to_fetch_anew
 
 
 async def test_an_erasure_and_a_dispatch_at_once_leave_no_body(
-    services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
+    services: Services,
+    text: Callable[..., Any],
+    erase: Callable[..., Any],
+    subscribe: Callable[..., Any],
+    pool: Pool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(sql, "BEGIN", sql.BEGIN.replace("100ms", "30s"))  # the dispatch waits for the erasure
     await subscribe("new_message")
     await text("A secret")
     dispatcher = open_dispatcher(services)

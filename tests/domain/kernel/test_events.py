@@ -45,7 +45,7 @@ TOPICS = {
 }
 
 
-MESSAGES, CONTACTS = "messages:read", "contacts:read"
+MESSAGES, CONTACTS, CONVERSATIONS = "messages:read", "contacts:read", "conversations:read"
 DECLARED = {
     "campaign_progress": ("campaigns:read", UpdateKind.campaign_progress),
     "contact_dnd_changed": (CONTACTS, None),
@@ -55,6 +55,7 @@ DECLARED = {
     "drip_completed": (CONTACTS, None),
     "job_progress": (CONTACTS, UpdateKind.job_progress),
     "keyword_reply": (MESSAGES, None),
+    "low_balance": ("billing:read", None),
     "message_accepted": (MESSAGES, UpdateKind.message_status),
     "message_delivered": (MESSAGES, UpdateKind.message_status),
     "message_failed": (MESSAGES, UpdateKind.message_status),
@@ -63,6 +64,8 @@ DECLARED = {
     "new_conversation": (MESSAGES, UpdateKind.conversation_changed),
     "new_message": (MESSAGES, UpdateKind.new_message),
     "new_opt_out": (CONTACTS, None),
+    "note_added": (CONVERSATIONS, UpdateKind.note_added),
+    "note_changed": (CONVERSATIONS, UpdateKind.note_added),
     "pipeline_stage_changed": (CONTACTS, None),
     "send_blocked": (MESSAGES, None),
 }

@@ -1,5 +1,6 @@
 """Smart encoding: which texts change, and that it costs nothing and changes nothing but what its map says."""
 
+import cProfile
 import json
 import unicodedata
 from pathlib import Path
@@ -116,3 +117,15 @@ def test_what_it_changes_is_in_the_map(text: str, fold_accents: bool) -> None:
 
     mapped = ["".join(each.get(one, one) for one in normal) for each in (table, dict.fromkeys(REMOVED, ""))]
     assert sent == text or sent.split() in [each.split() for each in mapped] or any(each in FRACTIONS for each in text)
+
+
+def test_the_calls_grow_with_the_length_of_the_text_and_not_with_its_square():
+    text = "аррӏе.com " * 500
+
+    assert count_calls(text * 2) < 2.5 * count_calls(text)
+
+
+def count_calls(text: str) -> int:
+    profile = cProfile.Profile()
+    profile.runcall(find_costly, text)
+    return sum(entry.callcount for entry in profile.getstats())

@@ -9,6 +9,7 @@ from app.db.engine import Pool
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.billing.service import InsufficientCredits
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.errors import ContactDnd
@@ -170,7 +171,7 @@ async def test_a_recorded_consent_lets_an_opted_out_phone_be_texted_again(
     await text("STOP")
     contact_id = await id_of_contact(pool)
     async with act() as unit:
-        await opt_outs.record_opt_in(unit, contact_id, "web_form", "I want texts from Blue Door.")
+        await opt_outs.record_opt_in(unit, contact_id, Evidence("web_form", "I want texts from Blue Door."))
 
     accepted = await send()
 

@@ -24,9 +24,11 @@ from app.domain.carriers.carrier import (
     ReceiptStatus,
     Rejected,
 )
-from app.domain.messages import connections
-from app.domain.messages.errors import MessageTooLong
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages import connections, synchronous
+from app.domain.messages.errors import CarrierTimeout, MessageTooLong
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
@@ -103,6 +105,24 @@ async def test_the_texts_of_a_paused_connection_wait_and_leave_when_it_is_resume
     assert await OUTGOING.count(pool) == 0
 
 
+async def test_a_synchronous_send_through_a_paused_connection_waits_until_it_is_resumed(
+    services: Services, actor: Actor, handoff: Handoff, pool: Pool, second: int
+) -> None:
+    handoff = both(replace(handoff, pace=replace(handoff.pace, timeout=0.1)), pool)
+    wish = Send(TO, "waits", consent_attested=True, from_phone_number_id=second)
+    await change_connection(pool, "second", status="paused")
+
+    with pytest.raises(CarrierTimeout):
+        await synchronous.send(services.acceptor, handoff, actor, wish)
+    between, calls = await MESSAGES.read(pool, "status"), await SANDBOX_MESSAGES.count(pool)
+    await change_connection(pool, "second", status="active")
+    await hand_over(handoff)
+
+    assert (between, calls) == (["pending"], 0)
+    assert await MESSAGES.read(pool, "status") == ["sent"]
+    assert await SANDBOX_MESSAGES.count(pool) == 1
+
+
 async def test_the_carrier_of_a_paused_connection_is_asked_for_texts_in_doubt(
     send: Callable[..., Any], handoff: Handoff, pool: Pool, second: int
 ) -> None:
@@ -158,7 +178,8 @@ def move(services: Services, act: Callable[[], Any]) -> Callable[..., Any]:
 
     async def move(number_id: int, key: str) -> None:
         async with act() as unit:
-            await connections.move_number(unit, number_id, await queries.get_any(unit, key))
+            connection = await queries.get_any(unit, key)
+            await connections.move_number(unit, services.carriers, number_id, connection)
 
     return move
 
@@ -262,6 +283,20 @@ class Charging(SandboxCarrier):
 
     async def send(self, message: OutboundMessage) -> Answer:
         return Accepted("note_1", parts=2, charge=Charge(Decimal("0.0158"), "USD"))
+
+
+async def test_a_report_that_arrives_before_its_text_is_known_keeps_its_parts_and_charge(
+    send: Callable[..., Any], handoff: Handoff, services: Services, pool: Pool
+) -> None:
+    early = Receipt("note_1", ReceiptStatus.delivered, "delivered", parts=3, charge=Charge(Decimal("0.0237"), "USD"))
+    await services.receipts.receive("sandbox", early)
+    await send()
+
+    await hand_over(replace(handoff, connections=opened(handoff, sandbox=Charging(pool, b"", 0, 10))))
+    await services.receipts.match()
+
+    shown = await MESSAGES.read(pool, "status", "carrier_segments", "carrier_charge", "carrier_currency")
+    assert shown == [("delivered", 3, Decimal("0.0237"), "USD")]
 
 
 async def test_the_parts_and_the_charge_are_kept_as_the_carrier_reports_them(

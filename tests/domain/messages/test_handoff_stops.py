@@ -9,6 +9,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import FailureCode, Rejected
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.messages import outgoing
@@ -27,7 +28,7 @@ from tests.waiting import within
 
 async def opt_out(act: Callable[..., Any], contact_id: int) -> None:
     async with act() as unit:
-        await opt_outs.record_opt_out(unit, contact_id, "mail", "Please stop.")
+        await opt_outs.record_opt_out(unit, contact_id, Evidence("mail", "Please stop."))
 
 
 async def disturb_not(act: Callable[..., Any], contact_id: int) -> None:

@@ -5,7 +5,7 @@ import pytest
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import queries as conversations
 from app.domain.conversations.models import ConversationStatus
-from app.domain.kernel.errors import NotFound
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Window
 from app.domain.messages import queries, reading
 from app.domain.messages.queries import MessageFilter
@@ -83,3 +83,21 @@ async def test_a_message_of_another_conversation_is_refused_and_changes_nothing(
     async with unit_for(account) as unit:
         same = await conversations.get(unit, thread)
         assert (same.read_up_to, same.unread_count, same.status) == (None, 1, "open")
+
+
+async def test_a_conversation_is_marked_as_unread_again(services: Services, account: Opened, unit_for: UnitFor) -> None:
+    first, second = await text_in(services, account, unit_for, PHONE, PHONE)
+    thread = await thread_of(account, unit_for, first)
+
+    async def unread() -> tuple[int, dict[queries.Read, int]]:
+        async with unit_for(account) as unit:
+            same = await reading.update(unit, thread, {"unread": True})
+            return same.unread_count, await queries.find_first_unread(unit, [(thread, same.read_up_to)])
+
+    assert await unread() == (2, {(thread, None): first})
+    assert await mark(account, unit_for, thread, second) == (second, 0)
+    assert await unread() == (1, {(thread, second - 1): second})
+    async with unit_for(account) as unit:
+        with pytest.raises(InvalidInput, match="unread must not be given together with read_up_to"):
+            await reading.update(unit, thread, {"unread": True, "read_up_to": first})
+        assert await queries.find_first_unread(unit, [(thread, second)]) == {}

@@ -11,6 +11,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Accepted, Answer, FailureCode, OutboundMessage, Receipt, ReceiptStatus
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import Receipts
@@ -200,7 +201,7 @@ async def test_an_opt_out_known_to_the_carrier_is_kept_once(
     said = Receipt(f"sbx_{reference}", ReceiptStatus.failed, "failed", FailureCode.opted_out)
     await services.receipts.receive("sandbox", said)
     async with act() as unit:
-        await opt_outs.record_opt_in(unit, await id_of_contact(pool), "paper", "I agree")
+        await opt_outs.record_opt_in(unit, await id_of_contact(pool), Evidence("paper", "I agree"))
 
     await services.receipts.receive("sandbox", said)
 

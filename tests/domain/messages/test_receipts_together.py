@@ -234,7 +234,7 @@ async def test_a_failure_that_is_reported_to_two_processes_at_once_is_refunded_o
     services: Services, send: Callable[..., Any], pool: Pool
 ) -> None:
     ids = [(await send()).message_id for _ in range(5)]
-    processes = [services.receipts, Receipts(services.database, services.clock, services.notify)]
+    processes = [services.receipts, Receipts(services.database, services.clock, services.notify, services.health)]
 
     await asyncio.gather(*(receive(process, id, "failed") for id in ids for process in processes))
 

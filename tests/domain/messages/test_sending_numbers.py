@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.campaigns.senders import Senders
 from app.domain.carriers.carrier import InboundMessage
+from app.domain.messages.replies import Reply, reply
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.sends import OTHER, TO
+from tests.factories.carriers import add_smpp_connection
 from tests.factories.messages import MESSAGES
 from tests.factories.numbers import PHONE_NUMBERS, add_number
 
-SECOND = "+15002999999"
+SECOND, REAL = "+15002999999", "+14155550100"
 
 
 @pytest.fixture
@@ -89,6 +92,48 @@ async def test_a_text_never_leaves_from_a_number_that_another_account_has_now(
     other = await new_account(company_name="Other")
     await write(SECOND)
     await PHONE_NUMBERS.where(id=second).change(pool, account_id=other.account_id)
+
+    assert await number_of(pool, (await send()).message_id) == account.phone_number
+
+
+@pytest.fixture
+async def real(account: Opened, services: Services, pool: Pool) -> int:
+    """Provide the id of a number at a carrier, not the primary one; the account has one of the sandbox too."""
+    await add_smpp_connection(services, "main")
+    return await add_number(pool, account.account_id, REAL, carrier="main")
+
+
+async def test_no_text_leaves_from_the_sandbox_unless_its_number_is_named(
+    send: Callable[..., Any],
+    services: Services,
+    act: Callable[[], Any],
+    account: Opened,
+    write: Callable[[str], Any],
+    real: int,
+) -> None:
+    pool = services.database.pool
+    await write(account.phone_number)
+    conversation = await MESSAGES.only(pool, "conversation_id")
+    async with act() as unit:
+        replied = await reply(unit, services.acceptor, conversation, Reply("Hi", consent_attested=True))
+    sent = [replied, await send(), await send(OTHER), await send(keeps_number=False)]
+    named = await send(from_phone_number_id=account.phone_number_id)
+    after = await send()
+    async with pool.acquire() as connection:
+        campaigns = [
+            await Senders.read(connection, account.account_id, 1, id) for id in (None, account.phone_number_id)
+        ]
+
+    assert [await number_of(pool, each.message_id) for each in (*sent, after)] == [REAL] * 5
+    assert await number_of(pool, named.message_id) == account.phone_number
+    assert [list(each.numbers) for each in campaigns] == [[REAL], [account.phone_number]]
+
+
+async def test_a_text_leaves_from_the_sandbox_again_when_the_numbers_at_carriers_are_released(
+    send: Callable[..., Any], account: Opened, pool: Pool, real: int
+) -> None:
+    await send()
+    await PHONE_NUMBERS.where(id=real).change(pool, status="released")
 
     assert await number_of(pool, (await send()).message_id) == account.phone_number
 

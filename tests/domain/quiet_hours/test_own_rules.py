@@ -107,6 +107,7 @@ async def test_a_day_can_be_closed(act: Act) -> None:
     [
         ({"jurisdiction": "US-XX"}, "jurisdiction"),
         ({"jurisdiction": ""}, "jurisdiction"),
+        ({"cap": 1, "weekdays": [Weekday.sunday]}, "cap"),
         ({"start": "8"}, "start"),
         ({"end": "24:30"}, "end"),
         ({"start": "20:00", "end": "10:00"}, "end"),

@@ -9,6 +9,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.consent.errors import ContactOptedOut
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.errors import ContactDnd
@@ -138,7 +139,7 @@ async def test_who_opted_out_is_not_enrolled(
     make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
 ) -> None:
     async with act() as unit:
-        await opt_outs.record_opt_out(unit, contact_id, "mail", "Stop.")
+        await opt_outs.record_opt_out(unit, contact_id, Evidence("mail", "Stop."))
 
     with pytest.raises(ContactOptedOut):
         await enroll(await make())

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.sequences.steps import Drip
@@ -115,8 +116,8 @@ async def test_an_opt_out_ends_an_enrollment_even_after_a_new_consent(
     under_way: int, act: Callable[..., Any], drip: Drip, contact_id: int, pool: Pool
 ) -> None:
     async with act() as unit:
-        await opt_outs.record_opt_out(unit, contact_id, "mail", "Stop.")
-        await opt_outs.record_opt_in(unit, contact_id, "web_form", "I agree.")
+        await opt_outs.record_opt_out(unit, contact_id, Evidence("mail", "Stop."))
+        await opt_outs.record_opt_in(unit, contact_id, Evidence("web_form", "I agree."))
 
     await after(drip, hours=2).run()
 

@@ -20,7 +20,7 @@ from app.domain.quiet_hours.rules import Rulebook
 from app.domain.quiet_hours.windows import JITTER
 from app.domain.quiet_hours.zones import find_place
 from app.domain.sequences import service
-from app.domain.sequences.schedule import due_at
+from app.domain.sequences.schedule import Delay, due_at
 from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
@@ -123,6 +123,23 @@ async def test_a_cap_puts_a_step_off_until_it_frees(
     assert await standing(pool) == [("active", "", 7)]
 
 
+async def test_steps_wait_for_their_time_of_the_recipients_day(
+    enroll_at: Callable[..., Awaitable[datetime]], drip: Drip, clock: At, pool: Pool
+) -> None:
+    first = await enroll_at(NewStep(0, "One", at="13:30"), NewStep(0, "Two", at="10:00"))
+    assert first == NOON + timedelta(hours=1, minutes=30)
+    clock.instant = first
+    await drip.run()
+
+    assert await bodies(pool) == ["One"]
+    assert await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at") == NOON + timedelta(hours=22)
+
+
+async def test_a_step_at_no_time_of_a_day_is_refused(make: Callable[..., Awaitable[int]]) -> None:
+    with pytest.raises(InvalidInput, match=r"steps\[0\]\.at must be a time"):
+        await make(NewStep(0, "Hello", at="25:00"))
+
+
 async def test_a_step_after_more_than_a_year_of_days_is_refused(make: Callable[..., Awaitable[int]]) -> None:
     for days in (-1, 366):
         with pytest.raises(InvalidInput, match="delay_days"):
@@ -137,12 +154,16 @@ async def test_a_step_after_more_than_a_year_of_days_is_refused(make: Callable[.
         ("2026-10-31T15:00", (1, 0), "2026-11-01T16:00"),
         ("2026-10-31T15:00", (0, 1440), "2026-11-01T15:00"),
         ("2026-10-31T15:00", (1, 30), "2026-11-01T16:30"),
+        ("2026-03-07T15:00", (0, 0, 600), "2026-03-07T15:00"),
+        ("2026-03-07T15:01", (0, 0, 600), "2026-03-08T14:00"),
+        ("2026-10-31T15:00", (1, 30, 600), "2026-11-02T15:00"),
+        ("2026-10-31T12:00", (1, 0, 600), "2026-11-01T15:00"),
     ],
 )
 def test_a_day_keeps_the_time_of_the_day_and_24_hours_are_exact(start: str, delay: tuple[int, int], due: str) -> None:
     began, expected = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (start, due))
 
-    assert due_at(new_yorker(), began, delay, seed=1) == expected
+    assert due_at(new_yorker(), began, Delay(*delay), seed=1) == expected
 
 
 @given(
@@ -155,7 +176,7 @@ def test_a_step_is_never_due_before_its_delay_nor_outside_the_window(
     start: datetime, days: int, minutes: int, phone: str
 ) -> None:
     recipient = Recipient(find_place(phone), Rulebook(LAWS), 6)
-    due = due_at(recipient, start, (days, minutes), seed=minutes)
+    due = due_at(recipient, start, Delay(days, minutes), seed=minutes)
 
     assert due >= start + timedelta(days=days, minutes=minutes) - timedelta(hours=2)
-    assert due == due_at(recipient, due, (0, 0), seed=1)
+    assert due == due_at(recipient, due, Delay(0, 0), seed=1)

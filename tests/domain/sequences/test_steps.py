@@ -23,10 +23,11 @@ from app.domain.templates import service as templates
 from app.services import Services
 from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
+from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import event_names, payloads
-from tests.factories.messages import MESSAGES
+from tests.factories.messages import MESSAGES, OUTBOUND
 from tests.waiting import within
 
 
@@ -332,3 +333,13 @@ async def test_a_step_shows_custom_fields_and_the_fallbacks_of_the_account(
     await drip.run()
 
     assert await bodies(pool) == ["friend blue 17 May ann@example.com"]
+
+
+async def test_a_step_is_encoded_where_the_account_says_so(make: Any, enroll: Any, drip: Drip, pool: Pool) -> None:
+    await ACCOUNTS.change(pool, smart_encoding=True)
+    await enroll(await make(NewStep(0, "A" * 158 + "’A")))
+
+    await drip.run()
+
+    kept = await OUTBOUND.read(pool, "body", "original_body", "segments")
+    assert kept == [("A" * 158 + "'A", "A" * 158 + "’A", 1)]

@@ -122,3 +122,12 @@ def test_a_text_is_refused_for_its_first_fault_at_its_field() -> None:
         checking.check(" \n", OF_CONTACTS, "body")
     with pytest.raises(MessageTooLong):
         checking.check("a" * (MAX_LENGTH + 1), OF_CONTACTS, "body")
+
+
+@pytest.mark.parametrize(
+    "inner", ["{blanks}x{blanks}", "x{blanks}y", "x:{blanks}y{blanks}z", "x:date({blanks}", "{blanks}|x|{blanks}"]
+)
+def test_a_text_of_blanks_is_read_at_once(inner: str) -> None:
+    text = "{" + inner.replace("{blanks}", " " * 2000) + "}"
+
+    assert parse(text).faults or [each.name for each in parse(text).placeholders] in (["x"], ["x" + " " * 2000 + "y"])

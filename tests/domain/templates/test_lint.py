@@ -149,3 +149,10 @@ def test_no_text_makes_a_check_fail(text: str) -> None:
     for known in (None, OF_CONTACTS):
         for finding in check(text, SENDER, known, is_first_promotional=True):
             assert 0 <= finding.start <= finding.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["reply" + " " * 10_000 + "x", "reply STOP" + " " * 10_000 + "x", "send:" + "\n" * 10_000]
+)
+def test_a_text_of_blanks_is_checked_at_once(text: str) -> None:
+    assert "reserved_reply" not in [each.rule for each in check(text, Sender("Acme"))]

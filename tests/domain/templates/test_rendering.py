@@ -185,3 +185,10 @@ def test_a_text_shows_the_values_of_its_own_contact_alone(text: str, people: lis
 
     for person, own in zip(people, rendered, strict=True):
         assert [other for other in people if other != person and f"<{other}>" in own] == []
+
+
+def test_a_text_of_blanks_is_rendered_at_once() -> None:
+    blanks = " " * 100_000
+
+    assert compiled(f"a{blanks}b{{first_name}}").render({}).text == f"a{blanks}b"
+    assert compiled(f"a{blanks}{{first_name}}b").render({}).text == f"a{blanks}b"

@@ -1,5 +1,6 @@
 """Access to webhooks: every field about webhooks x every kind of actor x every creator."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -107,7 +108,8 @@ class Cast:
 def about_webhooks() -> Iterator[str]:
     for kind in (CORE.query_type, CORE.mutation_type, CORE.subscription_type):
         assert kind
-        yield from (name for name in kind.fields if SCOPES[kind.name, name] == "webhooks:manage")
+        managed = (name for name in kind.fields if SCOPES[kind.name, name] == "webhooks:manage")
+        yield from (name for name in managed if not re.search("integration|inbound", name))
 
 
 QUERIES = frozenset(CORE.query_type.fields if CORE.query_type else ())

@@ -8,6 +8,10 @@ const tell = (event, facts = {}) => process.stdout.write(JSON.stringify({ event,
 const statuses = []; // of the next submits: a status, "silent" for none, or a number of milliseconds to answer late
 const ids = []; // of the next accepted submits
 let last = 0;
+let pace = null; // of texts: the milliseconds before the response, and before the receipt
+const receipts = []; // that no session has taken yet
+let scripts = {}; // by destination: {status}, {stat, err}, {silent}, {before}, {times}, {late} or {reply}
+const tried = {}; // how often each destination of a `refused` script was refused
 
 let muted = []; // commands that are not answered
 const bound = new Set();
@@ -17,6 +21,39 @@ function onBind(session, pdu) {
   tell("bind", { system_id: pdu.system_id, system_type: pdu.system_type, version: pdu.interface_version, status });
   session.send(pdu.response({ command_status: status, system_id: "smsc" }));
   if (status === smpp.ESME_ROK) bound.add(session);
+  giveReceipts();
+}
+
+// Give the receipts to a session; those that it does not take before it ends are given to the next one.
+function giveReceipts() {
+  const [session] = bound;
+  if (!session) return;
+  for (const receipt of receipts.splice(0)) {
+    session.given.add(receipt);
+    session.deliver_sm(receipt, (response) => {
+      session.given.delete(receipt);
+      if (response.command_status !== smpp.ESME_ROK) setTimeout(() => { receipts.push(receipt); giveReceipts(); }, 500);
+    });
+  }
+}
+
+function give(pdu, after) {
+  setTimeout(() => { receipts.push(pdu); giveReceipts(); }, after);
+}
+
+function acceptAtPace(session, pdu) {
+  const script = scripts[pdu.destination_addr] ?? {};
+  const { status = 0, refused = 0, silent, stat = "DELIVRD", err = "000", times = 1, reply } = script;
+  const turn = (tried[pdu.destination_addr] = (tried[pdu.destination_addr] ?? 0) + 1);
+  if (silent) return;
+  if (status && (!refused || turn <= refused)) return session.send(pdu.response({ command_status: status }));
+  const id = `smsc-${++last}`;
+  const text = `id:${id} sub:001 dlvrd:001 submit date:2611230930 done date:2611230931 stat:${stat} err:${err} text:`;
+  const back = { source_addr: pdu.destination_addr, destination_addr: pdu.source_addr };
+  const { response = Math.random() * pace.response, receipt = pace.receipt } = script;
+  setTimeout(() => session.send(pdu.response({ message_id: id })), response);
+  for (let each = 0; each < times; each++) give({ ...back, esm_class: 4, short_message: text }, receipt);
+  if (reply) give({ ...back, short_message: reply }, pace.receipt);
 }
 
 function onSubmit(session, pdu) {
@@ -31,6 +68,7 @@ function onSubmit(session, pdu) {
     registered_delivery: pdu.registered_delivery,
   });
   if (status === "silent") return;
+  if (pace) return acceptAtPace(session, pdu);
   const late = Array.isArray(status);
   const accept = () => session.send(pdu.response({ message_id: ids.shift() ?? `smsc-${++last}` }));
   if (late) setTimeout(accept, status[0]);
@@ -40,6 +78,7 @@ function onSubmit(session, pdu) {
 
 function onSession(session) {
   tell("connect");
+  session.given = new Set();
   session.on("bind_transceiver", (pdu) => muted.includes(pdu.command) || onBind(session, pdu));
   session.on("submit_sm", (pdu) => onSubmit(session, pdu));
   session.on("enquire_link", (pdu) => {
@@ -49,11 +88,13 @@ function onSession(session) {
   session.on("unbind", (pdu) => { tell("unbind"); session.send(pdu.response()); session.close(); });
   session.on("generic_nack", (pdu) => tell("generic_nack", { status: pdu.command_status }));
   session.on("error", () => session.destroy());
-  session.on("close", () => { bound.delete(session); tell("close"); });
+  session.on("close", () => { bound.delete(session); receipts.push(...session.given); giveReceipts(); tell("close"); });
 }
 
 const commands = {
-  reset: () => { muted = []; statuses.length = ids.length = 0; },
+  reset: () => { muted = []; statuses.length = ids.length = 0; pace = null; scripts = {}; },
+  script: ({ numbers }) => { scripts = numbers; },
+  pace: ({ response, receipt }) => { pace = { response, receipt }; },
   mute: ({ commands: next }) => { muted = next; },
   answer: ({ statuses: next }) => statuses.push(...next),
   name: ({ ids: next }) => ids.push(...next),

@@ -1,4 +1,4 @@
-"""What carriers report on a message: their count of SMS parts, their charge, and links to the files of an MMS."""
+"""Reports of carriers on a message: their count of SMS parts, their charge, and links to the files of an MMS."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -21,12 +21,15 @@ from app.domain.carriers.carrier import (
     CarrierNumber,
     FailureCode,
     InboundMessage,
+    LookedUpNumber,
     OutboundMessage,
     Receipt,
     Rejected,
 )
 from app.domain.carriers.models import SANDBOX
+from app.domain.kernel import phone as phones
 from app.domain.kernel.micro_batcher import MicroBatcher
+from app.domain.kernel.phone import NumberValidation
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
 from app.providers.carriers.sandbox.callbacks import (
@@ -101,7 +104,7 @@ class SandboxCarrier:
     """
 
     key = SANDBOX
-    capabilities = Capabilities(max_segments=MAX_SEGMENTS)
+    capabilities = Capabilities(max_segments=MAX_SEGMENTS, shares_lookups=True)
     callback_answer = CallbackAnswer()
 
     def __init__(
@@ -149,6 +152,11 @@ class SandboxCarrier:
     async def list_numbers(self) -> Sequence[CarrierNumber]:
         """Return the numbers of the settings; the service makes those of new accounts itself."""
         return [CarrierNumber(number) for number in self.numbers]
+
+    async def lookup(self, phone: str) -> LookedUpNumber:
+        """Answer from the numbering plans, at no charge."""
+        facts, name = phones.describe(phone), phones.find_carrier(phone).name
+        return LookedUpNumber(facts.validation is NumberValidation.valid, facts.line_type, name, facts.region)
 
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
         """Return the time in the signature of a callback, which may be wrong."""

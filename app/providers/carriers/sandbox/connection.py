@@ -50,5 +50,6 @@ def open_sandbox(
         lists_numbers=bool(settings.numbers),
         takes_short_codes=True,
         takes_alphanumeric=True,
+        shares_lookups=True,
     )
     return carrier

@@ -107,8 +107,9 @@ MAGIC: Mapping[str, Script] = {
 PAGE = """\
 # The sandbox carrier
 
-The default carrier, `MESSAGING_CARRIER=sandbox`, simulates a network and sends nothing to phones. It stores every
-message in the database and posts delivery reports and replies as signed HTTP callbacks, as a real carrier does.
+The sandbox simulates a network and sends nothing to phones. Every installation has one connection to it from the
+beginning, `sandbox`; [more](carriers.md) may be added. It stores every message in the database and posts delivery
+reports and replies as signed HTTP callbacks, as a real carrier does.
 
 ## Numbers with special outcomes
 
@@ -142,11 +143,13 @@ outcome:
 | `messaging sandbox status MESSAGE_ID delivered` | Reports the message as delivered. |
 | `messaging sandbox status MESSAGE_ID failed` | Reports the message as failed: `carrier_error`. |
 
-Both post to the running service at `MESSAGING_BASE_URL`.
+Both post to the running service at `MESSAGING_BASE_URL`, for the connection to the sandbox that has the number TO, or
+that sent the message.
 
 ## Callbacks
 
-The sandbox posts JSON to `/carriers/sandbox/status` and to `/carriers/sandbox/inbound`:
+The sandbox posts JSON to `/carriers/sandbox/status` and to `/carriers/sandbox/inbound`, with the key of the connection
+in place of the second word:
 
 ```json
 {"id": "sbx_12", "reference": 12, "status": "failed", "code": "filtered", "at": "2026-11-21T09:30:00+00:00"}

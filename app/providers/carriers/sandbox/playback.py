@@ -1,13 +1,14 @@
 """Posts the pending callbacks of the sandbox network over HTTP, as a real carrier does."""
 
 import asyncio
-import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
+
+import structlog
 
 from app.db.claims import claim, persist
 from app.db.engine import Pool
@@ -58,7 +59,7 @@ ORDER BY due_at, id LIMIT 1
 
 ANY_DUE = f"SELECT EXISTS (SELECT FROM sandbox_callbacks WHERE {DUE})"
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class DueCallback(NamedTuple):
@@ -153,7 +154,7 @@ class Playback:
             return
         await self._pool.execute(POSTPONE, ids)
         for row in await self._pool.fetch(GIVE_UP, ids):
-            log.warning("Gave up a sandbox %s callback for message %s.", row["kind"], row["reference"])
+            log.warning("sandbox_callback_dropped", kind=row["kind"], message_id=row["reference"])
 
 
 def _by_message(rows: Sequence[DueCallback]) -> list[list[DueCallback]]:

@@ -24,9 +24,10 @@ class NotReported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The running service: its URL, the secret that signs reports, and its certificate, if any."""
+    """The running service: its URL, its connection, the secret that signs its reports, and the certificate, if any."""
 
     url: str
+    carrier: str
     secret: bytes
     certificate: Path | None = None
 
@@ -48,7 +49,7 @@ async def report_status(
 
 async def _report(service: Service, kind: Kind, payload: Payload) -> None:
     now = time.time()
-    callback = Callback(kind, payload, datetime.fromtimestamp(now, UTC))
+    callback = Callback(kind, payload, datetime.fromtimestamp(now, UTC), service.carrier)
     async with open_poster(service.certificate) as poster:
         reply = await post(poster, service.url, service.secret, callback, now)
     if reply.status is None:

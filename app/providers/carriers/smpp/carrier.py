@@ -19,6 +19,8 @@ from app.domain.carriers.carrier import (
     CarrierNumber,
     FailureCode,
     InboundMessage,
+    LookedUpNumber,
+    LookupUnsupported,
     OutboundMessage,
     Receipt,
     Rejected,
@@ -104,7 +106,7 @@ class SmppCarrier:
         return [answer]
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
-        """Do nothing: SMPP cannot delete what was submitted."""
+        """Do nothing: SMPP cannot delete a submitted message."""
 
     async def check(self) -> CarrierAccount:
         """Check the login; raise `ConnectionRefused`, or `ConnectionError` without a response."""
@@ -113,6 +115,10 @@ class SmppCarrier:
     async def list_numbers(self) -> Sequence[CarrierNumber]:
         """Return none: an SMSC does not list senders."""
         return ()
+
+    async def lookup(self, phone: str) -> LookedUpNumber:
+        """Refuse: SMPP has no such question."""
+        raise LookupUnsupported
 
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
         """Return None: an SMSC sends no HTTP requests."""

@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 
 class Sink(Protocol):
-    """Takes what a connection receives. Each call returns after its commit, and may be repeated."""
+    """Takes the texts and receipts of a connection. Each call returns after its commit, and may be repeated."""
 
     async def take_receipt(self, receipt: Receipt) -> None:
         """Apply a receipt."""
@@ -67,7 +67,7 @@ class _Recent:
 
 
 class Deliveries:
-    """The receiver of one connection. `begin` starts a session; what an earlier one left unsettled may be repeated."""
+    """The receiver of one connection. `begin` starts a session; it repeats unsettled deliveries of an earlier one."""
 
     def __init__(self, carrier: SmppCarrier, kept: Callable[[inbound.Give], Inbound], sink: Sink) -> None:
         self._carrier = carrier
@@ -107,7 +107,7 @@ class Deliveries:
             self._carrier.answered_late(tag, response)
 
     async def give_overdue(self) -> bool:
-        """Give a text on whose parts have not all arrived in time; return whether there was one."""
+        """Pass on a text that lacks parts after the time for them; return whether there was one."""
         return await self._inbound.give_overdue()
 
     async def close(self) -> None:

@@ -124,7 +124,7 @@ class Inbound:
         await self.pool.execute(SETTLE, ids)
 
     async def give_overdue(self) -> bool:
-        """Give one text on whose other parts have not arrived in time; return whether there was one."""
+        """Pass on one text that lacks parts after the time for them; return whether there was one."""
         found = await rows.fetch(self.pool, Part, FIND_OVERDUE, self.carrier, self.clock.now() - KEPT_FOR)
         if found:
             await self._give(_newest(found))
@@ -171,7 +171,7 @@ def _sar_place(message: ShortMessage) -> Place | None:
 
 
 def _digest(message: ShortMessage) -> bytes:
-    """Return what two deliveries of the same text have in common, and of different texts hardly ever."""
+    """Return a value that is equal for two deliveries of the same text, and hardly ever for different texts."""
     tags = Tag.sar_reference, Tag.sar_total, Tag.sar_sequence, Tag.user_message_reference, Tag.receipted_message_id
     fields = message.source, message.destination, message.esm_class, message.data_coding, message.protocol_id
     named = [message.tlvs.get(tag) for tag in tags]

@@ -36,7 +36,8 @@ class LinkSettings:
 class Link:
     """A link to an SMSC. `session` is the bound one, if there is one; `problem` is the last reason for none.
 
-    `on_bound` is called when a session begins. There is no session while `may_bind` returns False.
+    `on_bound` is called when a session begins, `on_refused` with the reason when the SMSC refuses the bind. There is no
+    session while `may_bind` returns False.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Link:
         receiver: Receiver,
         on_bound: Callable[[], None] = lambda: None,
         may_bind: Callable[[], bool] = lambda: True,
+        on_refused: Callable[[str], None] = lambda problem: None,
     ) -> None:
         self.problem = "not connected yet"
         self._may_bind = may_bind
@@ -52,6 +54,7 @@ class Link:
         self._settings = settings
         self._receiver = receiver
         self._on_bound = on_bound
+        self._on_refused = on_refused
         self._session: Session | None = None
         self._log = log.bind(connection=settings.name)
 
@@ -84,9 +87,13 @@ class Link:
         loop = asyncio.get_running_loop()
         try:
             await self._open()
-        except (OSError, BindRefused) as error:
+        except BindRefused as error:
+            self._report(str(error))
+            self._on_refused(str(error))
+            return 0.0, True
+        except OSError as error:
             self._report(str(error) or repr(error))
-            return 0.0, isinstance(error, BindRefused)
+            return 0.0, False
         began = loop.time()
         assert self._session
         self._report(await asyncio.shield(self._session.ended))

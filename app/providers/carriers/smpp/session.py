@@ -1,4 +1,4 @@
-"""One bound connection to an SMSC: the window, response timers, keep-alive, and answers to what the SMSC delivers."""
+"""One bound connection to an SMSC: the window, response timers, keep-alive, and answers to deliveries of the SMSC."""
 
 import asyncio
 import ssl
@@ -78,7 +78,7 @@ class Reply(NamedTuple):
 
 
 class Receiver(Protocol):
-    """Processes what an SMSC delivers. A delivery is answered when `receive` returns, so it is committed by then."""
+    """Processes deliveries of an SMSC. A delivery is answered when `receive` returns, so it is committed by then."""
 
     async def receive(self, message: ShortMessage) -> Reply:
         """Process a delivery and return its response; after an exception the SMSC delivers it again."""
@@ -222,7 +222,7 @@ class Session(asyncio.Protocol):
                 self._answer(Command.generic_nack, Status.invalid_command, received.sequence)
 
     def _settle(self, response: Pdu) -> None:
-        """Give a response to its request; what nobody waits for is late, or not an answer to anything."""
+        """Give a response to its request; one without a waiting request is late or unknown."""
         self._heard = asyncio.get_running_loop().time()
         request = self._requests.pop(response.sequence, None)
         if request is None:
@@ -289,7 +289,7 @@ class Session(asyncio.Protocol):
                 self._give_up(sequence, request, tag)
 
     def _give_up(self, sequence: int, request: _Request, tag: object) -> None:
-        """Keep what an unanswered request knows, for a late response and for the next request."""
+        """Keep the facts of an unanswered request, for a late response and for the next request."""
         self._answered = request.answered + self._answered
         if tag is not None:
             self._late[sequence] = tag
@@ -331,7 +331,7 @@ async def open_session(target: Target, login: Login, session: Callable[[], Sessi
 
 
 def _read(response: Pdu) -> Submitted:
-    """Return what a response to a submit says; one that cannot be read was accepted without an id."""
+    """Return the result in a response to a submit; one that cannot be read was accepted without an id."""
     try:
         return Submitted(response.status, pdu.decode_message_id(response.body))
     except MalformedPdu:

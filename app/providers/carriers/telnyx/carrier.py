@@ -1,8 +1,9 @@
 """The carrier Telnyx: https://developers.telnyx.com/docs/messaging."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import orjson
 
@@ -15,12 +16,15 @@ from app.domain.carriers.carrier import (
     CarriedMessage,
     CarrierAccount,
     CarrierNumber,
+    FailureCode,
     InboundMessage,
+    LookedUpNumber,
     OutboundMessage,
     Receipt,
     ReceiptStatus,
     Rejected,
 )
+from app.domain.kernel.phone import LineType
 from app.domain.webhooks.poster import Reply
 from app.providers import carrier_api
 from app.providers.carrier_api import CarrierApi, CarrierHttp, Record
@@ -46,6 +50,14 @@ RECORD_URL = "delivery_status_webhook_url"
 
 RECORD_FAILURES = frozenset({"gw_timeout", "gw_reject", "failed"})
 
+LINE_TYPES: Mapping[object, LineType] = {
+    "mobile": LineType.mobile,
+    "fixed line": LineType.landline,
+    "voip": LineType.voip,
+    "toll free": LineType.toll_free,
+}
+"""The line types of number lookup; any other is unknown: https://developers.telnyx.com/api/number-lookup."""
+
 
 class TelnyxCarrier:
     """A connection to Telnyx."""
@@ -66,6 +78,7 @@ class TelnyxCarrier:
             "accept": "application/json",
         }
         self._api = CarrierApi(http, settings.api_url, headers)
+        self.capabilities = replace(self.capabilities, shares_lookups=settings.shares_lookups)
         self._profile = settings.messaging_profile_id
         self._fixed: Record = {"use_profile_webhooks": False}
         if self._profile:
@@ -122,6 +135,14 @@ class TelnyxCarrier:
             found = [each async for page in pages for each in page]
         return [number for each in found if (number := _read_number(each))]
 
+    async def lookup(self, phone: str) -> LookedUpNumber:
+        """Ask number lookup for the line; raise `CarrierBusy`, `ConnectionRefused` or `ConnectionError`."""
+        reply = await self._api.call("GET", f"/number_lookup/{quote(phone, safe='')}?type=carrier")
+        if 400 <= (reply.status or 0) < 500 and _refuse(reply).code is FailureCode.invalid_number:
+            return LookedUpNumber(is_valid=False)
+        with carrier_api.refusals("Telnyx"):
+            return _read_line(carrier_api.child(carrier_api.read_answer(reply), "data"))
+
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
         """Return the time that the signature covers."""
         return signing_time(request)
@@ -155,7 +176,7 @@ class TelnyxCarrier:
 
 
 def _read_message(said: Record) -> Accepted | Rejected | None:
-    """Return what Telnyx says of a message; None where it is not understood."""
+    """Return the state of a message in Telnyx's answer; None where it cannot be read."""
     message = carrier_api.child(said, "data")
     id, to = carrier_api.name(message.get("id")), carrier_api.objects(message.get("to"))
     status = carrier_api.name(to[0].get("status")) if to else None
@@ -170,7 +191,7 @@ def _read_message(said: Record) -> Accepted | Rejected | None:
 
 
 def _read_record(said: Record) -> Accepted | Rejected | None:
-    """Return what a detail record says of a message; None where it is not understood."""
+    """Return the state of a message in a detail record; None where it cannot be read."""
     id, status = carrier_api.name(said.get("uuid")), carrier_api.name(said.get("status"))
     if id is None or status is None:
         return None
@@ -185,6 +206,17 @@ def _read_record(said: Record) -> Accepted | Rejected | None:
 def _read_number(said: Record) -> CarrierNumber | None:
     number = carrier_api.name(said.get("phone_number"))
     return CarrierNumber(number) if number else None
+
+
+def _read_line(said: Record) -> LookedUpNumber:
+    """Read a looked-up number; it is valid unless Telnyx denies it."""
+    line = carrier_api.child(said, "carrier")
+    return LookedUpNumber(
+        said.get("valid_number") is not False,
+        LINE_TYPES.get(carrier_api.name(line.get("type")), LineType.unknown),
+        carrier_api.name(line.get("name")),
+        carrier_api.country(said.get("country_code")),
+    )
 
 
 def _refuse(reply: Reply) -> Rejected:

@@ -24,7 +24,7 @@ _BY_FAILURE: Mapping[FailureCode, tuple[int, ...]] = {
 }  # fmt: skip
 
 CODES: Mapping[int, FailureCode] = {code: failure for failure, codes in _BY_FAILURE.items() for code in codes}
-"""What each code means to a sender. A code that is not here is `carrier_error`, or what its HTTP status says."""
+"""The meaning of each code to a sender. Without an entry, the HTTP status decides, or it is `carrier_error`."""
 
 OF_NUMBER = frozenset({40011, 40318})
 """The codes that limit the rate of one number, and not of the account."""

@@ -2,13 +2,16 @@
 
 import base64
 import binascii
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from app.domain.carriers.kinds import OPERATOR_ONLY, Credentials, Settings
+from app.domain.carriers.kinds import OPERATOR_ONLY, Credentials, LookupSettings
 
 KEY_BYTES = 32
+HEADER = re.compile("[!-~]+")
+"""The secrets that an HTTP header can hold."""
 
 
 def _check_key(key: str) -> str:
@@ -21,7 +24,13 @@ def _check_key(key: str) -> str:
     return key
 
 
-class TelnyxSettings(Settings):
+def _check_header(secret: SecretStr) -> SecretStr:
+    if not HEADER.fullmatch(secret.get_secret_value()):
+        raise ValueError("must be letters, digits and signs of ASCII, without spaces")
+    return secret
+
+
+class TelnyxSettings(LookupSettings):
     """Settings of a connection to Telnyx."""
 
     messaging_profile_id: Annotated[str, Field(pattern=r"^[0-9a-zA-Z-]{1,64}$")] | None = Field(
@@ -35,7 +44,7 @@ class TelnyxSettings(Settings):
 class TelnyxCredentials(Credentials):
     """Credentials of a connection to Telnyx. The public key is one of them, so that both are rotated together."""
 
-    api_key: Annotated[SecretStr, Field(min_length=1, description="An API key of the account.")]
+    api_key: Annotated[SecretStr, AfterValidator(_check_header), Field(description="An API key of the account.")]
     public_key: Annotated[str, AfterValidator(_check_key)] = Field(
         description="The account's public key, which verifies callbacks."
     )

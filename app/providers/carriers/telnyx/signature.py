@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from app.domain.carriers.carrier import BadSignature, CallbackRequest
+from app.domain.carriers.carrier import BadSignature, CallbackRequest, StaleSignature
 
 HEADER, TIME_HEADER = "telnyx-signature-ed25519", "telnyx-timestamp"
 TOLERANCE = 300
@@ -27,14 +27,17 @@ def signing_time(request: CallbackRequest) -> datetime | None:
 
 
 def verify(key: Ed25519PublicKey, request: CallbackRequest, now: float) -> None:
-    """Raise `BadSignature` unless the request was signed within 300 seconds of `now`, in seconds since 1970."""
+    """Raise `BadSignature` unless the request is signed, and `StaleSignature` unless within 300 s of `now`.
+
+    `now` is in seconds since 1970.
+    """
     moment = request.headers.get(TIME_HEADER, "")
     if not MOMENT.fullmatch(moment):
         raise BadSignature("the time of the signature is missing or no number")
-    if abs(now - int(moment)) > TOLERANCE:
-        raise BadSignature(f"the signature is more than {TOLERANCE} seconds away from the time of this machine")
     try:
         signature = base64.b64decode(request.headers.get(HEADER, ""), validate=True)
         key.verify(signature, moment.encode() + b"|" + request.body)
     except (binascii.Error, ValueError, InvalidSignature):
         raise BadSignature("the signature is missing or does not fit the body") from None
+    if abs(now - int(moment)) > TOLERANCE:
+        raise StaleSignature(f"the signature is more than {TOLERANCE} seconds away from the time of this machine")

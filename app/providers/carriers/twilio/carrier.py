@@ -1,7 +1,8 @@
 """The carrier Twilio: https://www.twilio.com/docs/messaging/api."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote, quote_plus, urlencode
@@ -18,11 +19,13 @@ from app.domain.carriers.carrier import (
     ConnectionRefused,
     FailureCode,
     InboundMessage,
+    LookedUpNumber,
     OutboundMessage,
     Receipt,
     ReceiptStatus,
     Rejected,
 )
+from app.domain.kernel.phone import LineType
 from app.domain.webhooks.poster import Reply
 from app.providers import carrier_api
 from app.providers.carrier_api import CarrierApi, CarrierHttp, Record
@@ -36,6 +39,15 @@ PAGE, MOST_PAGES = 100, 20
 MOST_NUMBERS = 10_000
 SKEW = timedelta(minutes=1)
 """The difference of clocks for which a message may seem older than its hand-off."""
+
+LINE_TYPES: Mapping[object, LineType] = {
+    "mobile": LineType.mobile,
+    "landline": LineType.landline,
+    "fixedVoip": LineType.voip,
+    "nonFixedVoip": LineType.voip,
+    "tollFree": LineType.toll_free,
+}
+"""The line types of Lookup v2; any other is unknown: https://www.twilio.com/docs/lookup/v2-api/line-type-intelligence."""
 
 
 class TwilioCarrier:
@@ -52,6 +64,8 @@ class TwilioCarrier:
         self._verifier = _verifier(credentials)
         headers = {"authorization": _basic(credentials), "content-type": FORM, "accept": "application/json"}
         self._api = CarrierApi(http, settings.api_url, headers)
+        self._lookups = CarrierApi(http, settings.lookups_url, headers)
+        self.capabilities = replace(self.capabilities, shares_lookups=settings.shares_lookups)
         self._rest = _rest(settings, f"{http.callbacks_url(key)}/status?reference=")
 
     async def send(self, message: OutboundMessage) -> Answer:
@@ -98,6 +112,12 @@ class TwilioCarrier:
         with carrier_api.refusals("Twilio"):
             found = [each async for page in pages for each in carrier_api.objects(page.get("incoming_phone_numbers"))]
         return [number for each in found if (number := _read_number(each))]
+
+    async def lookup(self, phone: str) -> LookedUpNumber:
+        """Ask Lookup v2 for the line; raise `CarrierBusy`, `ConnectionRefused` or `ConnectionError`."""
+        path = f"/v2/PhoneNumbers/{quote(phone, safe='')}?Fields=line_type_intelligence"
+        with carrier_api.refusals("Twilio"):
+            return _read_line(await self._lookups.read(path))
 
     def find_signing_time(self, request: CallbackRequest) -> datetime | None:
         """Return None: Twilio signs no time."""
@@ -147,7 +167,7 @@ def _basic(credentials: TwilioCredentials) -> str:
 
 
 def _read_message(said: Record) -> Accepted | Rejected | None:
-    """Return what Twilio says of a message; None where it is not understood."""
+    """Return the state of a message in Twilio's answer; None where it cannot be read."""
     sid, status = carrier_api.name(said.get("sid")), carrier_api.name(said.get("status"))
     if sid is None or status is None:
         return None
@@ -167,6 +187,16 @@ def _read_number(said: Record) -> CarrierNumber | None:
     number = carrier_api.name(said.get("phone_number"))
     can_send = carrier_api.child(said, "capabilities").get("sms") is True
     return CarrierNumber(number, carrier_api.name(said.get("friendly_name")) or "") if number and can_send else None
+
+
+def _read_line(said: Record) -> LookedUpNumber:
+    line = carrier_api.child(said, "line_type_intelligence")
+    return LookedUpNumber(
+        said.get("valid") is True,
+        LINE_TYPES.get(carrier_api.name(line.get("type")), LineType.unknown),
+        carrier_api.name(line.get("carrier_name")),
+        carrier_api.country(said.get("country_code")),
+    )
 
 
 def _refuse(reply: Reply) -> Rejected:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from app.domain.carriers.kinds import OPERATOR_ONLY, Credentials, Settings
+from app.domain.carriers.kinds import OPERATOR_ONLY, Credentials, LookupSettings
 
 
-class TwilioSettings(Settings):
+class TwilioSettings(LookupSettings):
     """Settings of a connection to Twilio."""
 
     messaging_service_sid: Annotated[str, Field(pattern=r"^MG[0-9a-fA-F]{32}$")] | None = Field(
@@ -18,6 +18,9 @@ class TwilioSettings(Settings):
     )
     api_url: str = Field(
         "https://api.twilio.com", description="The address of Twilio's API.", json_schema_extra=OPERATOR_ONLY
+    )
+    lookups_url: str = Field(
+        "https://lookups.twilio.com", description="The address of Twilio's Lookup API.", json_schema_extra=OPERATOR_ONLY
     )
 
 

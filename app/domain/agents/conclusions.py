@@ -1,0 +1,86 @@
+"""Stores the decision of a run, and changes the state of its conversation, in one transaction."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+
+from app.domain.agents.gates import Action, Verdict
+from app.domain.agents.models import Agent, AgentMode, AgentRun, Outcome, RunStatus
+from app.domain.agents.pipeline import Decision
+from app.domain.conversations import notes, service
+from app.domain.conversations import queries as conversations
+from app.domain.conversations.models import AiState
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.requests import AGENT
+
+LEASE = timedelta(minutes=2)
+
+
+async def conclude(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decision) -> AgentRun:
+    """Store a decision; a run with a text to send becomes `sending`, any other one ends."""
+    _describe(run, agent, decision)
+    verdict = decision.verdict
+    if verdict is None:
+        _keep_draft(unit, run, agent, decision)
+    elif verdict.action is Action.stop:
+        end(unit, run, Outcome.stopped)
+    elif agent.mode == AgentMode.shadow:
+        end(unit, run, Outcome.recorded)
+    else:
+        await _hand_over(unit, run, agent, verdict)
+    await unit.save(run)
+    return run
+
+
+async def activate(unit: UnitOfWork, run: AgentRun, agent: Agent) -> None:
+    """Note that an agent answers in the conversation, so that a person's message pauses it."""
+    unit.actor = replace(unit.actor, label=f"{AGENT}{agent.id}")
+    conversation = await conversations.get(unit, run.conversation_id)
+    if agent.mode != AgentMode.shadow and conversation.ai_state == AiState.none:
+        await service.release_ai(unit, conversation.id)
+
+
+def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome) -> None:
+    """End a run."""
+    run.status, run.outcome, run.claimed_until, run.ended_at = RunStatus.done, outcome, None, unit.clock.now()
+
+
+def _describe(run: AgentRun, agent: Agent, decision: Decision) -> None:
+    verdict = decision.verdict
+    run.agent_id = agent.id
+    run.gates = [_shown(each) for each in decision.verdicts]
+    run.passages = [{"title": each.title, "text": each.text, "score": each.score} for each in decision.passages]
+    run.gate, run.reason = (verdict.gate, verdict.reason) if verdict else (None, "")
+    if decision.drafted:
+        run.provider, run.model = decision.drafted.provider, decision.drafted.model
+
+
+def _shown(verdict: Verdict) -> dict[str, str]:
+    return {"gate": verdict.gate, "action": verdict.action, "reason": verdict.reason}
+
+
+def _keep_draft(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decision) -> None:
+    run.draft = decision.text
+    match agent.mode:
+        case AgentMode.auto:
+            run.status = RunStatus.sending
+        case AgentMode.approve:
+            end(unit, run, Outcome.drafted)
+        case _:
+            end(unit, run, Outcome.recorded)
+
+
+async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Verdict) -> None:
+    """Hand the conversation to people; one message says so, unless a machine or nobody would read it."""
+    unit.actor = replace(unit.actor, label=f"{AGENT}{agent.id}")
+    await service.hand_over(unit, run.conversation_id)
+    if agent.hand_over_to is not None:
+        with suppress(NotFound):  # the user was removed: the conversation stays unassigned
+            await service.assign(unit, run.conversation_id, agent.hand_over_to)
+    summary = run.summary = f"{agent.name} handed over: {verdict.reason}"
+    await notes.add(unit, run.conversation_id, summary)
+    end(unit, run, Outcome.handed_over)
+    if verdict.action is Action.hand_over and agent.mode == AgentMode.auto:
+        run.draft, run.status, run.ended_at = agent.hand_over_message, RunStatus.sending, None
+        run.claimed_until = unit.clock.now() + LEASE

@@ -1,0 +1,102 @@
+"""Decides what an agent does about a message: gates, retrieval, draft, checks. It sends and stores nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.domain.agents import gates, retrieval
+from app.domain.agents.gates import Action, GateName, Verdict
+from app.domain.agents.signals import Signal
+from app.domain.agents.situations import Situation
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.templates import lint
+from app.domain.templates.lint import Sender, Severity
+from app.domain.writing import drafting
+from app.domain.writing.drafting import REASONS, Draft, Writers
+from app.domain.writing.writer import ANSWERED, Brief, Failure, Passage
+
+DISCLOSURE = "I am an automated assistant of {company}. Ask for a person at any time, and one will answer you."
+UNGROUNDED = "The knowledge has no passage that is close enough to the message."
+
+_GRAVE = (Severity.error, Severity.high)
+_CLAIM = re.compile(
+    r"\bI(?:'m| am) (?:an? )?(?:real |actual |live )?(?:human|person)\b|\bnot an? (?:bot|robot|machine)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdicts, the retrieved passages, and the draft or what else follows.
+
+    With a `brief`, the writer is still to be asked. `drafted` is its paid call; other drafts are free.
+    """
+
+    verdicts: Sequence[Verdict]
+    passages: Sequence[Passage] = ()
+    brief: Brief | None = None
+    text: str | None = None
+    drafted: Draft | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict that decided against a draft."""
+        return gates.decisive(self.verdicts)
+
+    @property
+    def summary(self) -> str:
+        """Return the reason and what the contact wrote, for the person who takes over."""
+        verdict = self.verdict
+        known = f" The knowledge has: {self.passages[0].title}." if self.passages else ""
+        return f"{verdict.reason if verdict else ''}{known}".strip()
+
+
+async def consider(unit: UnitOfWork, writers: Writers, situation: Situation) -> Decision:
+    """Return the decision of the gates and of retrieval; no writer is asked."""
+    verdicts = gates.check(situation.facts)
+    if gates.decisive(verdicts):
+        return Decision(verdicts)
+    if Signal.identity in situation.facts.signals:
+        return Decision(verdicts, text=DISCLOSURE.format(company=situation.company_name or "this business"))
+    passages = await retrieval.find(unit, situation.agent.id, situation.message)
+    if not _is_grounded(writers, passages):
+        return Decision([*verdicts, Verdict(GateName.grounding, Action.hand_over, UNGROUNDED)], passages)
+    grounded = [*verdicts, Verdict(GateName.grounding, Action.passed)]
+    return Decision(grounded, passages, situation.brief(passages))
+
+
+async def write(writers: Writers, decision: Decision) -> Decision:
+    """Return the decision with a checked draft, or with the verdict on it; no transaction is open meanwhile."""
+    assert decision.brief
+    drafted = await drafting.draft(writers, decision.brief)
+    found = replace(decision, brief=None, drafted=drafted)
+    if refused := _refuse(drafted, decision.brief):
+        return replace(found, verdicts=[*decision.verdicts, refused])
+    passed = [Verdict(GateName.provider, Action.passed), Verdict(GateName.output, Action.passed)]
+    return replace(found, verdicts=[*decision.verdicts, *passed], text=drafted.texts[0])
+
+
+def find_faults(text: str, brief: Brief) -> list[str]:
+    """Return the faults of a reply beside those that every text is checked for."""
+    said = " ".join(brief.sources).lower()
+    grave = [each for each in lint.check(text, Sender(brief.company_name)) if each.severity in _GRAVE]
+    faults = [each.text for each in grave if text[each.start : each.end].lower() not in said]
+    return [*faults, *(["It says that a person writes."] if _CLAIM.search(text) else [])]
+
+
+def _is_grounded(writers: Writers, passages: Sequence[Passage]) -> bool:
+    """Return whether a passage is close enough; without a model it must be an answer."""
+    if writers.model is None:
+        return any(each.is_answer and each.score >= ANSWERED for each in passages)
+    return any(each.score >= retrieval.GROUNDED for each in passages)
+
+
+def _refuse(drafted: Draft, brief: Brief) -> Verdict | None:
+    if drafted.failure is Failure.faulty:
+        return Verdict(GateName.output, Action.hand_over, " ".join(drafted.faults) or REASONS[Failure.faulty])
+    if drafted.failure:
+        return Verdict(GateName.provider, Action.hand_over, f"The AI failed: {REASONS[drafted.failure]}.")
+    if not drafted.texts:
+        return Verdict(GateName.grounding, Action.hand_over, drafted.needs_person or UNGROUNDED)
+    faults = find_faults(drafted.texts[0], brief)
+    return Verdict(GateName.output, Action.hand_over, " ".join(faults)) if faults else None

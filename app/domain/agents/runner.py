@@ -1,0 +1,155 @@
+"""Runs agents: claims due runs, decides, drafts with no transaction open, and sends.
+
+The draft and the end of its paid call are stored in one transaction. A worker that dies before it decides again; one
+that dies after it sends the stored draft, once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from app.db import claims
+from app.db.engine import Database
+from app.domain.agents import pipeline, queries, situations
+from app.domain.agents.conclusions import LEASE, activate, conclude, end
+from app.domain.agents.delivery import Delivery
+from app.domain.agents.gates import Action, GateName, Verdict
+from app.domain.agents.models import AgentRun, Outcome, RunStatus
+from app.domain.agents.pipeline import Decision
+from app.domain.billing import service as billing
+from app.domain.billing.service import InsufficientCredits
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.writing import calls
+from app.domain.writing.drafting import Writers
+from app.domain.writing.errors import TooManyCalls
+from app.domain.writing.models import CallKind
+
+TOPIC = "ai_agents"
+MOST_ATTEMPTS, BUSY = 3, timedelta(seconds=10)
+
+CLAIM = """
+WITH due AS (
+  SELECT id FROM ai_agent_runs WHERE status <> 'done'
+    AND CASE WHEN status = 'waiting' THEN due_at ELSE claimed_until END <= $1
+  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+UPDATE ai_agent_runs r SET status = CASE WHEN r.status = 'waiting' THEN 'running' ELSE r.status END,
+  claimed_until = $2, attempts = r.attempts + 1
+FROM due WHERE r.id = due.id RETURNING r.id, r.account_id, r.status, r.attempts, r.claimed_until
+"""
+IS_DUE = """
+SELECT EXISTS (SELECT FROM ai_agent_runs WHERE status <> 'done'
+  AND CASE WHEN status = 'waiting' THEN due_at ELSE claimed_until END <= $1)
+"""
+RELEASE = "UPDATE ai_agent_runs SET claimed_until = now() WHERE id = ANY($1::bigint[]) AND status <> 'done'"
+
+
+class DueRun(NamedTuple):
+    """A claimed run."""
+
+    id: int
+    account_id: int
+    status: str
+    attempts: int
+    claimed_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRunner:
+    """Runs agents; safe to run concurrently."""
+
+    database: Database
+    acceptor: SendAcceptor
+    writers: Writers
+    clock: Clock
+    notify: Notify
+    batch: int = 16
+
+    async def run(self) -> bool:
+        """Run one batch of due runs; return True when more may be due."""
+        now = self.clock.now()
+        rows = await claims.claim(
+            self.database.pool,
+            DueRun,
+            CLAIM,
+            now,
+            now + LEASE,
+            self.batch,
+            give_back=self._release,
+            seconds=LEASE.seconds,
+        )
+        results = await asyncio.gather(*map(self._handle, rows), return_exceptions=True)
+        if problems := [each for each in results if isinstance(each, BaseException)]:
+            raise problems[0]
+        return len(rows) == self.batch
+
+    async def due(self) -> bool:
+        """Return whether a run is due."""
+        return await self.database.pool.fetchval(IS_DUE, self.clock.now())
+
+    async def _release(self, rows: Sequence[DueRun]) -> None:
+        await self.database.pool.execute(RELEASE, [row.id for row in rows])
+
+    async def _handle(self, row: DueRun) -> None:
+        if row.status != RunStatus.sending and not await self._decide(row):
+            return
+        await Delivery(self.database, self.acceptor, self.clock, self.notify).send(row.account_id, row.id)
+
+    async def _decide(self, row: DueRun) -> bool:
+        """Decide on a run, and return whether it has a text to send."""
+        async with self._unit(row) as unit:
+            run = await queries.get_run(unit, row.id, lock=True)
+            situation = await situations.read(unit, run)
+            if situation is None:
+                await unit.delete(run)
+                return False
+            decision = await pipeline.consider(unit, self.writers, situation)
+            if row.attempts > MOST_ATTEMPTS:
+                failed = Verdict(GateName.provider, Action.hand_over, "The draft was interrupted several times.")
+                decision = Decision([*decision.verdicts, failed], decision.passages)
+            if decision.verdict is None:
+                await activate(unit, run, situation.agent)
+            if decision.brief is None or decision.verdict:
+                return (await conclude(unit, run, situation.agent, decision)).status == RunStatus.sending
+        return await self._write(row, situation.agent.id, decision)
+
+    async def _write(self, row: DueRun, agent_id: int, decision: Decision) -> bool:
+        """Pay for a draft, have it written, and store it."""
+        async with self._unit(row) as unit:
+            try:
+                call_id = await calls.begin(unit, self.writers, CallKind.agent)
+            except (TooManyCalls, InsufficientCredits):
+                await self._put_off(unit, row.id)
+                return False
+        decision = await pipeline.write(self.writers, decision)
+        assert decision.drafted
+        async with self._unit(row) as unit:
+            await billing.lock(unit)
+            run = await queries.get_run(unit, row.id, lock=True)
+            ended = await calls.end(unit, call_id, decision.drafted, is_paid=decision.text is not None)
+            if not _is_own(run, row):
+                return False
+            run.call_id, run.credits = call_id, 0 if ended.is_refunded else 1
+            agent = await queries.get(unit, agent_id)
+            return (await conclude(unit, run, agent, decision)).status == RunStatus.sending
+
+    async def _put_off(self, unit: UnitOfWork, run_id: int) -> None:
+        run = await queries.get_run(unit, run_id, lock=True)
+        run.claimed_until, run.attempts = self.clock.now() + BUSY, run.attempts - 1
+        if run.created_at < self.clock.now() - timedelta(hours=1):
+            end(unit, run, Outcome.failed)
+            run.reason = "No call of the AI was possible within an hour."
+        await unit.save(run)
+
+    def _unit(self, row: DueRun) -> AbstractAsyncContextManager[UnitOfWork]:
+        return open_unit(self.database.sessions, Actor(row.account_id, frozenset(), "system"), self.clock, self.notify)
+
+
+def _is_own(run: AgentRun, row: DueRun) -> bool:
+    """Return whether the claim still holds: no other worker has decided meanwhile."""
+    return run.status == RunStatus.running and run.claimed_until == row.claimed_until

@@ -1,0 +1,175 @@
+"""Signals in the text of an inbound message, on which gates decide without a model.
+
+They are recognized by words, in English and for the plainest requests in six more languages. A missed signal costs a
+poor answer; a wrong one costs a hand-over to a person.
+"""
+
+import enum
+import re
+import unicodedata
+
+from app.domain.consent import quoted_replies, recognition
+from app.domain.consent.recognition import IntentKind
+
+
+class Signal(enum.StrEnum):
+    """What a message says beside its question."""
+
+    consent = enum.auto()
+    automatic = enum.auto()
+    closing = enum.auto()
+    injection = enum.auto()
+    identity = enum.auto()
+    person = enum.auto()
+    anger = enum.auto()
+    legal = enum.auto()
+    medical = enum.auto()
+    dispute = enum.auto()
+    promise = enum.auto()
+    unhelpful = enum.auto()
+
+
+def _regex(*parts: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)", re.IGNORECASE)
+
+
+_CLOSING = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|k|kk|thanks?(?: you)?(?: so much| a lot| very much)?|thx|ty|great|perfect|awesome|cool|nice"
+    r"|got it|sounds good|will do|see (?:you|ya)(?: then| soon)?|bye|goodbye|no problem|np|good ?night|you too|cheers"
+    r"|gracias|merci|danke|obrigad[oa]|grazie)\b\W*){1,4}",
+    re.IGNORECASE,
+)
+_AUTOMATIC = _regex(
+    r"auto[- ]?(?:reply|response|generated)",
+    r"i(?:'m| am) (?:currently )?(?:driving|away|in a meeting|on vacation|out of (?:the )?office)",
+    r"(?:will|can) (?:get|respond|reply) (?:back )?(?:to you )?(?:when|as soon as) (?:i|we)(?:'m| am| are| can)? .*",
+    r"(?:can't|cannot) talk right now",
+    r"your message (?:has been|was) (?:received|forwarded)",
+    r"thank you for (?:contacting|your message|reaching out).{0,80}(?:we will|we'll|our (?:team|hours)).*",
+    r"this (?:number|line|inbox) (?:is not|isn't) monitored",
+    r"do not reply to this (?:message|text)",
+    r"abwesenheitsnotiz",
+    r"absence du bureau",
+)
+_INJECTION = _regex(
+    r"(?:ignore|disregard|forget|override|bypass)\b.{0,30}(?:instruction|rule|prompt|guideline|polic|everything|above).*",
+    r"(?:system|developer|hidden|initial) (?:prompt|message|instructions?|mode)",
+    r"you are (?:now|no longer) .*",
+    r"(?:pretend|act|behave|roleplay|respond) (?:to be|as if|as an?|like an?) .*",
+    r"jailbreak(?:ed)?",
+    r"do anything now",
+    r"(?:repeat|print|reveal|show|tell me|output|translate)\b.{0,30}(?:your|the) (?:prompt|instructions?|rules)",
+    r"(?:new|updated) (?:instructions?|rules|system message)\s*:.*",
+    r"</?(?:system|assistant|instructions?|user)>.*",
+    r"\[/?(?:system|inst|admin)\].*",
+    r"(?:execute|run|eval)\s*[(:].*",
+    r"(?:i am|this is|i'm) (?:your|the) (?:developer|creator|administrator|admin|owner|boss|programmer)",
+    r"(?:ignora|olvida)\b.{0,30}instrucciones.*",
+    r"ignorez? (?:les|tes|vos) instructions.*",
+    r"ignoriere (?:alle|deine) .*",
+)
+_IDENTITY = _regex(
+    r"(?:are|r) (?:you|u) (?:an? )?(?:real |actual |live )?(?:person|human|human being|bot|robot|chatbot|machine"
+    r"|computer|ai|real|automated|program)",
+    r"(?:is|am i) (?:this|talking to|texting|chatting with|speaking (?:to|with)) (?:an? )?(?:real )?(?:person|human|bot"
+    r"|robot|chatbot|machine|ai|computer)(?: or .*)?",
+    r"(?:who|what) (?:are you|am i (?:talking|texting|speaking|chatting) (?:to|with))",
+    r"(?:eres|es usted) (?:una? )?(?:robot|bot|persona|humano)",
+    r"(?:es-tu|êtes-vous|etes-vous|tu es) (?:une? )?(?:robot|bot|humaine?|personne)",
+    r"(?:bist du|sind sie) (?:ein )?(?:roboter|bot|mensch)",
+)
+_PERSON = _regex(
+    r"(?:human|representative|operator|live (?:agent|person)|real (?:person|human|agent)|customer (?:service|support))",
+    r"agent(?: please)?",
+    r"(?:speak|talk|chat|connect me|transfer me|put me through)\b.{0,12}(?:to|with)\b.{0,12}(?:someone|somebody|an? \w+"
+    r"|the (?:manager|owner)|your (?:manager|boss|supervisor)|person|staff|agent)",
+    r"(?:call|phone|ring) me(?: back)?",
+    r"(?:manager|supervisor)",
+    r"(?:hablar con|quiero) (?:una? )?(?:persona|humano|agente|alguien)",
+    r"parler (?:à|a|avec) (?:une? )?(?:humain|personne|conseiller|quelqu'un)",
+    r"(?:mit einem|einen) (?:menschen|mitarbeiter)(?: sprechen)?",
+    r"(?:falar com) (?:uma? )?(?:pessoa|atendente|humano)",
+    r"parlare con (?:una )?persona",
+)
+_ANGER = _regex(
+    r"wtf|bull ?shit|f+u+c+k\w*|sh[i1]t\w*|a\*?ss ?hole|damn|idiots?|morons?|stupid|useless|ridiculous|unacceptable"
+    r"|outrageous|disgusting|pathetic|incompetent|horrible|awful|terrible|scam(?:mers?)?|rip[- ]?off|liars?",
+    r"(?:worst|never (?:using|coming|buying|again)|fed up|sick of|pissed(?: off)?|furious|angry|hate (?:you|this|it))",
+    r"(?:shame on|screw) you",
+)
+_LEGAL = _regex(
+    r"lawyers?|attorneys?|lawsuit|sue|suing|legal action|court|police|tcpa|gdpr|fcc|ftc|bbb|better business bureau"
+    r"|small claims|report you|class action|subpoena",
+    r"abogado|avocat|anwalt|advogado|avvocato",
+)
+_MEDICAL = _regex(
+    r"911|emergency|bleeding|chest pain|overdos\w+|suicid\w+|kill myself|self[- ]harm|allergic|anaphyla\w+|unconscious"
+    r"|can't breathe|seizure|stroke|heart attack|pregnan\w+|symptoms?|swelling|infection|dosage|side effects?|fever"
+    r"|in (?:severe |a lot of |so much )?pain|hurts?|prescription|medication|diagnos\w+",
+    r"emergencia|urgence|notfall|dolor|sangr\w+",
+)
+_DISPUTE = _regex(
+    r"refund(?:s|ed)?|charge ?back|money back|over ?charged|double[- ]charged|charged (?:me )?(?:twice|too much)"
+    r"|wrong (?:amount|bill|price|charge)|billing (?:error|mistake|issue)|dispute\w*|didn'?t authorize|unauthorized"
+    r"|not what (?:i|you) (?:paid|quoted|agreed)|hidden fees?",
+    r"reembolso|remboursement|erstattung|rimborso",
+)
+_PROMISE = _regex(
+    r"(?:can|could|will|would) (?:you|u|i|we)\b.{0,30}(?:discount|deal|cheaper|lower(?: the)? price|price match|match"
+    r"|free|waive|guarantee|promise|% off|off the price)\b.*",
+    r"(?:promise|guarantee) (?:me|that|it|you)\b.*",
+    r"(?:best|lowest|better) (?:price|deal|offer)(?: you can.*)?",
+    r"(?:give|get|make) me (?:a )?(?:discount|deal|\d+ ?%).*",
+    r"(?:negotiat\w+|haggle)",
+    r"descuento|rabatt|remise|sconto|desconto",
+)
+_UNHELPFUL = _regex(
+    r"(?:that's|thats|that is|this is) not what i (?:asked|meant|said)",
+    r"(?:that |this )?(?:doesn't|does not|didn't|did not) (?:answer|help)\b.*",
+    r"(?:you (?:didn't|did not|don't|do not|aren't|are not)) (?:answer\w*|understand\w*|listen\w*|get it)\b.*",
+    r"wrong answer|i already (?:said|told you|asked)|read my (?:message|question)|no,? i meant",
+    r"again:? .{0,60}\?",
+)
+_PATTERNS = (
+    (Signal.injection, _INJECTION),
+    (Signal.identity, _IDENTITY),
+    (Signal.person, _PERSON),
+    (Signal.anger, _ANGER),
+    (Signal.legal, _LEGAL),
+    (Signal.medical, _MEDICAL),
+    (Signal.dispute, _DISPUTE),
+    (Signal.promise, _PROMISE),
+    (Signal.unhelpful, _UNHELPFUL),
+)
+SHOUTED_LETTERS, MOST_CHARACTERS = 14, 1600
+
+
+def read(body: str) -> frozenset[Signal]:
+    """Return the signals of a message."""
+    text = _plain(body)
+    if not re.search(r"\w", text) and "?" not in text:
+        return frozenset({Signal.closing})
+    found = {signal for signal, pattern in _PATTERNS if pattern.search(text)}
+    if recognition.classify(body).kind is not IntentKind.none:
+        found.add(Signal.consent)
+    if not quoted_replies.is_reply(body) or ("?" not in text and _AUTOMATIC.search(text)):
+        found.add(Signal.automatic)
+    if _CLOSING.fullmatch(text):
+        found.add(Signal.closing)
+    if _is_shouted(text):
+        found.add(Signal.anger)
+    if Signal.identity in found and not re.search(
+        r"speak|talk (?:to|with)|connect|transfer|instead|please", text, re.I
+    ):
+        found.discard(Signal.person)
+    return frozenset(found)
+
+
+def _plain(body: str) -> str:
+    text = unicodedata.normalize("NFKC", body[:MOST_CHARACTERS]).replace("’", "'").replace("‘", "'")
+    return " ".join("".join(each for each in text if unicodedata.category(each) != "Cf").split())
+
+
+def _is_shouted(text: str) -> bool:
+    letters = [each for each in text if each.isalpha()]
+    return len(letters) >= SHOUTED_LETTERS and all(each.isupper() for each in letters if each.lower() != each.upper())

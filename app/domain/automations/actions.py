@@ -1,0 +1,166 @@
+"""Actions of automations: their checks, their words, and what each does to a contact."""
+
+import enum
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from app.domain.accounts import mail_outbox, users
+from app.domain.contacts import service as contacts
+from app.domain.contacts.models import PipelineStage
+from app.domain.conversations import review
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.placeholders import Vocabulary
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.sequences import queries as sequence_queries
+from app.domain.sequences import service as sequences
+from app.domain.templates import checking, vocabulary
+
+MAX_ACTIONS, MAX_WAIT, MAX_NOTE = 20, 365 * 24 * 60, 500
+
+
+class ActionKind(enum.StrEnum):
+    """The kind of an action."""
+
+    send = enum.auto()
+    add_tag = enum.auto()
+    remove_tag = enum.auto()
+    set_stage = enum.auto()
+    assign = enum.auto()
+    enroll = enum.auto()
+    exit_drips = enum.auto()
+    notify = enum.auto()
+    wait = enum.auto()
+
+
+VALUES = {
+    ActionKind.send: "body",
+    ActionKind.add_tag: "tag",
+    ActionKind.remove_tag: "tag",
+    ActionKind.set_stage: "stage",
+    ActionKind.assign: "user_id",
+    ActionKind.enroll: "sequence_id",
+    ActionKind.notify: "text",
+    ActionKind.wait: "minutes",
+}
+"""The field that an action of each kind needs."""
+
+WORDS = {
+    ActionKind.send: "send “{body}”",
+    ActionKind.add_tag: "add the tag {tag}",
+    ActionKind.remove_tag: "remove the tag {tag}",
+    ActionKind.set_stage: "set the stage to {stage}",
+    ActionKind.assign: "assign the contact to user {user_id}",
+    ActionKind.enroll: "enroll in drip sequence {sequence_id}",
+    ActionKind.exit_drips: "end all drip sequences",
+    ActionKind.notify: "mail the owners “{text}”",
+    ActionKind.wait: "wait {minutes} minutes",
+}
+
+Act = Callable[[UnitOfWork, int, Any], Awaitable[object]]
+
+
+async def check(unit: UnitOfWork, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return actions as they are stored; raise `InvalidInput`, `MessageTooLong` and `NotFound`."""
+    if not 1 <= len(given) <= MAX_ACTIONS:
+        raise InvalidInput(reason=f"An automation has 1 to {MAX_ACTIONS} actions.", field="actions")
+    known = await vocabulary.find(unit)
+    return [await _check(unit, each, known, f"actions[{place}]") for place, each in enumerate(given)]
+
+
+async def _check(unit: UnitOfWork, given: Mapping[str, Any], known: Vocabulary, place: str) -> dict[str, Any]:
+    kind = ActionKind(given["kind"])
+    name = VALUES.get(kind)
+    if name is None:
+        return {"kind": kind}
+    value = given.get(name)
+    if value is None:
+        raise InvalidInput(reason=f"{kind} needs {name}.", field=f"{place}.{name}")
+    return {"kind": kind, name: await _checked(unit, kind, value, known, f"{place}.{name}")}
+
+
+async def _checked(unit: UnitOfWork, kind: ActionKind, value: Any, known: Vocabulary, place: str) -> Any:
+    """Return the value of an action; raise what its check raises."""
+    match kind:
+        case ActionKind.send:
+            checking.check(value, known, place)
+            return value
+        case ActionKind.assign:
+            return (await users.get(unit, value)).id
+        case ActionKind.enroll:
+            return (await sequence_queries.get(unit, value)).id
+        case _:
+            return PLAIN[kind](value, place)
+
+
+def _tag(value: str, place: str) -> str:
+    tags = contacts.clean_tags([value])
+    if not tags:
+        raise InvalidInput(reason="A tag must not be empty.", field=place)
+    return tags[0]
+
+
+def _stage(value: str, _: str) -> str:
+    return str(PipelineStage(value))
+
+
+def _note(value: str, place: str) -> str:
+    if not 1 <= len(value.strip()) <= MAX_NOTE:
+        raise InvalidInput(reason=f"text must have 1 to {MAX_NOTE} characters.", field=place)
+    return value.strip()
+
+
+def _minutes(value: int, place: str) -> int:
+    if not 1 <= value <= MAX_WAIT:
+        raise InvalidInput(reason=f"minutes must be from 1 to {MAX_WAIT}.", field=place)
+    return value
+
+
+PLAIN: Mapping[ActionKind, Callable[[Any, str], Any]] = {
+    ActionKind.add_tag: _tag,
+    ActionKind.remove_tag: _tag,
+    ActionKind.set_stage: _stage,
+    ActionKind.notify: _note,
+    ActionKind.wait: _minutes,
+}
+"""The checks of values that need no query."""
+
+
+def describe(action: Mapping[str, Any]) -> str:
+    """Return an action in words."""
+    return WORDS[ActionKind(action["kind"])].format(**action)
+
+
+async def perform(unit: UnitOfWork, contact_id: int, action: Mapping[str, Any]) -> None:
+    """Change a contact as an action says, in the transaction of the caller; raise what its verb raises."""
+    kind = ActionKind(action["kind"])
+    await ACTS[kind](unit, contact_id, action.get(VALUES.get(kind, "")))
+
+
+async def _set_stage(unit: UnitOfWork, contact_id: int, stage: str) -> None:
+    await review.update_contact(unit, contact_id, {"pipeline_stage": PipelineStage(stage)})
+
+
+async def _enroll(unit: UnitOfWork, contact_id: int, sequence_id: int) -> None:
+    await sequences.enroll(unit, sequence_id, contact_id)
+
+
+async def _exit_drips(unit: UnitOfWork, contact_id: int, _: None) -> None:
+    await sequences.unenroll_contact(unit, contact_id)
+
+
+async def _notify(unit: UnitOfWork, contact_id: int, text: str) -> None:
+    contact = await contacts.get(unit, contact_id, None)
+    name = " ".join(filter(None, (contact.first_name, contact.last_name))) or contact.phone
+    await mail_outbox.notify_owners(unit, subject=f"Automation: {name}", opening=f"{text} ({name}, {contact.phone})")
+
+
+ACTS: Mapping[ActionKind, Act] = {
+    ActionKind.add_tag: contacts.add_tag,
+    ActionKind.remove_tag: contacts.remove_tag,
+    ActionKind.set_stage: _set_stage,
+    ActionKind.assign: contacts.assign,
+    ActionKind.enroll: _enroll,
+    ActionKind.exit_drips: _exit_drips,
+    ActionKind.notify: _notify,
+}
+"""The verbs of the actions that change rows; texts and waits are the work of the runner."""

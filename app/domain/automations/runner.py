@@ -1,0 +1,219 @@
+"""Executes runs: their conditions, then one action after another, each at most once.
+
+A run is claimed and the claim committed. A change of rows and the advance to the next action are one transaction, so
+that a repetition after a crash finds the run behind that action. A text has an idempotency key made of the run and the
+action: a repetition gets the stored answer.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import text, update
+
+from app.db import claims
+from app.db.engine import Database
+from app.domain.accounts import sql as accounts
+from app.domain.automations import actions
+from app.domain.automations.actions import ActionKind
+from app.domain.automations.models import AutomationRun, RunStatus
+from app.domain.automations.runs import CAUSE, LABEL
+from app.domain.contacts import placeholders
+from app.domain.contacts import sql as contacts
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import Conflict, DomainError, Unavailable
+from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.requests import Send
+from app.domain.segments import explaining, filters
+from app.domain.templates import sql as templates
+from app.domain.templates.rendering import compiled
+
+LEASE = timedelta(minutes=1)
+BUSY = timedelta(seconds=30)
+
+CLAIM = f"""
+WITH due AS (
+  SELECT id FROM automation_runs WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1)
+  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+), claimed AS (
+  UPDATE automation_runs r SET claimed_until = $2 FROM due WHERE r.id = due.id RETURNING r.*
+)
+SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.conditions, r.claimed_until,
+  u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.PLACEHOLDERS}, a.company_name,
+  {templates.fallbacks_of("r.account_id")} AS fallbacks
+FROM claimed r LEFT JOIN automations u ON u.id = r.automation_id
+{contacts.join("r.contact_id")} {accounts.join("r.account_id")} ORDER BY r.due_at, r.id
+"""
+IS_DUE = """
+SELECT EXISTS (SELECT FROM automation_runs WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1))
+"""
+RELEASE = "UPDATE automation_runs SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND claimed_until = $2"
+
+ADVANCE = """
+UPDATE automation_runs SET position = position + 1, results = results || CAST(:result AS jsonb),
+  due_at = CAST(:due_at AS timestamptz), status = :status, ended_at = CAST(:ended_at AS timestamptz),
+  claimed_until = CASE WHEN :status = 'running' THEN claimed_until END
+WHERE id = :id AND position = :position AND claimed_until = CAST(:claim AS timestamptz) RETURNING id
+"""
+
+
+class DueRun(NamedTuple):
+    """A claimed run, with the filter of its automation and the values of placeholders."""
+
+    id: int
+    account_id: int
+    automation_id: int | None
+    contact_id: int
+    position: int
+    actions: list[dict[str, Any]]
+    conditions: list[dict[str, Any]]
+    claimed_until: Any
+    filter: dict[str, Any] | None
+    automation_status: str
+    first_name: str
+    last_name: str
+    email: str
+    phone: str
+    created_at: Any
+    custom_fields: dict[str, Any]
+    company_name: str
+    fallbacks: dict[str, str]
+
+    @property
+    def actor(self) -> Actor:
+        """Return the actor of the actions; its request id is the cause of the events that they record."""
+        label = f"{LABEL}{self.automation_id}" if self.automation_id else "keywords"
+        return Actor(self.account_id, frozenset(), label, f"{CAUSE}{self.id}")
+
+
+class Superseded(Exception):
+    """Another process has claimed the run meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutomationRunner:
+    """Executes due runs; safe to run concurrently."""
+
+    database: Database
+    acceptor: SendAcceptor
+    clock: Clock
+    notify: Notify
+    batch: int = 32
+
+    async def run(self) -> bool:
+        """Execute a batch of runs as far as they go; return True when more may be due."""
+        now = self.clock.now()
+        claim = CLAIM, now, now + LEASE, self.batch
+        rows = await claims.claim(self.database.pool, DueRun, *claim, give_back=self._give_back, seconds=LEASE.seconds)
+        for row in rows:
+            try:
+                await self._execute(row)
+            except Superseded:
+                continue
+            except (Unavailable, Conflict):
+                await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now + BUSY)
+        return len(rows) == self.batch
+
+    async def due(self) -> bool:
+        """Return whether a run is due."""
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
+
+    async def _execute(self, row: DueRun) -> None:
+        if row.automation_status != "active":
+            return await self._end(row, RunStatus.canceled, "paused", row.conditions)
+        if row.position == 0 and row.filter and not await self._check(row):
+            return None
+        for place in range(row.position, len(row.actions)):
+            if not await self._act(row, place):
+                return None
+        return None
+
+    async def _check(self, row: DueRun) -> bool:
+        """Check the conditions of a run, and store what each found; end the run where they do not hold."""
+        async with self._unit(row) as unit:
+            found = await explaining.explain(unit, filters.load(row.filter or {}), row.contact_id, self.clock.now())
+        shown = [{"condition": each.condition, "value": each.value, "holds": each.holds} for each in found.conditions]
+        if not found.holds:
+            await self._end(row, RunStatus.skipped, "conditions", shown)
+            return False
+        async with self._unit(row) as unit:
+            await unit.execute(update(AutomationRun).where(AutomationRun.id == row.id).values(conditions=shown))
+        return True
+
+    async def _act(self, row: DueRun, place: int) -> bool:
+        """Execute an action; return whether the next one follows at once."""
+        action = row.actions[place]
+        try:
+            match ActionKind(action["kind"]):
+                case ActionKind.send:
+                    await self._send(row, place, action)
+                case ActionKind.wait:
+                    async with self._unit(row) as unit:
+                        until = self.clock.now() + timedelta(minutes=action["minutes"])
+                        await self._advance(unit, row, place, "waited", until=until)
+                    return False
+                case _:
+                    async with self._unit(row) as unit:
+                        await self._advance(unit, row, place, "done")
+                        await actions.perform(unit, row.contact_id, action)
+        except (Unavailable, Conflict):
+            raise
+        except DomainError as refusal:
+            async with self._unit(row) as unit:
+                await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
+        return True
+
+    async def _send(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
+        template = compiled(action["body"], tuple(row.fallbacks.items()))
+        body = template.render(placeholders.values(row._asdict(), row.custom_fields)).text
+        is_reply = bool(action.get("is_reply"))
+        send = Send(
+            to=row.phone,
+            body=body,
+            consent_attested=True,
+            idempotency_key=OwnKey("automation", row.id, place),
+            purpose=Purpose.conversational if is_reply else Purpose.promotional,
+            attestation=Attestation.enrollment,
+            contact_id=row.contact_id,
+        )
+        accepted = await self.acceptor.accept(row.actor, send)
+        async with self._unit(row) as unit:
+            await self._advance(unit, row, place, "sent", message_id=accepted.message_id)
+
+    async def _advance(
+        self, unit: UnitOfWork, row: DueRun, place: int, outcome: str, until: Any = None, **facts: Any
+    ) -> None:
+        """Record the result of an action and advance; raise `Superseded` if the run was advanced by another process."""
+        now, is_last = self.clock.now(), place + 1 == len(row.actions)
+        status = RunStatus.done if is_last else RunStatus.waiting if until else RunStatus.running
+        result = {"action": actions.describe(row.actions[place]), "outcome": outcome, "at": now.isoformat(), **facts}
+        values = {
+            "id": row.id,
+            "position": place,
+            "claim": row.claimed_until,
+            "result": orjson.dumps([result]).decode(),
+            "status": status,
+            "due_at": None if is_last else until or now,
+            "ended_at": now if is_last else None,
+        }
+        if (await unit.execute(text(ADVANCE), values)).one_or_none() is None:
+            raise Superseded
+
+    async def _end(self, row: DueRun, status: RunStatus, reason: str, conditions: list[dict[str, Any]]) -> None:
+        async with self._unit(row) as unit:
+            ended = {"status": status, "reason": reason, "conditions": conditions, "ended_at": self.clock.now()}
+            claimed = AutomationRun.id == row.id, AutomationRun.claimed_until == row.claimed_until
+            await unit.execute(update(AutomationRun).where(*claimed).values(**ended, due_at=None, claimed_until=None))
+
+    def _unit(self, row: DueRun) -> AbstractAsyncContextManager[UnitOfWork]:
+        return open_unit(self.database.sessions, row.actor, self.clock, self.notify)
+
+    async def _give_back(self, rows: Sequence[DueRun]) -> None:
+        for row in rows:
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until, self.clock.now())

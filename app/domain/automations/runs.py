@@ -1,0 +1,182 @@
+"""Start runs of automations: for events, and for contacts that are found at a time."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import select, text, update
+
+from app.db.engine import Connection
+from app.db.rows import fetch
+from app.domain.accounts import queries as accounts
+from app.domain.automations import triggers
+from app.domain.automations.keywords import is_reserved
+from app.domain.automations.models import Automation, AutomationStatus, TriggerKind
+from app.domain.contacts import sql as contacts
+from app.domain.conversations import sql as conversations
+from app.domain.events import sql as events
+from app.domain.events.reactions import Batch, OutboxEvent
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import sql as messages
+from app.domain.segments import filters
+from app.domain.segments.compiling import Compiler
+
+TOPIC = "automations"
+CAUSE = "automation-run/"
+"""The beginning of the request id of the events that the actions of a run cause; the id of the run follows."""
+
+LABEL = "automation:"
+MAX_DEPTH, MAX_DAILY = 5, 20
+
+FIND_TRIGGERED = """
+SELECT id, account_id, event, trigger, actions, active_since FROM automations
+WHERE account_id = ANY($1::bigint[]) AND event = ANY($2::text[]) AND status = 'active' ORDER BY id
+"""
+FIND_CHAINS = (
+    "SELECT id, chain || coalesce(automation_id, 0) AS chain FROM automation_runs WHERE id = ANY($1::bigint[])"
+)
+
+START = f"""
+INSERT INTO automation_runs (account_id, automation_id, contact_id, key, chain, payload, actions, conditions, results,
+  due_at)
+SELECT $1, $2::bigint, c.id, $4, $5::bigint[], $6::jsonb, $7::jsonb, '[]', '[]', $8::timestamptz
+FROM (SELECT $3::bigint AS contact_id) AS wanted {contacts.join("wanted.contact_id")}
+WHERE (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id AND r.created_at > $8::timestamptz
+  - interval '1 day') < {MAX_DAILY}
+ON CONFLICT (automation_id, contact_id, key) DO NOTHING
+"""
+
+START_MANY = """
+INSERT INTO automation_runs (account_id, automation_id, contact_id, key, payload, actions, conditions, results, due_at)
+SELECT c.account_id, :automation_id, c.id, {key}, '{{}}', CAST(:actions AS jsonb), '[]', '[]', CAST(:now AS timestamptz)
+FROM {source} WHERE c.account_id = :account_id AND ({which})
+  AND (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id
+    AND r.created_at > CAST(:now AS timestamptz) - interval '1 day') < :most
+ON CONFLICT (automation_id, contact_id, key) DO NOTHING
+"""
+
+FIND_DUE_ACCOUNTS = """
+SELECT DISTINCT account_id FROM automations WHERE status = 'active' AND next_at <= $1 LIMIT 100
+"""
+
+
+class Triggered(NamedTuple):
+    """An automation that waits for an event."""
+
+    id: int
+    account_id: int
+    event: str
+    trigger: dict[str, Any]
+    actions: list[dict[str, Any]]
+    active_since: Any
+
+
+async def start_runs(batch: Batch) -> None:
+    """Start the runs of automations that the events of a batch trigger.
+
+    Opt-outs, and texts that may be one, start none. A run that an automation caused, directly or through others,
+    starts no other run of it; neither do texts of automations, and chains end after `MAX_DEPTH`.
+    """
+    about = [event for event in batch.events if event.contact_id is not None and not _is_opt_out(event)]
+    if not about:
+        return
+    accounts, names = [event.account_id for event in about], [event.name for event in about]
+    found = await fetch(batch.connection, Triggered, FIND_TRIGGERED, accounts, names)
+    wanted = [(event, each) for event in about for each in found if _is_for(each, event)]
+    if not wanted:
+        return
+    chains = await _find_chains(batch.connection, [event for event, _ in wanted])
+    for event, automation in wanted:
+        chain = chains.get(event.id, [])
+        if chain is not None and automation.id not in chain and len(chain) < MAX_DEPTH:
+            await _start(batch, event, automation, chain)
+    batch.notify(TOPIC)
+
+
+async def start_due(unit: UnitOfWork) -> int:
+    """Start the runs of the account's automations whose time has come; return the number of these automations."""
+    now = unit.clock.now()
+    due = select(Automation).where(
+        Automation.account_id == unit.actor.account_id,
+        Automation.status == AutomationStatus.active,
+        Automation.next_at <= now,
+    )
+    found = await unit.all(due.order_by(Automation.id).with_for_update(skip_locked=True))
+    zone = (await accounts.get_own(unit)).time_zone
+    for automation in found:
+        await _start_many(unit, automation, zone or "UTC")
+        later = triggers.next_at(automation.trigger, now, zone)
+        await unit.execute(update(Automation).where(Automation.id == automation.id).values(next_at=later))
+    if found:
+        unit.notify(TOPIC)
+    return len(found)
+
+
+async def reply(batch: Batch, event: OutboxEvent, keyword_id: int, body: str) -> None:
+    """Start the run that sends the reply of a keyword."""
+    actions = [{"kind": "send", "body": body, "is_reply": True}]
+    key = f"keyword/{keyword_id}/{event.id}"
+    await batch.connection.execute(
+        START, event.account_id, None, event.contact_id, key, list[int](), event.payload, actions, batch.now
+    )
+    batch.notify(TOPIC)
+
+
+async def _start(batch: Batch, event: OutboxEvent, automation: Triggered, chain: Sequence[int]) -> None:
+    key, facts = f"event/{event.id}", (event.payload, automation.actions, batch.now)
+    await batch.connection.execute(START, event.account_id, automation.id, event.contact_id, key, chain, *facts)
+
+
+async def _start_many(unit: UnitOfWork, automation: Automation, zone: str) -> None:
+    compiler = Compiler(unit.clock.now())
+    which = compiler.compile(filters.load(automation.filter)) if automation.filter else "true"
+    source, condition, key, values = _search(automation.trigger, zone)
+    statement = START_MANY.format(key=key, source=source, which=f"({which}) AND {condition}")
+    common = {"automation_id": automation.id, "account_id": unit.actor.account_id, "most": MAX_DAILY}
+    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": unit.clock.now()}
+    await unit.execute(text(statement), compiler.parameters | common | payload | values)
+
+
+def _search(trigger: Mapping[str, Any], zone: str) -> tuple[str, str, str, dict[str, Any]]:
+    """Return the source of contacts `c`, the condition on them, the key of their runs, and the parameters."""
+    today = "CAST(:now AS timestamptz) AT TIME ZONE :zone"
+    match TriggerKind(trigger["kind"]):
+        case TriggerKind.missed_reply:
+            waits = conversations.waits_since(
+                "CAST(:now AS timestamptz) - CAST(:hours AS interval)", "interval '1 day'"
+            )
+            source = f"{conversations.WAITING} {contacts.join('v.contact_id')}"
+            return source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])}
+        case TriggerKind.birthday:
+            condition = f"right(c.custom_fields ->> :field, 5) = to_char({today}, 'MM-DD')"
+            values = {"field": trigger["field"], "zone": zone}
+            return contacts.SOURCE, condition, f"to_char({today}, '\"birthday/\"YYYY')", values
+        case _:
+            return contacts.SOURCE, "true", f"to_char({today}, '\"schedule/\"YYYY-MM-DD')", {"zone": zone}
+
+
+async def _find_chains(connection: Connection, about: Sequence[OutboxEvent]) -> dict[int, list[int] | None]:
+    """Return the automations that led to events, by event; None for one about a text of an automation."""
+    rows = await connection.fetch(events.FIND_CAUSES, [event.id for event in about], CAUSE)
+    runs = {row["id"]: int(row["request_id"].removeprefix(CAUSE)) for row in rows}
+    found = {row["id"]: row["chain"] for row in await connection.fetch(FIND_CHAINS, [*runs.values()])}
+    chains: dict[int, list[int] | None] = {event: found.get(run, []) for event, run in runs.items()}
+    texts = {event.payload["message_id"]: event.id for event in about if "message_id" in event.payload}
+    for row in await connection.fetch(messages.FIND_OF_ACTOR, [*texts], LABEL):
+        chains[texts[row["id"]]] = None
+    return chains
+
+
+def _is_for(automation: Triggered, event: OutboxEvent) -> bool:
+    return (
+        automation.account_id == event.account_id
+        and automation.event == event.name
+        and automation.active_since <= event.created_at
+        and triggers.matches(automation.trigger, event.payload)
+    )
+
+
+def _is_opt_out(event: OutboxEvent) -> bool:
+    said = event.payload.get("body") if event.name == "new_message" else event.payload.get("first_message")
+    return said is not None and is_reserved(said)

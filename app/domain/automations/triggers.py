@@ -1,0 +1,134 @@
+"""Triggers of automations: their checks, their words and their times."""
+
+from collections.abc import Mapping
+from datetime import datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from app.domain.automations.models import TriggerKind
+from app.domain.contacts import custom_fields
+from app.domain.contacts.models import CustomFieldType
+from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.events import EVENTS
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.quiet_hours.rules import minute_of
+
+MAX_HOURS, MAX_CONDITIONS, MAX_VALUE = 720, 10, 200
+LOOK_EVERY = timedelta(minutes=5)
+"""The time between two looks for contacts who wait for a reply."""
+
+COMPARISONS = ("eq", "ne", "contains", "starts_with")
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+async def check(unit: UnitOfWork, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trigger as it is stored; raise `InvalidInput`."""
+    kind = TriggerKind(given["kind"])
+    match kind:
+        case TriggerKind.event:
+            return {"kind": kind, "event": _event(given.get("event")), "where": _where(given.get("where") or [])}
+        case TriggerKind.missed_reply:
+            hours = given.get("hours") or 0
+            if not 1 <= hours <= MAX_HOURS:
+                raise InvalidInput(reason=f"hours must be from 1 to {MAX_HOURS}.", field="trigger.hours")
+            return {"kind": kind, "hours": hours}
+        case TriggerKind.birthday:
+            return {"kind": kind, "field": await _date_field(unit, given.get("field") or ""), "minute": _minute(given)}
+        case TriggerKind.schedule:  # pragma: no branch - no kind is left
+            days = _weekdays(given.get("weekdays"))
+            return {"kind": kind, "minute": _minute(given), "weekdays": days}
+
+
+def describe(trigger: Mapping[str, Any]) -> str:
+    """Return a trigger in words."""
+    match TriggerKind(trigger["kind"]):
+        case TriggerKind.event:
+            where = [f"{each['field']} {each['op']} {each['value']}" for each in trigger["where"]]
+            return " and ".join([f"the event {trigger['event']}", *where])
+        case TriggerKind.missed_reply:
+            return f"a contact waits {trigger['hours']} hours for a reply"
+        case TriggerKind.birthday:
+            return f"{trigger['field']} is today, at {_clock(trigger)}"
+        case TriggerKind.schedule:  # pragma: no branch - no kind is left
+            days: list[str] = [DAYS[int(day) - 1] for day in trigger["weekdays"]]
+            return f"{'every day' if len(days) == len(DAYS) else ', '.join(days)} at {_clock(trigger)}"
+
+
+def matches(trigger: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
+    """Return whether the payload of an event satisfies the conditions on it."""
+    return all(_holds(each, payload) for each in trigger["where"])
+
+
+def next_at(trigger: Mapping[str, Any], now: datetime, zone: str | None) -> datetime | None:
+    """Return the next time at which a trigger looks for contacts, in the zone of the account; None for an event."""
+    match TriggerKind(trigger["kind"]):
+        case TriggerKind.event:
+            return None
+        case TriggerKind.missed_reply:
+            return now + LOOK_EVERY
+        case _:
+            return _next_time(trigger, now, ZoneInfo(zone or "UTC"))
+
+
+def _next_time(trigger: Mapping[str, Any], now: datetime, zone: ZoneInfo) -> datetime:
+    today, at = now.astimezone(zone).date(), time(*divmod(trigger["minute"], 60))
+    days = (datetime.combine(today + timedelta(days=after), at, zone) for after in range(9))
+    wanted = trigger.get("weekdays", range(1, 8))
+    return next(
+        day.astimezone(now.tzinfo) for day in days if day.isoweekday() in wanted and day.astimezone(now.tzinfo) > now
+    )
+
+
+def _weekdays(given: list[int] | None) -> list[int]:
+    days = sorted(set(given or range(1, len(DAYS) + 1)))
+    if not 1 <= days[0] <= days[-1] <= len(DAYS):
+        raise InvalidInput(reason="weekdays must be from 1, Monday, to 7.", field="trigger.weekdays")
+    return days
+
+
+def _event(name: str | None) -> str:
+    known = [each.name for each in EVENTS.values() if each.subscribable]
+    if name not in known:
+        raise InvalidInput(reason=f"event must be one of {', '.join(sorted(known))}.", field="trigger.event")
+    return name
+
+
+def _where(given: list[Mapping[str, Any]]) -> list[dict[str, str]]:
+    if len(given) > MAX_CONDITIONS:
+        raise InvalidInput(reason=f"A trigger has at most {MAX_CONDITIONS} conditions.", field="trigger.where")
+    for place, each in enumerate(given):
+        if each["op"] not in COMPARISONS or len(each["value"]) > MAX_VALUE:
+            raise InvalidInput(
+                reason=f"op must be one of {', '.join(COMPARISONS)}, and value at most {MAX_VALUE} characters.",
+                field=f"trigger.where[{place}]",
+            )
+    return [{name: each[name] for name in ("field", "op", "value")} for each in given]
+
+
+def _holds(condition: Mapping[str, str], payload: Mapping[str, Any]) -> bool:
+    value, wanted = str(payload.get(condition["field"], "")).casefold(), condition["value"].casefold()
+    match condition["op"]:
+        case "eq":
+            return value == wanted
+        case "ne":
+            return value != wanted
+        case "contains":
+            return wanted in value
+        case _:
+            return value.startswith(wanted)
+
+
+async def _date_field(unit: UnitOfWork, key: str) -> str:
+    dates = [each.key for each in await custom_fields.list_all(unit) if each.type == CustomFieldType.date]
+    if key not in dates:
+        there = f"There are: {', '.join(dates)}." if dates else "Create one with create_custom_field."
+        raise InvalidInput(reason=f"field must be a custom field of the type date. {there}", field="trigger.field")
+    return key
+
+
+def _minute(given: Mapping[str, Any]) -> int:
+    return minute_of(given.get("at") or "10:00", "trigger.at") % (24 * 60)
+
+
+def _clock(trigger: Mapping[str, Any]) -> str:
+    return "{:02}:{:02}".format(*divmod(trigger["minute"], 60))

@@ -1,0 +1,26 @@
+"""Rules of retention: the counts of connections, and the credentials before the last rotation."""
+
+from datetime import timedelta
+
+from app.domain.carriers.models import REVISIONS
+from app.domain.kernel.retention import Rule, batch_of
+
+COUNTED_FOR = timedelta(days=7)
+"""The time for which the counts of a connection are kept; the last ones of each result are kept for longer."""
+
+IS_REPEATED = """minute < $1 AND EXISTS (
+  SELECT FROM connection_minutes n WHERE n.connection_id = connection_minutes.connection_id
+    AND n.result = connection_minutes.result AND n.minute > connection_minutes.minute
+)"""
+
+FORGET_CREDENTIALS = f"""
+UPDATE carrier_connections
+SET previous_credentials = NULL, previous_until = NULL, revision = nextval('{REVISIONS.name}')
+WHERE previous_until < $1
+"""
+"""Delete credentials that verify no callback any more; with the new revision, processes drop them as well."""
+
+RULES = (
+    Rule(f"DELETE FROM connection_minutes WHERE {batch_of('connection_minutes', IS_REPEATED)}", COUNTED_FOR),
+    Rule(FORGET_CREDENTIALS, timedelta()),
+)

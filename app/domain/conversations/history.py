@@ -1,0 +1,49 @@
+"""Tell of the changes of conversations: by an event, a new version, and entries in the thread."""
+
+from app.domain.conversations.events import ConversationChanged
+from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
+from app.domain.events import outbox
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+KINDS = {
+    ConversationStatus.open: EntryKind.reopened,
+    ConversationStatus.closed: EntryKind.closed,
+    ConversationStatus.snoozed: EntryKind.snoozed,
+}
+"""The entry of each status."""
+
+
+def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
+    """Record what differs from `before`: the event and the entries, and a new version if others must know of it."""
+    after = ConversationChanged.of(unit, conversation)
+    if after.shared != before.shared:
+        conversation.version += 1
+    if after == before:
+        return
+    outbox.record(unit, after, conversation.contact_id)
+    if (after.status, after.snoozed_until) != (before.status, before.snoozed_until):
+        _add(unit, conversation, KINDS[ConversationStatus(conversation.status)])
+    if after.assignee_id != before.assignee_id:
+        _add(unit, conversation, EntryKind.unassigned if after.assignee_id is None else EntryKind.assigned)
+    if after.ai_state != before.ai_state:
+        _add(unit, conversation, EntryKind.ai_state)
+
+
+def tell_reopened(unit: UnitOfWork, conversation: Conversation) -> None:
+    """Record that a text of the contact has reopened a conversation."""
+    outbox.record(unit, ConversationChanged.of(unit, conversation), conversation.contact_id)
+    _add(unit, conversation, EntryKind.reopened)
+
+
+def _add(unit: UnitOfWork, conversation: Conversation, kind: EntryKind) -> None:
+    entry = ConversationEntry(
+        account_id=unit.actor.account_id,
+        conversation_id=conversation.id,
+        kind=kind,
+        actor=unit.actor.label,
+        snoozed_until=conversation.snoozed_until if kind is EntryKind.snoozed else None,
+        assignee_id=conversation.assignee_id if kind is EntryKind.assigned else None,
+        ai_state=conversation.ai_state if kind is EntryKind.ai_state else None,
+        created_at=unit.clock.now(),
+    )
+    unit.add(entry)

@@ -1,0 +1,1 @@
+"""Connections to the tools of an account: scheduling tools, and inbound webhooks."""

@@ -1,0 +1,219 @@
+"""Applies changes to bookings, in any order of their arrival.
+
+The facts about a booking only ever grow: that it is known, is replaced, was canceled. So its state, and the texts that
+follow from it, do not depend on the order.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+from sqlalchemy import or_, select
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.consent import service as consent
+from app.domain.consent.models import ConsentKind
+from app.domain.consent.service import Evidence
+from app.domain.contacts import service as contact_service
+from app.domain.contacts.models import Contact, ContactFields, TimeZoneSource
+from app.domain.integrations import planning
+from app.domain.integrations.models import Booking, BookingStatus, Integration
+from app.domain.integrations.scheduling import Booked, Canceled, Change, Details, NoShow
+from app.domain.kernel import time_zones
+from app.domain.kernel.errors import DomainError, InvalidInput
+from app.domain.kernel.phone import InvalidPhone
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+HOLD_BACK = timedelta(minutes=15)
+"""The time for which a text about a booking waits, while a later one of the same person may have replaced it."""
+
+CONSENT_METHOD = "booking_form"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The result of an event: a sentence, and the booking and the contact that it is about."""
+
+    result: str
+    booking_id: int | None = None
+    contact_id: int | None = None
+
+
+async def apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:
+    """Apply a change under the lock of its integration, and plan the texts that follow from it."""
+    await planning.lock(unit, integration, _named(change))
+    match change:
+        case Booked():
+            booking = await _book(unit, integration, change)
+        case Canceled():
+            booking = await _cancel(unit, integration, change)
+        case NoShow():
+            return await _mark_no_show(unit, integration, change)
+    await unit.save(booking)
+    planned = await planning.plan(unit, integration, booking, await _find_hold_back(unit, booking))
+    return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
+
+
+def _named(change: Change) -> list[str]:
+    """Return the ids of the bookings that a change names."""
+    match change:
+        case Booked():
+            return [change.external_id, change.replaces]
+        case Canceled():
+            return [change.external_id, change.replaces, change.replaced_by]
+        case NoShow():
+            return [change.external_id]
+
+
+async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> Booking:
+    booking = await _find_or_add(unit, integration, change.external_id, change)
+    if not booking.is_known or change.made_at >= booking.made_at:
+        was, known = booking.starts_at, booking.is_known
+        await _take(unit, integration, booking, change.details)
+        booking.is_moved |= change.is_moved or (known and was != booking.starts_at)
+        booking.made_at = change.made_at
+    booking.is_known = True
+    await _link(unit, integration, booking, change)
+    return booking
+
+
+async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) -> Booking:
+    booking = await _find_or_add(unit, integration, change.external_id, change)
+    if change.details and not booking.is_known:
+        await _take(unit, integration, booking, change.details)
+    booking.is_known |= change.tells_origin
+    await _link(unit, integration, booking, change)
+    if change.replaced_by:
+        new = await _find_or_add(unit, integration, change.replaced_by, change)
+        new.replaces, new.is_moved = booking.external_id, True
+        await unit.save(new)
+    if booking.status != BookingStatus.moved:
+        booking.status = BookingStatus.moved if change.is_moved or change.replaced_by else BookingStatus.canceled
+    booking.updated_at = unit.clock.now()
+    return booking
+
+
+async def _mark_no_show(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
+    known = await _find(unit, integration, change.external_id)
+    if known is None or known.starts_at is None:
+        return Applied("The booking of this no-show is not known.")
+    if known.status == BookingStatus.booked:
+        known.status, known.updated_at = BookingStatus.no_show, unit.clock.now()
+        await unit.save(known)
+    planned = await planning.plan(unit, integration, known)
+    return Applied(f"Booking {known.id} is {known.status}. {planned}", known.id, known.contact_id)
+
+
+async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, change: Booked | Canceled) -> None:
+    """Mark the booking that another one replaces; it may not have arrived yet."""
+    if not change.replaces:
+        return
+    booking.replaces, booking.is_moved = change.replaces, True
+    old = await _find_or_add(unit, integration, change.replaces, change, of=booking)
+    old.status, old.updated_at = BookingStatus.moved, unit.clock.now()
+    await unit.save(old)
+    await planning.cancel(unit, old, "moved")
+
+
+async def _find(unit: UnitOfWork, integration: Integration, external_id: str) -> Booking | None:
+    which = Booking.integration_id == integration.id, Booking.external_id == external_id
+    return await unit.one(select(Booking).where(*which).with_for_update())
+
+
+async def _find_or_add(
+    unit: UnitOfWork, integration: Integration, external_id: str, change: Booked | Canceled, of: Booking | None = None
+) -> Booking:
+    """Return a booking; one that is added is empty, but for the person of the booking `of`, who is the same."""
+    known = await _find(unit, integration, external_id)
+    if known is not None:
+        return known
+    now = unit.clock.now()
+    row = {
+        "account_id": integration.account_id,
+        "integration_id": integration.id,
+        "external_id": external_id,
+        "made_at": change.made_at,
+        "email": of.email if of else "",
+        "phone": of.phone if of else "",
+        "contact_id": of.contact_id if of else None,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return cast("Booking", (await unit.execute(insert(Booking).values(row).returning(Booking))).scalar_one())
+
+
+async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, details: Details) -> None:
+    """Copy the details of a booking, add or complete its contact, and record the consent that the form holds."""
+    booking.starts_at, booking.ends_at = details.starts_at, details.ends_at
+    booking.name = details.name or f"{details.first_name} {details.last_name}".strip()
+    booking.email, booking.title, booking.location = details.email, details.title, details.location
+    booking.cancel_url, booking.reschedule_url = details.cancel_url, details.reschedule_url
+    booking.time_zone = _zone(details.time_zone)
+    booking.updated_at = unit.clock.now()
+    contact = await _find_contact(unit, integration, booking, details)
+    if contact is None:
+        booking.phone = ""
+        return
+    booking.phone, booking.contact_id = contact.phone, contact.id
+    if details.consent and details.consent != booking.consent:
+        booking.consent = details.consent
+        evidence = Evidence(CONSENT_METHOD, details.consent, source=f"{integration.kind}: {booking.external_id}"[:500])
+        await consent.record(unit, contact.phone, ConsentKind.opt_in, evidence)
+
+
+async def _find_contact(
+    unit: UnitOfWork, integration: Integration, booking: Booking, details: Details
+) -> Contact | None:
+    """Return the contact with the phone of a booking, with the names, address and zone that it lacked."""
+    try:
+        phone = await contact_service.normalize(unit, details.phone) if details.phone else None
+    except InvalidPhone:
+        return None
+    if phone is None:
+        return None
+    first, _, last = booking.name.partition(" ")
+    given = {"first_name": details.first_name or first, "last_name": details.last_name or last.strip()}
+    given = {name: value[: contact_service.MAX_NAME] for name, value in given.items()} | {"email": _email(details)}
+    contact = await contact_service.find_or_create(unit, phone, integration.kind)
+    fields = cast("ContactFields", {name: value for name, value in given.items() if not getattr(contact, name)})
+    if contact.first_name or contact.last_name:
+        fields = cast("ContactFields", {"email": fields["email"]} if "email" in fields else {})
+    if booking.time_zone and contact.time_zone != booking.time_zone:
+        fields["time_zone"], fields["time_zone_source"] = booking.time_zone, TimeZoneSource.booking
+    return await contact_service.update(unit, contact.id, fields) if fields else contact
+
+
+def _email(details: Details) -> str:
+    try:
+        return contact_service.clean_email(details.email)
+    except DomainError:
+        return ""
+
+
+def _zone(name: str) -> str:
+    try:
+        return time_zones.checked(name) if name else ""
+    except InvalidInput:
+        return ""
+
+
+async def _find_hold_back(unit: UnitOfWork, booking: Booking) -> timedelta:
+    """Return how long the texts about a booking wait: for the missing link to a later one of the same person, if any.
+
+    A later booking whose origin is not known yet may have replaced this one, whose event then came late.
+    """
+    same = [Booking.email == booking.email] if booking.email else []
+    same += [Booking.phone == booking.phone] if booking.phone else []
+    if not same:
+        return timedelta()
+    now = unit.clock.now()
+    later = select(Booking.id).where(
+        Booking.integration_id == booking.integration_id,
+        Booking.id != booking.id,
+        Booking.is_known.is_(False),
+        Booking.replaces == "",
+        Booking.made_at > booking.made_at,
+        Booking.created_at > now - HOLD_BACK,
+        or_(*same),
+    )
+    return HOLD_BACK if await unit.all(later.limit(1)) else timedelta()

@@ -1,0 +1,121 @@
+"""Receives the events of tools: verify, store, answer. Nothing is applied here."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NamedTuple
+
+from sqlalchemy import update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.db import rows
+from app.db.engine import Database
+from app.domain.accounts import sql as accounts
+from app.domain.integrations import hooks
+from app.domain.integrations.errors import UnsignedEvent
+from app.domain.integrations.models import WEBHOOK, Integration
+from app.domain.integrations.models import IntegrationEvent as Event
+from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
+from app.domain.integrations.service import Ports
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import NotFound
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+
+MAX_BODY = 256 * 1024
+MAX_EVENT = 100
+
+FIND = f"""
+SELECT i.id, i.account_id, i.kind, i.secret, i.consent_question,
+  CASE WHEN i.previous_until > $3 THEN i.previous_secret END AS previous_secret
+FROM integrations i
+WHERE i.address = $2 AND i.kind = $1 AND {accounts.status_of("i.account_id")} <> 'deleted'
+"""
+
+COUNT_REFUSED = "UPDATE integrations SET refused = refused + 1, last_refused_at = $2 WHERE id = $1"
+
+
+class Address(NamedTuple):
+    """An integration as its address finds it."""
+
+    id: int
+    account_id: int
+    kind: str
+    secret: bytes
+    consent_question: str
+    previous_secret: bytes | None
+
+    @property
+    def actor(self) -> Actor:
+        """Return the actor of the changes that its events make."""
+        return Actor(self.account_id, frozenset(), f"integration:{self.id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Receives events at the addresses of integrations."""
+
+    database: Database
+    clock: Clock
+    notify: Notify
+    ports: Ports
+
+    async def find(self, kind: str, address: str, delivery: Delivery) -> Address:
+        """Return the integration that an event is for; raise `NotFound`, and `UnsignedEvent`, which is counted."""
+        found = await rows.find(self.database.pool, Address, FIND, kind, address, self.clock.now())
+        if found is None:
+            raise NotFound(kind="integration", id=address[:64], by="address")
+        if not self._is_signed(found, delivery):
+            await self.database.pool.execute(COUNT_REFUSED, found.id, self.clock.now())
+            raise UnsignedEvent(kind=kind)
+        return found
+
+    async def receive(self, found: Address, delivery: Delivery) -> int | None:
+        """Store a signed event and return its id after the commit; None for one that was stored before."""
+        async with open_unit(self.database.sessions, found.actor, self.clock, self.notify) as unit:
+            now = unit.clock.now()
+            counted = {"received": Integration.received + 1, "last_received_at": now}
+            await unit.execute(update(Integration).where(Integration.id == found.id).values(counted))
+            return await self._store(unit, found, delivery)
+
+    def _is_signed(self, found: Address, delivery: Delivery) -> bool:
+        return any(
+            self._verify(found.kind, self.ports.seal.open(sealed), delivery)
+            for sealed in (found.secret, found.previous_secret)
+            if sealed
+        )
+
+    def _verify(self, kind: str, secret: str, delivery: Delivery) -> bool:
+        try:
+            if kind == WEBHOOK:
+                hooks.verify(secret, delivery)
+            else:
+                self.ports.tools[kind].verify(secret, delivery, self.clock.now())
+        except BadSignature:
+            return False
+        return True
+
+    async def _store(self, unit: UnitOfWork, found: Address, delivery: Delivery) -> int | None:
+        """Store an event unless it was stored before; one that cannot be read is stored as well, and fails later."""
+        event, key = self._identify(found, delivery)
+        row = {
+            "account_id": found.account_id,
+            "integration_id": found.id,
+            "key": sha256(key.encode() or delivery.body).hexdigest(),
+            "event": event[:MAX_EVENT],
+            "body": delivery.body.decode("utf-8", "replace").replace("\0", "\ufffd"),
+            "due_at": unit.clock.now(),
+            "received_at": unit.clock.now(),
+        }
+        unit.notify("integrations")
+        stored = insert(Event).values(row).on_conflict_do_nothing(index_elements=["integration_id", "key"])
+        return (await unit.execute(stored.returning(Event.id))).scalar_one_or_none()
+
+    def _identify(self, found: Address, delivery: Delivery) -> tuple[str, str]:
+        """Return the name of an event, and the key of its repetitions; empty for the body itself."""
+        if found.kind == WEBHOOK:
+            hooks.check_body(delivery)
+            return "event", hooks.key_of(delivery)
+        try:
+            notice = self.ports.tools[found.kind].read(delivery.body, found.consent_question)
+        except Unreadable:
+            return "unreadable", ""
+        return notice.event, notice.key

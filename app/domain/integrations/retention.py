@@ -1,0 +1,21 @@
+"""Rules of retention: the bodies of events, events, bookings, and secrets before the last rotation."""
+
+from datetime import timedelta
+
+from app.domain.kernel.retention import Rule, batch_of
+
+BODIES_KEPT = timedelta(days=14)
+EVENTS_KEPT = timedelta(days=90)
+BOOKINGS_KEPT = timedelta(days=365)
+
+_WITH_BODY = "received_at < $1 AND body <> '' AND status <> 'waiting'"
+_OVER = "updated_at < $1 AND coalesce(starts_at, updated_at) < $1"
+
+RULES = (
+    Rule(f"UPDATE integration_events SET body = '' WHERE {batch_of('integration_events', _WITH_BODY)}", BODIES_KEPT),
+    Rule(f"DELETE FROM integration_events WHERE {batch_of('integration_events', 'received_at < $1')}", EVENTS_KEPT),
+    Rule(f"DELETE FROM bookings WHERE {batch_of('bookings', _OVER)}", BOOKINGS_KEPT),
+    Rule(
+        "UPDATE integrations SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", timedelta()
+    ),
+)

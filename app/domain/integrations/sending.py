@@ -1,0 +1,224 @@
+"""Sends due texts about bookings: claim, send through the acceptor, record.
+
+The claim is committed before the send. A worker that dies in between leaves a claim that expires; the repeated send has
+the same idempotency key, and gets the stored answer.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from sqlalchemy import select
+
+from app.db import claims
+from app.db.engine import Connection, Database
+from app.domain.accounts import queries as accounts
+from app.domain.contacts import placeholders
+from app.domain.contacts import queries as contacts
+from app.domain.contacts.models import Contact
+from app.domain.integrations import texts
+from app.domain.integrations.models import Booking, BookingTextKind, BookingTextStatus
+from app.domain.kernel import sql
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import Conflict, DomainError, Unavailable
+from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
+from app.domain.messages import gates
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.models import Attestation
+from app.domain.messages.requests import Check, Condition, Send
+from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
+from app.domain.templates import sql as templates
+from app.domain.templates.rendering import compiled
+
+LEASE = timedelta(minutes=1)
+RETRY = timedelta(minutes=2)
+
+PASSING = (
+    *gates.ACCOUNT.errors,
+    *gates.ACCOUNT_DELETION.errors,
+    *gates.CONTACT.errors,
+    *gates.HOLD.errors,
+    *gates.SENDER.errors,
+    *gates.CREDITS.errors,
+)
+"""Refusals that may pass before the text expires; any other ends it."""
+
+_DUE = """
+FROM booking_texts t JOIN bookings b ON b.id = t.booking_id JOIN integrations i ON i.id = b.integration_id
+WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
+  AND i.status = 'active'
+"""
+WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
+
+CLAIM = f"""
+WITH due AS (
+  SELECT t.id {_DUE} ORDER BY t.due_at, t.id LIMIT $3 FOR UPDATE OF t SKIP LOCKED
+), claimed AS (
+  UPDATE booking_texts t SET claimed_until = $2 FROM due WHERE t.id = due.id RETURNING t.*
+)
+SELECT t.id, t.account_id, t.booking_id, t.kind, t.expires_at, t.claimed_until, b.integration_id, b.phone,
+  i.phone_number_id, i.texts, {templates.fallbacks_of("t.account_id")} AS fallbacks, {WAS_SENT} AS was_sent
+FROM claimed t JOIN bookings b ON b.id = t.booking_id JOIN integrations i ON i.id = b.integration_id
+ORDER BY t.due_at, t.id
+"""
+IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
+
+FIND_UNCHANGED = """
+SELECT t.id FROM booking_texts t JOIN unnest($1::bigint[], $2::timestamptz[]) AS claimed(id, until)
+  ON claimed.id = t.id AND claimed.until = t.claimed_until
+WHERE t.status = 'waiting' ORDER BY t.id FOR SHARE OF t
+"""
+RECORD_SENT = """
+UPDATE booking_texts SET status = 'sent', reason = '', message_id = $2, sent_at = $3,
+  claimed_until = NULL
+WHERE id = $1 AND status <> 'sent'
+"""
+END = """
+UPDATE booking_texts SET status = $3, reason = $4, claimed_until = NULL
+WHERE id = $1 AND status = 'waiting' AND claimed_until = $2
+"""
+PUT_OFF = """
+UPDATE booking_texts SET due_at = $3, reason = $4, attempts = attempts + 1, claimed_until = NULL
+WHERE id = $1 AND status = 'waiting' AND claimed_until = $2
+"""
+RELEASE = "UPDATE booking_texts SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
+
+
+class DueText(NamedTuple):
+    """A claimed text. `was_sent` is true when an earlier claim sent it."""
+
+    id: int
+    account_id: int
+    booking_id: int
+    kind: str
+    expires_at: datetime
+    claimed_until: datetime
+    integration_id: int
+    phone: str
+    phone_number_id: int | None
+    texts: dict[str, str]
+    fallbacks: dict[str, str]
+    was_sent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BookingTexts:
+    """Sends due texts about bookings; safe to run concurrently."""
+
+    database: Database
+    acceptor: SendAcceptor
+    clock: Clock
+    notify: Notify
+    batch: int = 64
+
+    async def run(self) -> bool:
+        """Send one batch of texts; return True when more may be due."""
+        now = self.clock.now()
+        rows = await claims.claim(
+            self.database.pool,
+            DueText,
+            CLAIM,
+            now,
+            now + LEASE,
+            self.batch,
+            give_back=self._release,
+            seconds=LEASE.seconds,
+        )
+        check = _unchanged(rows)
+        await asyncio.gather(*(self._attempt(row, check) for row in rows))
+        return len(rows) == self.batch
+
+    async def due(self) -> bool:
+        """Return whether a text is due."""
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
+
+    async def _attempt(self, row: DueText, check: Check) -> None:
+        if not row.was_sent and row.expires_at <= self.clock.now():
+            await self._end(row, BookingTextStatus.skipped, "past")
+            return
+        body = "" if row.was_sent else await self._render(row)
+        if not body and not row.was_sent:
+            await self._end(row, BookingTextStatus.skipped, "no_text")
+            return
+        try:
+            message_id = await self._send(row, body, check)
+        except DomainError as refusal:
+            await claims.persist(partial(self._handle_refusal, row, refusal), LEASE.seconds)
+        else:
+            record = partial(self.database.pool.execute, RECORD_SENT, row.id, message_id, self.clock.now())
+            await claims.persist(record, LEASE.seconds)
+
+    async def _send(self, row: DueText, body: str, check: Check) -> int:
+        """Send a text, or find the message of an earlier claim; raise the error that refuses it."""
+        send = Send(
+            to=row.phone,
+            body=body,
+            consent_attested=True,
+            from_phone_number_id=row.phone_number_id,
+            idempotency_key=OwnKey("booking", row.id),
+            attestation=Attestation.booking,
+            condition=None if row.was_sent else Condition(check, row.id),
+            can_wait=False,
+        )
+        actor = Actor(row.account_id, frozenset(), f"integration:{row.integration_id}")
+        return (await self.acceptor.accept(actor, send)).message_id
+
+    async def _render(self, row: DueText) -> str:
+        """Return the text with the values of now; empty where the account sends none of the kind any more."""
+        body = texts.find(row.texts, BookingTextKind(row.kind))
+        if not body:
+            return ""
+        actor = Actor(row.account_id, frozenset(), f"integration:{row.integration_id}")
+        async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
+            booking = await unit.one(select(Booking).where(Booking.id == row.booking_id))
+            if booking is None or booking.starts_at is None:
+                return ""
+            account, contact = await accounts.get_own(unit), await contacts.find_by_phone(unit, row.phone)
+            known = _values(contact, row.phone) | texts.values(booking, account.time_zone)
+        filled = compiled(body, tuple(row.fallbacks.items())).render({**known, "company_name": account.company_name})
+        return filled.text
+
+    async def _handle_refusal(self, row: DueText, refusal: DomainError) -> None:
+        """Try a refused text again while it is of use; otherwise record the code of the error."""
+        if isinstance(refusal, Unavailable | Conflict):
+            await self._release([row])
+            return
+        now = self.clock.now()
+        at = now + RETRY
+        if isinstance(refusal, QuietHours | FrequencyCap):
+            at = refusal.not_before or row.expires_at
+        elif not isinstance(refusal, PASSING):
+            at = row.expires_at
+        if at < row.expires_at:
+            await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, at, refusal.code)
+        else:
+            await self._end(row, BookingTextStatus.refused, refusal.code)
+
+    async def _end(self, row: DueText, status: BookingTextStatus, reason: str) -> None:
+        await self.database.pool.execute(END, row.id, row.claimed_until, status, reason)
+
+    async def _release(self, rows: Sequence[DueText]) -> None:
+        for row in rows:
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until)
+
+
+def _unchanged(rows: Sequence[DueText]) -> Check:
+    """Return the check of which texts are still claimed as they were, and wait."""
+    claimed_until = {row.id: row.claimed_until for row in rows}
+
+    async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
+        rows = await connection.fetch(FIND_UNCHANGED, ids, [claimed_until[id] for id in ids])
+        return [row["id"] for row in rows]
+
+    return check
+
+
+def _values(contact: Contact | None, phone: str) -> dict[str, object]:
+    if contact is None:
+        return {"phone": phone}
+    names = ("first_name", "last_name", "email", "phone", "created_at")
+    return placeholders.values({name: getattr(contact, name) for name in names}, contact.custom_fields)

@@ -1,0 +1,232 @@
+"""Add, change, pause, resume and remove integrations, and rotate their secrets."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypedDict
+
+from sqlalchemy import select
+
+from app.domain.accounts import audit
+from app.domain.accounts.audit import AuditAction
+from app.domain.accounts.models import Account
+from app.domain.accounts.scopes import Scope
+from app.domain.integrations import hook_actions, queries, texts
+from app.domain.integrations.errors import IntegrationSecretReused
+from app.domain.integrations.hook_actions import Actions
+from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
+from app.domain.integrations.scheduling import SchedulingTool
+from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.sealing import Seal
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.numbers import queries as numbers
+
+MAX_OWN, MAX_NAME, MAX_QUESTION = 50, 100, 500
+MIN_SECRET, MAX_SECRET = 6, 200
+MAX_OVERLAP_HOURS = 72
+TOPICS = ("integrations", "booking_texts")
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The scheduling tools by their names, and the seal that encrypts secrets."""
+
+    tools: Mapping[str, SchedulingTool]
+    seal: Seal
+
+
+class IntegrationFields(TypedDict, total=False):
+    """The fields of an integration to change; omitted fields keep their values.
+
+    Of the texts only those named change: an empty one is not sent, and null restores the text of the service.
+    """
+
+    name: str
+    phone_number_id: int | None
+    consent_question: str
+    texts: Mapping[str, str | None]
+
+
+async def add(unit: UnitOfWork, ports: Ports, kind: str, secret: str, fields: IntegrationFields) -> Integration:
+    """Connect a scheduling tool, whose webhooks the secret signs.
+
+    Raises `InvalidInput`, `Conflict`, and `InsufficientScope` for an actor that may not send texts.
+    """
+    if kind not in ports.tools:
+        raise InvalidInput(reason=f"kind must be one of: {', '.join(sorted(ports.tools))}.", field="kind")
+    _check_scope(unit)
+    checked_secret = _check_secret(secret)
+    name = fields.get("name") or ports.tools[kind].title
+    values = await _checked(unit, {**fields, "name": name}, {})
+    return await insert(unit, ports, kind, checked_secret, values)
+
+
+async def insert(unit: UnitOfWork, ports: Ports, kind: str, secret: str, values: Mapping[str, Any]) -> Integration:
+    """Store an integration of checked values under a new address; raise `Conflict` at the maximum of 50."""
+    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    if await queries.count_own(unit) >= MAX_OWN:
+        raise Conflict(reason=f"An account has at most {MAX_OWN} integrations. Remove one first.")
+    integration = Integration(
+        account_id=unit.actor.account_id,
+        kind=kind,
+        address=secrets.token_urlsafe(24),
+        secret=ports.seal.close(secret),
+        **values,
+    )
+    await unit.save(integration)
+    await record(unit, AuditAction.integration_added, integration)
+    return integration
+
+
+async def add_webhook(
+    unit: UnitOfWork, ports: Ports, name: str, actions: Actions, secret: str = ""
+) -> tuple[Integration, str]:
+    """Add an inbound webhook; return it with its secret, which is made unless it is given."""
+    secret = _check_secret(secret or secrets.token_urlsafe(32))
+    values = {"name": check_name(name), "actions": await hook_actions.check(unit, actions)}
+    return await insert(unit, ports, WEBHOOK, secret, values), secret
+
+
+async def update_webhook(unit: UnitOfWork, id: int, name: str | None, actions: Actions | None) -> Integration:
+    """Change the name of an inbound webhook, or all of its actions. Raises `NotFound` and `InvalidInput`."""
+    integration = await get_webhook(unit, id, lock=True)
+    if name is not None:
+        integration.name = check_name(name)
+    if actions is not None:
+        integration.actions = await hook_actions.check(unit, actions)
+    await unit.save(integration)
+    return integration
+
+
+async def get_webhook(unit: UnitOfWork, id: int, *, lock: bool = False) -> Integration:
+    """Return an inbound webhook of the account; raise `NotFound`, also for an integration of another kind."""
+    integration = await queries.get(unit, id, lock=lock)
+    if integration.kind != WEBHOOK:
+        raise NotFound(kind="inbound webhook", id=id)
+    return integration
+
+
+async def update(unit: UnitOfWork, id: int, fields: IntegrationFields) -> Integration:
+    """Change an integration; texts that wait leave with the new wording. Raises as `add` does, and `NotFound`."""
+    _check_scope(unit)
+    integration = await queries.get(unit, id, lock=True)
+    for name, value in (await _checked(unit, fields, integration.texts)).items():
+        setattr(integration, name, value)
+    await unit.save(integration)
+    return integration
+
+
+async def pause(unit: UnitOfWork, id: int) -> Integration:
+    """Have the events and the texts of an integration wait. Idempotent."""
+    return await _set_status(unit, id, IntegrationStatus.paused)
+
+
+async def resume(unit: UnitOfWork, id: int) -> Integration:
+    """Apply the events that waited, and send the texts that are still of use. Idempotent."""
+    for topic in TOPICS:
+        unit.notify(topic)
+    return await _set_status(unit, id, IntegrationStatus.active)
+
+
+async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_hours: int) -> Integration:
+    """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`."""
+    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
+        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
+    integration = await queries.get(unit, id, lock=True)
+    new = _check_secret(secret)
+    if ports.seal.open(integration.secret) == new:
+        raise IntegrationSecretReused()
+    integration.previous_secret, integration.secret = integration.secret, ports.seal.close(new)
+    integration.previous_until = unit.clock.now() + timedelta(hours=overlap_hours)
+    await unit.save(integration)
+    await record(unit, AuditAction.integration_rotated, integration)
+    return integration
+
+
+async def replay(unit: UnitOfWork, event_id: int) -> IntegrationEvent:
+    """Apply a failed event once more; raise `NotFound`, and `Conflict` for one that has not failed or has no body."""
+    event = await queries.lock_event(unit, event_id)
+    if event.status != EventStatus.failed or not event.body:
+        reason = f"The event is {event.status}. Only failed events whose body is still kept can be replayed."
+        raise Conflict(reason=reason)
+    event.status, event.attempts, event.due_at, event.applied_at = EventStatus.waiting, 0, unit.clock.now(), None
+    await unit.save(event)
+    unit.notify("integrations")
+    return event
+
+
+async def remove(unit: UnitOfWork, id: int) -> Integration:
+    """Delete an integration with its events, bookings and waiting texts; return it. Texts that were sent stay."""
+    integration = await queries.get(unit, id, lock=True)
+    await record(unit, AuditAction.integration_removed, integration)
+    await unit.delete(integration)
+    return integration
+
+
+async def record(unit: UnitOfWork, action: AuditAction, integration: Integration) -> None:
+    """Add an audit entry about an integration."""
+    await audit.record(unit, action, integration.name, id=integration.id, kind=integration.kind)
+
+
+async def _set_status(unit: UnitOfWork, id: int, status: IntegrationStatus) -> Integration:
+    integration = await queries.get(unit, id, lock=True)
+    if integration.status != status:
+        integration.status = status
+        await unit.save(integration)
+        is_paused = status is IntegrationStatus.paused
+        action = AuditAction.integration_paused if is_paused else AuditAction.integration_resumed
+        await record(unit, action, integration)
+    return integration
+
+
+def _check_scope(unit: UnitOfWork) -> None:
+    """Raise `InsufficientScope` for an actor that may not send texts: an integration sends them in its place."""
+    if Scope.messages_send not in unit.actor.scopes:
+        raise InsufficientScope(scope=Scope.messages_send)
+
+
+def _check_secret(secret: str) -> str:
+    secret = secret.strip()
+    if not MIN_SECRET <= len(secret) <= MAX_SECRET or not secret.isprintable():
+        reason = f"secret must be {MIN_SECRET} to {MAX_SECRET} printable characters, as the tool signs with it."
+        raise InvalidInput(reason=reason, field="secret")
+    return secret
+
+
+def check_name(name: str) -> str:
+    """Return a trimmed name; raise `InvalidInput`."""
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+        raise InvalidInput(reason=f"name must be 1 to {MAX_NAME} printable characters.", field="name")
+    return name
+
+
+async def _checked(unit: UnitOfWork, fields: IntegrationFields, present: Mapping[str, Any]) -> dict[str, Any]:
+    values = dict[str, Any]()
+    if "name" in fields:
+        values["name"] = check_name(fields["name"])
+    if "phone_number_id" in fields:
+        values["phone_number_id"] = await _check_number(unit, fields["phone_number_id"])
+    if "consent_question" in fields:
+        values["consent_question"] = _check_question(fields["consent_question"])
+    if "texts" in fields:
+        restored = {kind for kind, body in fields["texts"].items() if body is None}
+        written = {kind: body for kind, body in fields["texts"].items() if body is not None}
+        kept = {kind: body for kind, body in present.items() if kind not in restored}
+        values["texts"] = kept | await texts.check(unit, written)
+    return values
+
+
+def _check_question(question: str) -> str:
+    question = question.strip()
+    if len(question) > MAX_QUESTION:
+        reason = f"consent_question must have at most {MAX_QUESTION} characters."
+        raise InvalidInput(reason=reason, field="consent_question")
+    return question
+
+
+async def _check_number(unit: UnitOfWork, id: int | None) -> int | None:
+    if id is not None and await numbers.find(unit, id) is None:
+        raise InvalidInput(reason="phone_number_id must be that of an active number.", field="phone_number_id")
+    return id

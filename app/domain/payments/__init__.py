@@ -1,0 +1,1 @@
+"""Buying credits: top-ups and plans through a payment provider."""

@@ -1,0 +1,151 @@
+"""The port to a payment provider, and the states that it reports.
+
+A provider never changes a balance. A verified event only names what changed; the gateway reads the present state of
+it, and `service.settle` books the difference to what the ledger has. So events may come twice, late and in any order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from app.domain.kernel.errors import DomainError
+
+
+class UnsignedPaymentEvent(DomainError):
+    """The event of the payment provider is not signed with the secret of its endpoint, or too old."""
+
+    code = "unsigned_payment_event"
+    status = 403
+    message = "The event is not signed by the payment provider."
+
+
+class PaymentRefused(DomainError):
+    """The payment provider refused the request; the text has its reason. Nothing was paid."""
+
+    code = "payment_refused"
+    status = 422
+    message = "The payment provider refused the request: {reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Credits for each month, at a price in the smallest unit of the currency, such as cents."""
+
+    name: str
+    credits: int
+    amount: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A purchase to start: `key` identifies it at the provider too, so that its repetition starts nothing new.
+
+    `amount` is in the smallest unit of the currency. A plan is paid each month, other orders once.
+    """
+
+    account_id: int
+    key: str
+    credits: int
+    amount: int
+    currency: str
+    description: str
+    customer: str | None
+    email: str
+    return_url: str
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """The page on which a person pays, and the customer's id at the provider."""
+
+    url: str
+    customer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A saved payment method, as far as it may be shown."""
+
+    kind: str
+    brand: str
+    last_four: str
+    expires_month: int | None
+    expires_year: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentState:
+    """The state of a payment at the provider. `refunded` and `disputed` are parts of `amount`.
+
+    `key` is that of the order, or the id of the invoice of a plan; `reference` the provider's id of the payment.
+    """
+
+    key: str
+    reference: str
+    account_id: int
+    credits: int
+    description: str
+    amount: int
+    currency: str
+    is_paid: bool
+    refunded: int = 0
+    disputed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlanState:
+    """The state of a plan that an account pays at the provider."""
+
+    reference: str
+    account_id: int
+    plan: Plan
+    status: str
+    period_end: datetime | None
+    is_ending: bool
+    customer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """The states of what a verified event is about, all read after the event was sent."""
+
+    payments: Sequence[PaymentState] = ()
+    plans: Sequence[PlanState] = ()
+
+
+class Gateway(Protocol):
+    """A payment provider. `is_online` when people pay through it; otherwise `instructions` say how they do."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the provider, as it is stored with payments."""
+        ...
+
+    @property
+    def is_online(self) -> bool:
+        """Return whether people pay through the provider."""
+        ...
+
+    @property
+    def instructions(self) -> str:
+        """Return how people pay where the provider is not online."""
+        ...
+
+    async def start(self, order: Order) -> Checkout:
+        """Start a purchase; raise `PaymentRefused`, and `Unavailable` if the provider does not answer."""
+        ...
+
+    async def end_plan(self, reference: str) -> PlanState:
+        """Let a plan end with the period that was paid; raise as `start` does."""
+        ...
+
+    async def find_card(self, customer: str) -> Card | None:
+        """Return the saved payment method of a customer; raise as `start` does."""
+        ...
+
+    async def read(self, body: bytes, signature: str) -> Notice:
+        """Verify an event and read what it is about; raise `UnsignedPaymentEvent`, and as `start` does."""
+        ...

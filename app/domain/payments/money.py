@@ -1,0 +1,24 @@
+"""Amounts of money in the smallest unit of their currency."""
+
+import re
+from decimal import ROUND_CEILING, Decimal
+
+NO_DECIMALS = re.compile("BIF|CLP|DJF|GNF|JPY|KMF|KRW|MGA|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF")
+THREE_DECIMALS = re.compile("BHD|JOD|KWD|OMR|TND")
+
+
+def price_of(credits: int, rate: Decimal, currency: str) -> int:
+    """Return the price of credits at a rate in whole units of the currency, rounded up to its smallest unit."""
+    return int((credits * rate * 10 ** decimals(currency)).to_integral_value(ROUND_CEILING))
+
+
+def decimals(currency: str) -> int:
+    """Return the number of decimals of a currency (ISO 4217)."""
+    if NO_DECIMALS.fullmatch(currency):
+        return 0
+    return 3 if THREE_DECIMALS.fullmatch(currency) else 2
+
+
+def credits_of(part: int, amount: int, credits: int) -> int:
+    """Return the credits of a part of the amount that paid for them: whole ones, and all of them for all of it."""
+    return credits if part >= amount else credits * part // amount

@@ -1,0 +1,180 @@
+"""Start purchases, end plans, and process events of the payment provider."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from uuid import uuid4
+
+from app.db.engine import Sessions
+from app.domain.accounts import queries as accounts
+from app.domain.accounts.models import Account
+from app.domain.billing import service as billing
+from app.domain.billing.models import EntryType
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.idempotency import IdempotencyKeyReused
+from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.payments import money, queries
+from app.domain.payments.gateway import Card, Checkout, Gateway, Order, Plan
+from app.domain.payments.models import Payment, PaymentStatus, PlanSubscription
+from app.domain.payments.settlement import keep_customer, settle, settle_plan
+
+MAX_TOP_UP, MAX_KEY = 10**9, 200
+MIN_AMOUNT = 50
+"""The least amount that providers take, in the smallest unit of most currencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payments:
+    """The payment provider, the plans on offer, and the page to which people return."""
+
+    gateway: Gateway
+    plans: Sequence[Plan]
+    return_url: str
+    sessions: Sessions
+    clock: Clock
+    notify: Notify
+
+    async def receive(self, body: bytes, signature: str) -> None:
+        """Process an event of the provider; raise `UnsignedPaymentEvent`, and `Unavailable` to get it again."""
+        seen_at = self.clock.now()
+        notice = await self.gateway.read(body, signature)
+        for plan in notice.plans:
+            async with self._unit(plan.account_id) as unit:
+                await settle_plan(unit, self.gateway.name, plan, seen_at)
+        for payment in notice.payments:
+            async with self._unit(payment.account_id) as unit:
+                await settle(unit, self.gateway.name, payment, seen_at)
+
+    def _unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
+        actor = Actor(account_id, frozenset(), f"payments:{self.gateway.name}")
+        return open_unit(self.sessions, actor, self.clock, self.notify)
+
+
+async def top_up(unit: UnitOfWork, payments: Payments, credits: int, key: str | None = None) -> Payment:
+    """Start the purchase of credits. The provider is called with no transaction open.
+
+    Without an online provider the request is stored for the operator. The same `key` returns the same payment, and the
+    provider starts nothing anew. Raises `InvalidInput`, `PaymentRefused` and `Unavailable`.
+    """
+    if not 1 <= credits <= MAX_TOP_UP:
+        raise InvalidInput(reason=f"credits must be from 1 to {MAX_TOP_UP:,}.", field="credits")
+    if key is not None and not 1 <= len(key) <= MAX_KEY:
+        raise InvalidInput(reason=f"idempotency_key must have 1 to {MAX_KEY} characters.", field="idempotency_key")
+    account = await accounts.get_own(unit)
+    name = f"{account.id}/{key or uuid4()}"
+    if known := await queries.find_by_key(unit, payments.gateway.name, name):
+        return _same(known, credits)
+    order = await _order(unit, payments, account, name, credits)
+    checkout = await _start(unit, payments, order)
+    payment = Payment(
+        account_id=account.id,
+        provider=payments.gateway.name,
+        key=order.key,
+        status=PaymentStatus.pending if checkout else PaymentStatus.requested,
+        description=order.description,
+        credits=credits,
+        amount=order.amount,
+        currency=order.currency,
+        url=checkout.url if checkout else "",
+        created_by=unit.actor.label,
+    )
+    await billing.lock(unit)
+    if known := await queries.find_by_key(unit, payments.gateway.name, name, lock=True):
+        return _same(known, credits)
+    await unit.save(payment)
+    return payment
+
+
+async def start_plan(unit: UnitOfWork, payments: Payments, name: str) -> str:
+    """Start a plan by its name, and return the page on which a person pays it.
+
+    Raises `InvalidInput`, and `Conflict` without an online provider or while another plan runs.
+    """
+    plan = next((plan for plan in payments.plans if plan.name == name), None)
+    if plan is None:
+        offered = ", ".join(plan.name for plan in payments.plans) or "none"
+        raise InvalidInput(reason=f"{name} is not a plan on offer. There are: {offered}.", field="plan")
+    if not payments.gateway.is_online:
+        raise Conflict(reason=f"Plans are paid through a payment provider. {payments.gateway.instructions}")
+    if running := await queries.find_running_plan(unit):
+        raise Conflict(reason=f"The account pays the plan {running.plan}. End it first.")
+    account = await accounts.get_own(unit)
+    order = await _order(unit, payments, account, f"{account.id}/{uuid4()}", plan.credits, plan)
+    checkout = await _start(unit, payments, order)
+    assert checkout is not None
+    return checkout.url
+
+
+async def end_plan(unit: UnitOfWork, payments: Payments, id: int) -> PlanSubscription:
+    """Let a plan end with the month that was paid, and return it; raise `NotFound` and `Conflict`."""
+    plan = await queries.get_plan(unit, id)
+    if plan.provider != payments.gateway.name:
+        raise Conflict(reason=f"The plan is paid through {plan.provider}, which this service no longer uses.")
+    reference, seen_at = plan.provider_id, unit.clock.now()
+    await unit.pause()
+    state = await payments.gateway.end_plan(reference)
+    await settle_plan(unit, payments.gateway.name, state, seen_at)
+    return await queries.get_plan(unit, id)
+
+
+async def find_card(unit: UnitOfWork, payments: Payments) -> Card | None:
+    """Return the saved payment method of the account; raise `PaymentRefused` and `Unavailable`."""
+    customer = await queries.find_customer(unit, payments.gateway.name)
+    await unit.pause()
+    return await payments.gateway.find_card(customer) if customer else None
+
+
+async def confirm(unit: UnitOfWork, id: int) -> Payment:
+    """Add the credits of a requested payment, once the operator has got its money; a second call adds nothing.
+
+    Raises `NotFound`, and `Conflict` for a payment through a provider, which confirms it itself.
+    """
+    await billing.lock(unit)
+    payment = await queries.get(unit, id, lock=True)
+    if payment.status == PaymentStatus.requested:
+        payment.status, payment.paid_at = PaymentStatus.paid, unit.clock.now()
+        payment.purchased = payment.credits
+        await billing.book(unit, EntryType.purchase, payment.credits, f"{payment.description}, payment {payment.id}")
+        await unit.save(payment)
+    elif payment.status != PaymentStatus.paid or payment.seen_at:
+        raise Conflict(reason=f"Payment {id} is made through {payment.provider}, which confirms it itself.")
+    return payment
+
+
+async def _order(
+    unit: UnitOfWork, payments: Payments, account: Account, key: str, credits: int, plan: Plan | None = None
+) -> Order:
+    currency = plan.currency if plan else account.currency
+    amount = plan.amount if plan else money.price_of(credits, account.rate, currency)
+    if payments.gateway.is_online and amount < MIN_AMOUNT:
+        raise InvalidInput(reason="credits must be more: the price is too low for a payment.", field="credits")
+    return Order(
+        account_id=account.id,
+        key=key,
+        credits=credits,
+        amount=amount,
+        currency=currency,
+        description=f"Plan {plan.name}" if plan else f"{credits:,} credits",
+        customer=await queries.find_customer(unit, payments.gateway.name),
+        email=(await accounts.get_viewer(unit)).email,
+        return_url=payments.return_url,
+        plan=plan,
+    )
+
+
+async def _start(unit: UnitOfWork, payments: Payments, order: Order) -> Checkout | None:
+    """Start an order at an online provider, with no transaction open."""
+    if not payments.gateway.is_online:
+        return None
+    await unit.pause()
+    checkout = await payments.gateway.start(order)
+    if checkout.customer and checkout.customer != order.customer:
+        await keep_customer(unit, payments.gateway.name, checkout.customer)
+    return checkout
+
+
+def _same(known: Payment, credits: int) -> Payment:
+    if known.credits != credits:
+        raise IdempotencyKeyReused(key=known.key.partition("/")[2])
+    return known

@@ -1,0 +1,31 @@
+"""No payment provider: the operator gets the money in another way, and adds the credits."""
+
+from dataclasses import dataclass
+
+from app.domain.kernel.errors import Conflict
+from app.domain.payments.gateway import Card, Checkout, Notice, Order, PlanState, UnsignedPaymentEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Manual:
+    """The port without a provider; `instructions` say how to pay."""
+
+    instructions: str
+    name: str = "manual"
+    is_online: bool = False
+
+    async def start(self, order: Order) -> Checkout:
+        """Refuse: there is nothing to start."""
+        raise Conflict(reason=self.instructions)
+
+    async def end_plan(self, reference: str) -> PlanState:
+        """Refuse: there are no plans."""
+        raise Conflict(reason=self.instructions)
+
+    async def find_card(self, customer: str) -> Card | None:
+        """Return None."""
+        return None
+
+    async def read(self, body: bytes, signature: str) -> Notice:
+        """Refuse: no provider sends events."""
+        raise UnsignedPaymentEvent()

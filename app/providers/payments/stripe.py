@@ -1,0 +1,263 @@
+"""Stripe: Checkout for top-ups and plans, signed events, and the state of payments.
+
+The SDK is synchronous: it is imported at the first use, and called in threads. An event only names what changed; its
+present state is read from the API.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from app.domain.kernel.errors import Unavailable
+from app.domain.payments.gateway import (
+    Card,
+    Checkout,
+    Notice,
+    Order,
+    PaymentRefused,
+    PaymentState,
+    Plan,
+    PlanState,
+    UnsignedPaymentEvent,
+)
+
+if TYPE_CHECKING:
+    from stripe import StripeClient
+
+T = TypeVar("T")
+
+API_VERSION = "2026-10-28.endive"
+"""The version of the API whose objects this module reads."""
+
+TIMEOUT = 20.0
+RETRIES = 2
+SETTLED_DISPUTES = frozenset({"won", "prevented", "warning_needs_response", "warning_under_review", "warning_closed"})
+"""The statuses of disputes that hold no money back."""
+
+
+@dataclass(frozen=True)
+class Stripe:
+    """The payment provider Stripe. `base_url` is that of its API, None for the real one."""
+
+    secret_key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+    base_url: str | None = None
+    name: str = "stripe"
+    is_online: bool = True
+    instructions: str = ""
+
+    async def start(self, order: Order) -> Checkout:
+        """Create the customer, unless it exists, and a Checkout session. Repetitions with the same key create none."""
+        return await self._call(lambda: self._start(order))
+
+    async def end_plan(self, reference: str) -> PlanState:
+        """Cancel a subscription at the end of its period."""
+
+        def end() -> Any:
+            changed = {"cancel_at_period_end": True}
+            return self._client.v1.subscriptions.update(reference, changed)  # pyright: ignore[reportArgumentType]
+
+        state = _plan_of(await self._call(end))
+        if state is None:
+            raise PaymentRefused(reason="The subscription was not made by this service.")
+        return state
+
+    async def find_card(self, customer: str) -> Card | None:
+        """Return the newest payment method of a customer."""
+        found = await self._call(lambda: self._client.v1.customers.payment_methods.list(customer, {"limit": 1}))
+        return _card_of(found.data[0]) if found.data else None
+
+    async def read(self, body: bytes, signature: str) -> Notice:
+        """Verify an event, and read the payments and plans that it is about."""
+        return await self._call(lambda: self._read(body, signature))
+
+    @cached_property
+    def _client(self) -> "StripeClient":
+        import stripe
+
+        return stripe.StripeClient(
+            self.secret_key,
+            stripe_version=API_VERSION,
+            base_addresses={"api": self.base_url} if self.base_url else None,
+            max_network_retries=RETRIES,
+            http_client=stripe.RequestsClient(timeout=TIMEOUT),
+        )
+
+    async def _call(self, act: Callable[[], T]) -> T:
+        """Run a call of the SDK in a thread, with its errors as ours."""
+        import stripe
+
+        try:
+            return await asyncio.to_thread(act)
+        except (stripe.APIConnectionError, stripe.RateLimitError):
+            raise Unavailable() from None
+        except stripe.SignatureVerificationError:
+            raise UnsignedPaymentEvent() from None
+        except stripe.StripeError as error:
+            if (error.http_status or 500) >= 500:
+                raise Unavailable() from None
+            raise PaymentRefused(reason=error.user_message or "no reason given.") from None
+
+    def _start(self, order: Order) -> Checkout:
+        customer = order.customer or self._create_customer(order)
+        session = self._client.v1.checkout.sessions.create(
+            _session_of(order, customer),  # pyright: ignore[reportArgumentType] - built for two modes
+            {"idempotency_key": f"checkout/{order.key}"},
+        )
+        return Checkout(session.url or "", customer)
+
+    def _create_customer(self, order: Order) -> str:
+        facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}
+        key = f"customer/{order.account_id}/{order.email}"
+        return self._client.v1.customers.create(facts, {"idempotency_key": key}).id  # pyright: ignore[reportArgumentType]
+
+    def _read(self, body: bytes, signature: str) -> Notice:
+        import stripe
+
+        event = stripe.Webhook.construct_event(body, signature, self.webhook_secret)
+        about: Any = event.data.object
+        match about.object:
+            case "checkout.session":
+                payments = [self._payment(about.payment_intent)] if about.payment_intent else []
+                return _notice(payments, [self._plan(about.subscription)] if about.subscription else [])
+            case "payment_intent":
+                return _notice([self._payment(about.id)])
+            case "charge" | "refund" | "dispute":
+                return _notice([self._payment(about.payment_intent)] if about.payment_intent else [])
+            case "invoice":
+                return _notice([self._invoice(about.id)])
+            case "subscription":
+                return _notice([], [self._plan(about.id)])
+            case _:
+                return Notice()
+
+    def _payment(self, id: str) -> PaymentState | None:
+        """Return the state of a payment intent: that of an order, or that of the invoice of a plan."""
+        intent = self._client.v1.payment_intents.retrieve(id, {"expand": ["latest_charge"]})
+        facts = _facts(intent)
+        if "order" in facts:
+            return _state(
+                facts, facts["order"], intent, is_paid=intent.status == "succeeded", **self._taken_back(intent)
+            )
+        of = {"payment": {"type": "payment_intent", "payment_intent": id}}
+        found = self._client.v1.invoice_payments.list(of)  # pyright: ignore[reportArgumentType]
+        return self._invoice(str(found.data[0].invoice)) if found.data else None
+
+    def _invoice(self, id: str) -> PaymentState | None:
+        """Return the state of the invoice of a plan, with what was refunded of its payment."""
+        invoice: Any = self._client.v1.invoices.retrieve(id)
+        details = invoice.parent.subscription_details if invoice.parent else None
+        facts = _facts(details)
+        if "account_id" not in facts:
+            return None
+        taken = {"refunded": 0, "disputed": 0}
+        for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
+            if each.payment.payment_intent:
+                expanded = {"expand": ["latest_charge"]}
+                intent = self._client.v1.payment_intents.retrieve(str(each.payment.payment_intent), expanded)  # pyright: ignore[reportArgumentType]
+                taken = {name: taken[name] + part for name, part in self._taken_back(intent).items()}
+        return PaymentState(
+            key=invoice.id,
+            reference=invoice.id,
+            account_id=int(facts["account_id"]),
+            credits=int(facts["credits"]),
+            description=f"Plan {facts['plan']}",
+            amount=invoice.amount_paid,
+            currency=invoice.currency.upper(),
+            is_paid=invoice.status == "paid",
+            **taken,
+        )
+
+    def _taken_back(self, intent: Any) -> dict[str, int]:
+        """Return the parts of a payment that were refunded, and that open or lost disputes hold back."""
+        charge = intent.latest_charge
+        if charge is None:
+            return {"refunded": 0, "disputed": 0}
+        disputes = self._client.v1.disputes.list({"payment_intent": intent.id}).data if charge.disputed else []
+        held = sum(each.amount for each in disputes if each.status not in SETTLED_DISPUTES)
+        return {"refunded": charge.amount_refunded, "disputed": held}
+
+    def _plan(self, id: str) -> PlanState | None:
+        return _plan_of(self._client.v1.subscriptions.retrieve(id))
+
+
+def _session_of(order: Order, customer: str) -> dict[str, Any]:
+    """Return the parameters of a Checkout session."""
+    facts = {"account_id": str(order.account_id), "credits": str(order.credits), "order": order.key}
+    price: dict[str, Any] = {
+        "currency": order.currency.lower(),
+        "unit_amount": order.amount,
+        "product_data": {"name": order.description},
+    }
+    session: dict[str, Any] = {"customer": customer, "success_url": order.return_url, "cancel_url": order.return_url}
+    if order.plan is None:
+        payment = {"metadata": facts | {"description": order.description}, "setup_future_usage": "off_session"}
+        return session | {
+            "mode": "payment",
+            "line_items": [{"quantity": 1, "price_data": price}],
+            "payment_intent_data": payment,
+        }
+    price["recurring"] = {"interval": "month"}
+    return session | {
+        "mode": "subscription",
+        "line_items": [{"quantity": 1, "price_data": price}],
+        "subscription_data": {"metadata": facts | {"plan": order.plan.name}},
+    }
+
+
+def _facts(holder: Any) -> dict[str, str]:
+    """Return the metadata of an object, if it has any."""
+    return holder.metadata.to_dict() if holder and holder.metadata else {}
+
+
+def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
+    """Return a notice without what this service did not start."""
+    return Notice([each for each in payments if each], [each for each in plans or [] if each])
+
+
+def _state(
+    facts: dict[str, str], key: str, intent: Any, *, is_paid: bool, refunded: int, disputed: int
+) -> PaymentState:
+    return PaymentState(
+        key=key,
+        reference=intent.id,
+        account_id=int(facts["account_id"]),
+        credits=int(facts["credits"]),
+        description=facts["description"],
+        amount=intent.amount,
+        currency=intent.currency.upper(),
+        is_paid=is_paid,
+        refunded=refunded,
+        disputed=disputed,
+    )
+
+
+def _plan_of(subscription: Any) -> PlanState | None:
+    facts = _facts(subscription)
+    if "account_id" not in facts:
+        return None
+    [item] = subscription["items"].data
+    plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount, item.price.currency.upper())
+    return PlanState(
+        reference=subscription.id,
+        account_id=int(facts["account_id"]),
+        plan=plan,
+        status=subscription.status,
+        period_end=datetime.fromtimestamp(item.current_period_end, UTC),
+        is_ending=subscription.cancel_at_period_end,
+        customer=str(subscription.customer),
+    )
+
+
+def _card_of(method: Any) -> Card:
+    card = method.card if method.type == "card" else None
+    return Card(
+        kind=method.type,
+        brand=card.brand if card else "",
+        last_four=card.last4 if card else "",
+        expires_month=card.exp_month if card else None,
+        expires_year=card.exp_year if card else None,
+    )

@@ -1,0 +1,91 @@
+"""Reads fields of JSON bodies of vendors, any of which may be absent or of another type."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import orjson
+
+MAX_TEXT = 1000
+REFUSALS = frozenset({"", "no", "false", "0", "off", "none", "null", "decline", "disagree", "opt out", "[]"})
+"""Answers to a question of consent, in lower case, that are not a consent."""
+
+
+class NotThere(Exception):
+    """A field that is needed is absent or invalid; the text says which."""
+
+
+def load(body: bytes) -> Mapping[str, Any]:
+    """Return the object that a body is; raise `NotThere`."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise NotThere("The body is not JSON.") from None
+    if not isinstance(value, dict):
+        raise NotThere("The body is not a JSON object.")
+    return cast("dict[str, Any]", value)
+
+
+def child(source: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a member that is an object; an empty one where it is absent or something else."""
+    value = source.get(name)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def children(source: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the objects of a member that is a list."""
+    value = source.get(name)
+    found = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", each) for each in found if isinstance(each, dict)]
+
+
+def text(source: Mapping[str, Any], name: str) -> str:
+    """Return a member as text without surrounding blanks; empty where it is absent, null or a structure."""
+    return scalar(source.get(name))
+
+
+def scalar(value: object) -> str:
+    """Return a value as text; structures have none. NUL, which PostgreSQL does not store, is left out."""
+    if value is None or isinstance(value, dict | list):
+        return ""
+    written = str(value).lower() if isinstance(value, bool) else str(value)
+    return written.replace("\0", "").encode(errors="replace").decode().strip()[:MAX_TEXT]
+
+
+def needed(source: Mapping[str, Any], name: str) -> str:
+    """Return a member as text; raise `NotThere` where it is empty."""
+    value = text(source, name)
+    if not value:
+        raise NotThere(f"The field {name} is missing.")
+    return value
+
+
+def instant(source: Mapping[str, Any], name: str) -> datetime:
+    """Return a time with its zone, in UTC; raise `NotThere`."""
+    written = needed(source, name)
+    try:
+        at = datetime.fromisoformat(written)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise NotThere(f"The field {name} is not a time: {written[:40]}.") from None
+
+
+def optional_instant(source: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a time in UTC, or None where there is none that can be read."""
+    try:
+        return instant(source, name)
+    except NotThere:
+        return None
+
+
+def is_consent(answer: object) -> bool:
+    """Return whether the answer to a question of consent is positive: anything but nothing, and words such as no."""
+    if isinstance(answer, list):
+        return any(is_consent(each) for each in cast("list[Any]", answer))
+    written = scalar(answer).lower().rstrip(".!")
+    return not (written in REFUSALS or written.startswith(("no,", "no ", "don't", "do not", "i do not", "i don't")))
+
+
+def is_same_question(label: str, question: str) -> bool:
+    """Return whether a question of a form is the configured one, in any case and spacing."""
+    return bool(question) and " ".join(label.split()).casefold() == " ".join(question.split()).casefold()

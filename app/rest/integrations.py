@@ -1,0 +1,43 @@
+"""The addresses at which tools of accounts post their events."""
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.domain.integrations.errors import UnsignedEvent
+from app.domain.integrations.intake import MAX_BODY
+from app.domain.integrations.scheduling import Delivery
+from app.domain.kernel.errors import NotFound, RateLimited
+from app.http.anonymous import count_anonymous
+from app.http.body import read_body
+from app.http.client_address import address_of
+from app.http.pace import recognise
+from app.http.routing import CountedRoute
+from app.providers.rate_limits import Policy
+from app.services import Services
+
+POLICY = Policy("integration events", 600)
+"""The events that an address takes in a minute."""
+
+
+def routes(services: Services) -> list[Route]:
+    """Return the route of all addresses."""
+
+    async def receive(request: Request) -> Response:
+        kind, address = request.path_params["kind"], request.path_params["address"]
+        delivery = Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY)))
+        try:
+            integration = await services.intake.find(kind, address, delivery)
+        except (NotFound, UnsignedEvent):
+            await count_anonymous(services.limits, address_of(request))
+            raise
+        recognise()
+        standing = await services.limits.rates.take(POLICY, integration.actor)
+        if standing and standing.wait:
+            raise RateLimited(seconds=standing.wait)
+        event_id = await services.intake.receive(integration, delivery)
+        body = {"status": "duplicate"} if event_id is None else {"status": "accepted", "id": event_id}
+        return Response(orjson.dumps(body), 202, media_type="application/json")
+
+    return [CountedRoute("/integrations/{kind}/{address}", receive, methods=["POST"])]

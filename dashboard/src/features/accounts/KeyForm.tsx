@@ -1,0 +1,86 @@
+// A new key: its name, what it may do, and when it ends.
+
+import { Button, Checkbox, Modal, SegmentedControl, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useMay, useViewer } from '../../graphql/index.ts';
+import { Refused, useAct } from '../../ui/index.ts';
+import styles from './accounts.module.css';
+import type { MadeKey } from './KeysPage.tsx';
+import { CreateAutomationKey, CreateKey } from './mutations.ts';
+
+const KINDS = [
+  { value: 'general', label: 'For your programs' },
+  { value: 'automation', label: 'For an automation platform' },
+];
+
+interface KeyFormProps {
+  isOpen: boolean;
+  onClose: () => void;
+  onMade: (key: MadeKey) => void;
+}
+
+export function KeyForm({ isOpen, onClose, onMade }: KeyFormProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="New key" size="lg">
+      <Fields onMade={onMade} />
+    </Modal>
+  );
+}
+
+function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
+  const { scopes: own } = useViewer();
+  const isOwner = useMay('account:write');
+  const [kind, setKind] = useState(isOwner ? 'general' : 'automation');
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<string[]>([]);
+  const [until, setUntil] = useState('');
+  const general = useAct(CreateKey);
+  const automation = useAct(CreateAutomationKey);
+  const refusal = general.refusal ?? automation.refusal;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const expires_at = until ? new Date(`${until}T23:59:59`).toISOString() : null;
+    const given = { name, scopes: scopes.length > 0 ? scopes : null, expires_at };
+    const made =
+      kind === 'general'
+        ? (await general.run(given))?.create_api_key
+        : (await automation.run(given))?.create_automation_key;
+    if (made) onMade(made);
+  };
+  return (
+    <form className={styles.form} onSubmit={(event) => void submit(event)}>
+      {isOwner && <SegmentedControl aria-label="Kind" data={KINDS} value={kind} onChange={setKind} />}
+      <TextInput
+        label="Name"
+        description="What uses it, such as Shop or Night shift."
+        required
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        data-autofocus
+      />
+      <Checkbox.Group
+        label="What it may do"
+        description="Without a choice it gets the usual scopes."
+        value={scopes}
+        onChange={setScopes}
+      >
+        <div className={styles.scopes}>
+          {own.map((scope) => (
+            <Checkbox key={scope} size="xs" value={scope} label={scope} />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <TextInput
+        type="date"
+        label="Ends after"
+        description="Empty for a key that does not end."
+        value={until}
+        onChange={({ currentTarget }) => setUntil(currentTarget.value)}
+      />
+      {refusal && <Refused refusal={refusal} />}
+      <Button type="submit" loading={general.isBusy || automation.isBusy} disabled={!name.trim()}>
+        Make the key
+      </Button>
+    </form>
+  );
+}

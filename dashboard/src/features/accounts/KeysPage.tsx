@@ -1,0 +1,146 @@
+// API keys and webhooks: what other programs reach the account by, and what is told to them.
+
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { useMay } from '../../graphql/index.ts';
+import { Badge, Card, Confirm, Empty, Failure, Icon, Secret, Skeleton, Table, Time, useAct } from '../../ui/index.ts';
+import { Webhooks } from '../webhooks/index.ts';
+import styles from './accounts.module.css';
+import { KeyForm } from './KeyForm.tsx';
+import { RevokeAutomationKey, RevokeKey, RotateKey } from './mutations.ts';
+import { AutomationKeys, type Key, Keys } from './queries.ts';
+import { SettingsPage } from './SettingsPage.tsx';
+
+export interface MadeKey {
+  name: string;
+  key: string;
+}
+
+export function KeysPage() {
+  const isOwner = useMay('account:write');
+  const [all, allAgain] = useQuery({ query: Keys, pause: !isOwner, requestPolicy: 'cache-and-network' });
+  const [own, ownAgain] = useQuery({ query: AutomationKeys, pause: isOwner, requestPolicy: 'cache-and-network' });
+  const [isAdding, setAdding] = useState(false);
+  const [made, setMade] = useState<MadeKey>();
+  const keys = isOwner ? all.data?.api_keys : own.data?.automation_keys;
+  const error = all.error ?? own.error;
+  const again = () => (isOwner ? allAgain : ownAgain)({ requestPolicy: 'network-only' });
+  const show = (key: MadeKey) => {
+    setMade(key);
+    setAdding(false);
+    again();
+  };
+  return (
+    <SettingsPage
+      title="API Keys"
+      actions={
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+          New key
+        </Button>
+      }
+    >
+      {made && (
+        <Card title={`The key ${made.name}`}>
+          <p>It is shown this once. Copy it to where it is used; it cannot be read here again.</p>
+          <Secret value={made.key} label="Key" />
+          <Button variant="default" size="xs" onClick={() => setMade(undefined)}>
+            I stored it
+          </Button>
+        </Card>
+      )}
+      {error && <Failure error={error} retry={again} />}
+      {!keys && !error && <Skeleton />}
+      {keys?.length === 0 && <Empty>There are no keys yet. A key lets a program use the REST and GraphQL APIs.</Empty>}
+      {keys && keys.length > 0 && <KeyTable keys={keys} onMade={show} onChanged={again} />}
+      <KeyForm isOpen={isAdding} onClose={() => setAdding(false)} onMade={show} />
+      <Webhooks />
+    </SettingsPage>
+  );
+}
+
+interface KeyTableProps {
+  keys: Key[];
+  onMade: (key: MadeKey) => void;
+  onChanged: () => void;
+}
+
+function KeyTable({ keys, onMade, onChanged }: KeyTableProps) {
+  const isOwner = useMay('account:write');
+  const rotate = useAct(RotateKey);
+  const revoke = { owner: useAct(RevokeKey), member: useAct(RevokeAutomationKey) };
+  const [asked, setAsked] = useState<Key>();
+  const act = isOwner ? revoke.owner : revoke.member;
+  const confirm = async () => {
+    if (!asked || !(await act.run({ id: asked.id }))) return;
+    setAsked(undefined);
+    onChanged();
+  };
+  const rotated = async (key: Key) => {
+    const made = await rotate.run({ id: key.id });
+    if (made) onMade(made.rotate_api_key);
+  };
+  return (
+    <>
+      <Table
+        label="API keys"
+        rows={keys}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+          {
+            title: 'Key',
+            cell: ({ prefix, last_four }) => (
+              <code className={styles.mono}>
+                {prefix}…{last_four}
+              </code>
+            ),
+          },
+          { title: 'Scopes', cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopes.length}</span> },
+          { title: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+          {
+            title: 'Actions',
+            cell: (key) =>
+              key.revoked_at ? (
+                <Badge kind="bad">Revoked</Badge>
+              ) : (
+                <>
+                  {isOwner && (
+                    <Button
+                      size="compact-xs"
+                      variant="subtle"
+                      aria-label={`Rotate ${key.name}`}
+                      onClick={() => void rotated(key)}
+                    >
+                      Rotate
+                    </Button>
+                  )}
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    aria-label={`Revoke ${key.name}`}
+                    onClick={() => setAsked(key)}
+                  >
+                    Revoke
+                  </Button>
+                </>
+              ),
+          },
+        ]}
+      />
+      <Confirm
+        title={`Revoke ${asked?.name}?`}
+        act={`Revoke ${asked?.name}`}
+        isOpen={asked !== undefined}
+        isBusy={act.isBusy}
+        refusal={act.refusal}
+        onClose={() => setAsked(undefined)}
+        onConfirm={() => void confirm()}
+      >
+        Programs that use this key are refused at once, and the keys and webhooks that it made end with it. This cannot
+        be undone.
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// The frame of the settings: the list of their pages beside one of them.
+
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useViewer } from '../../graphql/index.ts';
+import { Page } from '../../ui/index.ts';
+import styles from './accounts.module.css';
+
+const PAGES = [
+  { to: '/settings/profile', label: 'You', scope: 'account:read' },
+  { to: '/settings/company', label: 'Company and sending', scope: 'account:write' },
+  { to: '/settings/people', label: 'People', scope: 'conversations:write' },
+  { to: '/settings/keys', label: 'API Keys', scope: 'webhooks:manage' },
+  { to: '/settings/audit', label: 'Audit log', scope: 'account:write' },
+];
+
+export function SettingsPage({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  const { scopes } = useViewer();
+  const shown = PAGES.filter(({ scope }) => scopes.includes(scope));
+  return (
+    <Page title={title} actions={actions}>
+      <nav className={styles.tabs} aria-label="Settings">
+        {shown.map(({ to, label }) => (
+          <Link key={to} to={to} className={styles.tab}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {children}
+    </Page>
+  );
+}

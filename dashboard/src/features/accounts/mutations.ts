@@ -1,0 +1,126 @@
+import { graphql } from '../../graphql/index.ts';
+
+export const CreateKey = graphql(`
+  mutation KeysCreate($name: String!, $scopes: [String!], $expires_at: DateTime) {
+    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at) {
+      id
+      name
+      key
+    }
+  }
+`);
+
+export const CreateAutomationKey = graphql(`
+  mutation KeysCreateAutomation($name: String!, $scopes: [String!], $expires_at: DateTime) {
+    create_automation_key(name: $name, scopes: $scopes, expires_at: $expires_at) {
+      id
+      name
+      key
+    }
+  }
+`);
+
+export const RevokeKey = graphql(`
+  mutation KeysRevoke($id: BigInt!) {
+    revoke_api_key(id: $id) {
+      id
+      revoked_at
+    }
+  }
+`);
+
+export const RevokeAutomationKey = graphql(`
+  mutation KeysRevokeAutomation($id: BigInt!) {
+    revoke_automation_key(id: $id) {
+      id
+      revoked_at
+    }
+  }
+`);
+
+export const RotateKey = graphql(`
+  mutation KeysRotate($id: BigInt!) {
+    rotate_api_key(id: $id, overlap_hours: 24) {
+      id
+      name
+      key
+    }
+  }
+`);
+
+export const UpdateCompany = graphql(`
+  mutation CompanyUpdate($changes: AccountChanges!) {
+    update_account(changes: $changes) {
+      id
+      company_name
+      region
+      support_contact
+      time_zone
+      limits_transactional
+      weekly_cap
+      smart_encoding
+      fold_accents
+    }
+  }
+`);
+
+export const Invite = graphql(`
+  mutation PeopleInvite($email: String!, $role: Role!) {
+    invite_user(email: $email, role: $role) {
+      id
+      email
+    }
+  }
+`);
+
+export const Withdraw = graphql(`
+  mutation PeopleWithdraw($id: BigInt!) {
+    withdraw_invitation(id: $id) {
+      id
+    }
+  }
+`);
+
+export const ChangeRole = graphql(`
+  mutation PeopleRole($id: BigInt!, $role: Role!) {
+    change_role(id: $id, role: $role) {
+      id
+      role
+    }
+  }
+`);
+
+export const Remove = graphql(`
+  mutation PeopleRemove($id: BigInt!) {
+    remove_user(id: $id) {
+      id
+    }
+  }
+`);
+
+export const UpdateUser = graphql(`
+  mutation ProfileUpdate($id: BigInt!, $changes: UserChanges!) {
+    update_user(id: $id, changes: $changes) {
+      id
+      first_name
+      last_name
+    }
+  }
+`);
+
+export const EndSession = graphql(`
+  mutation ProfileEndSession($id: BigInt!) {
+    end_session(id: $id) {
+      id
+    }
+  }
+`);
+
+export const Disconnect = graphql(`
+  mutation ProfileDisconnect($id: BigInt!) {
+    revoke_oauth_grant(id: $id) {
+      id
+      revoked_at
+    }
+  }
+`);

@@ -1,0 +1,81 @@
+// The form of a contact, new or known.
+
+import { Button, Modal, Select, TagsInput, TextInput } from '@mantine/core';
+import { type FormEvent, useRef, useState } from 'react';
+import { Refused, useAct, words } from '../../ui/index.ts';
+import styles from './contacts.module.css';
+import { CreateContact, UpdateContact } from './mutations.ts';
+import type { ContactItem } from './queries.ts';
+import { oneOf, STAGES } from './search.ts';
+
+interface EditDialogProps {
+  contact?: ContactItem;
+  isOpen: boolean;
+  onClose: () => void;
+  onSaved: (id: number) => void;
+}
+
+export function EditDialog({ contact, isOpen, onClose, onSaved }: EditDialogProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={contact ? `Edit ${contact.label}` : 'New contact'}>
+      <ContactForm contact={contact} onSaved={onSaved} />
+    </Modal>
+  );
+}
+
+function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'onSaved'>) {
+  const key = useRef('');
+  const create = useAct(CreateContact);
+  const update = useAct(UpdateContact);
+  const [tags, setTags] = useState(contact?.tags ?? []);
+  const [stage, setStage] = useState(contact?.pipeline_stage ?? STAGES[0]);
+  const refusal = create.refusal ?? update.refusal;
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const text = (name: string) => String(given.get(name) ?? '').trim();
+    const fields = {
+      phone: text('phone'),
+      first_name: text('first_name'),
+      last_name: text('last_name'),
+      email: text('email'),
+      tags,
+      pipeline_stage: stage,
+    };
+    key.current ||= crypto.randomUUID();
+    const saved = contact
+      ? (await update.run({ id: contact.id, changes: fields }))?.update_contact
+      : (await create.run({ contact: fields, idempotency_key: key.current }))?.create_contact;
+    if (saved) onSaved(saved.id);
+    else key.current = '';
+  };
+  const wrong = (name: string) => (refusal?.field === name ? refusal.text : undefined);
+  return (
+    <form className={styles.form} onSubmit={(event) => void submit(event)}>
+      <TextInput
+        label="Phone"
+        name="phone"
+        type="tel"
+        required
+        defaultValue={contact?.phone}
+        error={wrong('phone')}
+        data-autofocus
+      />
+      <TextInput label="First name" name="first_name" defaultValue={contact?.first_name} error={wrong('first_name')} />
+      <TextInput label="Last name" name="last_name" defaultValue={contact?.last_name} error={wrong('last_name')} />
+      <TextInput label="E-mail" name="email" type="email" defaultValue={contact?.email} error={wrong('email')} />
+      <TagsInput label="Tags" value={tags} onChange={setTags} placeholder="Type a tag, then Enter" />
+      <Select
+        label="Stage"
+        allowDeselect={false}
+        data={STAGES.map((value) => ({ value, label: words(value) }))}
+        value={stage}
+        onChange={(value) => setStage(oneOf(STAGES, value) ?? STAGES[0])}
+      />
+      {refusal && !refusal.field && <Refused refusal={refusal} />}
+      <Button type="submit" loading={create.isBusy || update.isBusy}>
+        {contact ? 'Save the changes' : 'Add the contact'}
+      </Button>
+    </form>
+  );
+}

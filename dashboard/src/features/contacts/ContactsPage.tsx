@@ -1,0 +1,82 @@
+// All contacts: filtered by the address, loaded as they are scrolled to, changed in bulk.
+
+import { Button } from '@mantine/core';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { useMay, usePages, useUpdates } from '../../graphql/index.ts';
+import { Badge, count, Empty, Failure, Icon, Page, Skeleton } from '../../ui/index.ts';
+import { BulkBar } from './BulkBar.tsx';
+import { ContactGrid } from './ContactGrid.tsx';
+import { EditDialog } from './ContactForm.tsx';
+import { Filters } from './Filters.tsx';
+import { ContactsCount, contactsListing } from './queries.ts';
+import type { ContactsSearch } from './search.ts';
+
+const route = getRouteApi('/contacts');
+
+export function ContactsPage() {
+  const filter = route.useSearch();
+  const { sort, ...conditions } = filter;
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [isAdding, setAdding] = useState(false);
+  const mayWrite = useMay('contacts:write');
+  const pages = usePages(contactsListing, { ...conditions, sort: sort ?? 'date_added' });
+  const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
+  const reload = () => {
+    setChosen(new Set());
+    pages.refresh();
+    countAgain({ requestPolicy: 'network-only' });
+  };
+  useUpdates((update) => {
+    if (update === 'missed') reload();
+  });
+  const setFilter = (search: ContactsSearch) => {
+    setChosen(new Set());
+    void navigate({ to: '/contacts', search, replace: true });
+  };
+  const total = data?.contacts;
+  return (
+    <Page
+      title="Contacts"
+      aside={total && <Badge>{`${count(total.total_count)}${total.total_is_exact ? '' : '+'}`}</Badge>}
+      actions={mayWrite && <Actions onAdd={() => setAdding(true)} />}
+    >
+      <Filters filter={filter} onChange={setFilter} />
+      {chosen.size > 0 && <BulkBar chosen={chosen} filter={conditions} total={total?.total_count} onDone={reload} />}
+      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
+      {pages.rows.length === 0 && pages.isLoading && <Skeleton rows={10} />}
+      {pages.rows.length === 0 && !pages.isLoading && !pages.error && <None filter={conditions} />}
+      {pages.rows.length > 0 && <ContactGrid pages={pages} chosen={chosen} onChoose={setChosen} />}
+      <EditDialog
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        onSaved={(id) => void navigate({ to: '/contacts/$id', params: { id } })}
+      />
+    </Page>
+  );
+}
+
+function Actions({ onAdd }: { onAdd: () => void }) {
+  return (
+    <>
+      <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>
+        Import
+      </Button>
+      <Button onClick={onAdd} leftSection={<Icon name="plus" size={16} />}>
+        New contact
+      </Button>
+    </>
+  );
+}
+
+function None({ filter }: { filter: ContactsSearch }) {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  if (isFiltered) return <Empty action={<Link to="/contacts">Show all contacts</Link>}>No contact matches.</Empty>;
+  return (
+    <Empty action={<Link to="/contacts/import">Import contacts from a file</Link>}>
+      There are no contacts yet. Everyone who texts you becomes one.
+    </Empty>
+  );
+}

@@ -1,0 +1,163 @@
+import { graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
+
+export const ContactRow = graphql(`
+  fragment ContactRow on Contact @_unmask {
+    id
+    label
+    phone
+    first_name
+    last_name
+    email
+    tags
+    pipeline_stage
+    status
+    dnd_sms
+    score
+    created_at
+  }
+`);
+
+export const ContactsPageQuery = graphql(
+  `
+    query ContactsPage(
+      $search: String
+      $stage: PipelineStage
+      $status: ContactStatus
+      $tag: String
+      $sort: ContactSort!
+      $after: String
+    ) {
+      contacts(search: $search, stage: $stage, status: $status, tag: $tag, sort: $sort, first: 100, after: $after) {
+        nodes {
+          id
+          ...ContactRow
+        }
+        page_info {
+          has_next_page
+          end_cursor
+        }
+      }
+    }
+  `,
+  [ContactRow],
+);
+
+type Data = ResultOf<typeof ContactsPageQuery>;
+
+export type ContactItem = Data['contacts']['nodes'][number];
+
+export const contactsListing: Listing<Data, VariablesOf<typeof ContactsPageQuery>, ContactItem> = {
+  document: ContactsPageQuery,
+  connectionOf: ({ contacts }) => contacts,
+};
+
+export const ContactsCount = graphql(`
+  query ContactsCount($search: String, $stage: PipelineStage, $status: ContactStatus, $tag: String) {
+    contacts(search: $search, stage: $stage, status: $status, tag: $tag, first: 1) {
+      total_count
+      total_is_exact
+    }
+  }
+`);
+
+export const ContactsTags = graphql(`
+  query ContactsTags {
+    tags {
+      name
+    }
+  }
+`);
+
+export const ContactPageQuery = graphql(
+  `
+    query ContactPage($id: BigInt!) {
+      contact(id: $id) {
+        id
+        ...ContactRow
+        source
+        time_zone
+        held_until
+        line_type
+        region
+        updated_at
+        custom_fields {
+          key
+          label
+          value
+        }
+        score_reasons {
+          reason
+          points
+        }
+        consents {
+          id
+          kind
+          method
+          text
+          source
+          note
+          occurred_at
+          actor {
+            label
+          }
+        }
+        conversation {
+          id
+        }
+      }
+    }
+  `,
+  [ContactRow],
+);
+
+export const ContactExplained = graphql(`
+  query ContactExplained($contact_id: BigInt!, $is_promotional: Boolean!) {
+    explain_send(contact_id: $contact_id, body: "Hello", consent_attested: true, is_promotional: $is_promotional) {
+      is_allowed
+      deferred_until
+      time_zones
+      gates {
+        gate
+        verdict
+        reason
+        remedy
+      }
+    }
+  }
+`);
+
+export const ImportPreview = graphql(`
+  query ContactsImportPreview($upload_id: BigInt!) {
+    preview_import(upload_id: $upload_id) {
+      encoding
+      delimiter
+      has_header
+      note
+      columns {
+        index
+        name
+        samples
+        field
+      }
+    }
+  }
+`);
+
+export const JobState = graphql(`
+  query ContactsJob($id: BigInt!) {
+    job(id: $id) {
+      id
+      kind
+      status
+      total
+      done
+      changed
+      failed
+      problems
+      counts {
+        outcome
+        count
+      }
+    }
+  }
+`);

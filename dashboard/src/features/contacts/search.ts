@@ -1,0 +1,31 @@
+// The filter of contacts in the address: an unknown value becomes the default.
+
+export const STAGES = ['new_lead', 'contacted', 'qualified', 'proposal', 'won', 'lost'] as const;
+export const STATUSES = ['active', 'opted_out'] as const;
+export const SORTS = ['name_asc', 'name_desc', 'score_high', 'date_added'] as const;
+
+export interface ContactsSearch {
+  search?: string;
+  stage?: (typeof STAGES)[number];
+  status?: (typeof STATUSES)[number];
+  tag?: string;
+  sort?: (typeof SORTS)[number];
+}
+
+export function validated(given: Record<string, unknown>): ContactsSearch {
+  return {
+    search: textOf(given.search),
+    stage: oneOf(STAGES, given.stage),
+    status: oneOf(STATUSES, given.status),
+    tag: textOf(given.tag),
+    sort: oneOf(SORTS, given.sort),
+  };
+}
+
+export function oneOf<Value extends string>(values: readonly Value[], given: unknown): Value | undefined {
+  return values.find((value) => value === given);
+}
+
+function textOf(given: unknown): string | undefined {
+  return given === undefined || given === '' ? undefined : String(given);
+}

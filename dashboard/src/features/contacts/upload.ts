@@ -1,0 +1,27 @@
+// Uploading a file in parts: each part may be sent again.
+
+import type { Client } from 'urql';
+import { type Refusal, refusalOf } from '../../graphql/index.ts';
+import { AddPart, CreateUpload } from './mutations.ts';
+
+const PART = 384 * 1024;
+
+/** Upload a file; return its id, or why it was refused. */
+export async function upload(client: Client, file: File, onShare: (share: number) => void): Promise<number | Refusal> {
+  const { data, error } = await client.mutation(CreateUpload, { name: file.name });
+  if (!data) return error ? refusalOf(error) : { code: 'internal_error', text: 'The upload did not begin.' };
+  const upload_id = data.create_upload.id;
+  for (let number = 0; number * PART < file.size || number === 0; number += 1) {
+    const bytes = new Uint8Array(await file.slice(number * PART, (number + 1) * PART).arrayBuffer());
+    const sent = await client.mutation(AddPart, { upload_id, number, content: base64(bytes) });
+    if (sent.error) return refusalOf(sent.error);
+    onShare(Math.min(1, ((number + 1) * PART) / file.size));
+  }
+  return upload_id;
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
+}

@@ -1,0 +1,104 @@
+// A message, and a text that waits to become one.
+
+import { Button, Group } from '@mantine/core';
+import { useClient } from 'urql';
+import { type Message, useViewer } from '../../graphql/index.ts';
+import { Badge, Icon, type Kind, plural, Time } from '../../ui/index.ts';
+import { restore } from './drafts.ts';
+import styles from './inbox.module.css';
+import { discard, renew, type Waiting } from './outbox.ts';
+
+const STATES: Record<Message['status'], [Kind, string]> = {
+  pending: ['plain', 'Waiting'],
+  sent: ['plain', 'Sent'],
+  delivered: ['good', 'Delivered'],
+  failed: ['bad', 'Failed'],
+  received: ['plain', 'Received'],
+};
+
+export function Bubble({ message }: { message: Message }) {
+  const { direction, body, status, created_at, media } = message;
+  const [kind, word] = STATES[status];
+  const isOut = direction === 'outbound';
+  return (
+    <div className={`${styles.bubble} ${isOut ? styles.out : ''}`}>
+      <div className={styles.body} dir="auto">
+        {body}
+        {media.map(({ url, content_type }) => (
+          <div key={url}>
+            <a href={url} target="_blank" rel="noopener noreferrer nofollow">
+              {content_type}
+            </a>
+          </div>
+        ))}
+      </div>
+      <div className={styles.meta}>
+        <Time at={created_at} />
+        {isOut && <Badge kind={kind}>{word}</Badge>}
+        {isOut && <span>{plural(message.segments, 'part')}</span>}
+      </div>
+      <Explained message={message} />
+    </div>
+  );
+}
+
+function Explained({ message }: { message: Message }) {
+  const { status, status_description, deferred_until, credits } = message;
+  if (status === 'failed') {
+    return (
+      <div className={`${styles.meta} ${styles.failed}`}>
+        <Icon name="warning" size={14} />
+        {status_description ?? 'The carrier did not say why.'} {plural(credits, 'credit')} given back.
+      </div>
+    );
+  }
+  if (status !== 'pending' || !deferred_until) return null;
+  return (
+    <div className={styles.meta}>
+      Leaves <Time at={deferred_until} full />: it is outside the hours in which this person may be texted.
+    </div>
+  );
+}
+
+const WORDS: Record<Waiting['state'], string> = {
+  sending: 'Sending…',
+  unconfirmed: 'Not confirmed: the service has not answered yet. It is tried again, and sent once.',
+  refused: 'Not sent.',
+  old: 'This text waited for a day: it may have been sent.',
+};
+
+export function WaitingBubble({ text }: { text: Waiting }) {
+  const client = useClient();
+  const { id } = useViewer();
+  const { state, body, conversationId, key, refusal } = text;
+  const isOver = state === 'refused' || state === 'old';
+  const edit = () => {
+    restore(id, conversationId, body);
+    discard(key);
+  };
+  return (
+    <div className={`${styles.bubble} ${styles.out}`}>
+      <div className={styles.body} dir="auto" style={{ opacity: isOver ? 1 : 0.7 }}>
+        {body}
+      </div>
+      <div className={`${styles.meta} ${isOver ? styles.failed : ''}`} role={isOver ? 'alert' : 'status'}>
+        {WORDS[state]} {refusal?.text}
+      </div>
+      {isOver && (
+        <Group gap={8} mt={4}>
+          <Button size="compact-xs" variant="default" onClick={edit}>
+            Edit it
+          </Button>
+          {state === 'old' && (
+            <Button size="compact-xs" variant="default" onClick={() => renew(client, text)}>
+              Send it again
+            </Button>
+          )}
+          <Button size="compact-xs" variant="subtle" onClick={() => discard(key)}>
+            Discard it
+          </Button>
+        </Group>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,176 @@
+// The conversations of a view, the one with the latest text first.
+
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { TextInput } from '@mantine/core';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useQuery } from 'urql';
+import { type Conversation, type ResultOf, usePages, useUpdates, useViewer } from '../../graphql/index.ts';
+import { useKeys } from '../../shell/keys.ts';
+import { Badge, brief, Empty, Failure, Heading, Skeleton, useSettled } from '../../ui/index.ts';
+import { hasDraft } from './drafts.ts';
+import styles from './inbox.module.css';
+import { NewText } from './NewText.tsx';
+import { InboxCounts, inboxListing } from './queries.ts';
+import { filterOf, type View, VIEWS } from './views.ts';
+
+const ROW = 72;
+const NEAR_END = 10;
+
+export function ConversationList({ view, openId }: { view: View; openId?: number }) {
+  const { id } = useViewer();
+  const [search, setSearch] = useState('');
+  const pages = usePages(inboxListing, filterOf(view, id, useSettled(search.trim())));
+  const [{ data: sizes }, countAgain] = useQuery({ query: InboxCounts, requestPolicy: 'cache-and-network' });
+  const refresh = useThrottled(() => {
+    pages.refresh();
+    countAgain({ requestPolicy: 'network-only' });
+  });
+  useUpdates((update) => {
+    if (update === 'missed' || 'conversation' in update) refresh();
+  });
+  useMoves(pages.rows, view, openId);
+  return (
+    <section className={styles.list} aria-label="Conversations">
+      <div className={styles.listHead}>
+        <div className={styles.title}>
+          {openId ? <h2>Inbox</h2> : <Heading>Inbox</Heading>}
+          <NewText view={view} />
+        </div>
+        <TextInput
+          type="search"
+          size="xs"
+          mb={8}
+          aria-label="Search conversations"
+          placeholder="Search names, phones, texts"
+          value={search}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+        <Views counts={sizes?.conversation_counts} />
+      </div>
+      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
+      {pages.rows.length > 0 && <Rows pages={pages} view={view} />}
+      {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
+      {pages.rows.length === 0 && !pages.isLoading && <Empty>{VIEWS.find(({ name }) => name === view)?.empty}</Empty>}
+    </section>
+  );
+}
+
+type Counts = ResultOf<typeof InboxCounts>['conversation_counts'];
+
+const COUNTED = 99;
+
+function Views({ counts }: { counts?: Counts }) {
+  const sizes: Record<string, number | undefined> = { ...counts, 'possible-opt-out': counts?.possible_opt_out };
+  return (
+    <nav className={styles.views} aria-label="Views">
+      {VIEWS.map(({ name, label }) => (
+        <Link key={name} to="/inbox/$view" params={{ view: name }} className={styles.view}>
+          {label} {sizes[name] ? (sizes[name] > COUNTED ? `${COUNTED}+` : sizes[name]) : ''}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+interface RowsProps {
+  pages: { rows: Conversation[]; more: () => void };
+  view: View;
+}
+
+function Rows({ pages, view }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const { rows, more } = pages;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    getItemKey: (index) => rows[index]?.id ?? index,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  const loadMore = useEffectEvent(more);
+  useEffect(() => {
+    if (last >= rows.length - NEAR_END) loadMore();
+  }, [last, rows.length]);
+  return (
+    <div ref={box} className={styles.rows}>
+      <div style={{ position: 'relative', height: virtual.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          const row = rows[index];
+          return row && <Row key={key} row={row} view={view} top={start} />;
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Row({ row, view, top }: { row: Conversation; view: View; top: number }) {
+  const viewer = useViewer();
+  const { id, contact, unread_count, last_message, last_message_at, possible_opt_out, assignee } = row;
+  const isDraft = hasDraft(viewer.id, id);
+  return (
+    <Link
+      to="/inbox/$view/$id"
+      params={{ view, id }}
+      className={`${styles.row} ${unread_count ? styles.unread : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <span>
+        {unread_count > 0 && <span className={styles.dot} role="img" aria-label={`${unread_count} unread`} />}
+      </span>
+      <span>
+        <span className={styles.line}>
+          <span className={styles.name}>{contact.label}</span>
+          <time className={styles.soft} dateTime={last_message_at}>
+            {brief(last_message_at)}
+          </time>
+        </span>
+        <span className={`${styles.last} ${styles.line}`}>
+          <span className={styles.name} dir="auto">
+            {isDraft && '✎ Draft · '}
+            {last_message?.direction === 'outbound' && 'You: '}
+            {last_message?.body}
+          </span>
+          {possible_opt_out && <Badge kind="warn">Opt-out?</Badge>}
+          {!possible_opt_out && assignee && assignee.id !== viewer.id && (
+            <span className={styles.soft}>{assignee.first_name || assignee.email.split('@')[0]}</span>
+          )}
+        </span>
+      </span>
+    </Link>
+  );
+}
+
+/** Move through the list by `j` and `k`. */
+function useMoves(rows: Conversation[], view: View, openId?: number): void {
+  const navigate = useNavigate();
+  useKeys((key) => {
+    const step = { j: 1, k: -1 }[key];
+    const present = rows.findIndex(({ id }) => id === openId);
+    const next = step && rows[Math.max(0, present + step)];
+    if (next) void navigate({ to: '/inbox/$view/$id', params: { view, id: next.id } });
+  });
+}
+
+const PAUSE = 400;
+
+/** Call a function at once, and once more after a pause if it was asked for meanwhile. */
+function useThrottled(call: () => void): () => void {
+  const latest = useRef(call);
+  const timer = useRef<number>(undefined);
+  const isAsked = useRef(false);
+  useEffect(() => {
+    latest.current = call;
+  });
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  return function run() {
+    isAsked.current = timer.current !== undefined;
+    if (isAsked.current) return;
+    latest.current();
+    timer.current = window.setTimeout(() => {
+      timer.current = undefined;
+      if (isAsked.current) run();
+    }, PAUSE);
+  };
+}

@@ -1,0 +1,54 @@
+// Putting a conversation off: it comes back at a time, or when the person writes.
+
+import { Button, Menu } from '@mantine/core';
+import { useState } from 'react';
+import { useKeys } from '../../shell/keys.ts';
+import { instant, useAct } from '../../ui/index.ts';
+import { Snooze } from './mutations.ts';
+
+const MORNING = 9;
+
+/** Return the times that are offered, from now on. */
+function times(now: Date): [string, Date][] {
+  const later = new Date(now.getTime() + 3 * 60 * 60 * 1000);
+  const tomorrow = morning(now, 1);
+  const monday = morning(now, (8 - now.getDay()) % 7 || 7);
+  return [
+    ['In 3 hours', later],
+    ['Tomorrow at 9', tomorrow],
+    ['On Monday at 9', monday],
+  ];
+}
+
+function morning(now: Date, days: number): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
+}
+
+export function SnoozeMenu({ id, onSnoozed }: { id: number; onSnoozed: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const act = useAct(Snooze);
+  useKeys((key) => {
+    if (key === 's') setOpen(true);
+  });
+  const snooze = async (until: Date) => {
+    if (await act.run({ id, snoozed_until: until.toISOString() })) onSnoozed();
+  };
+  return (
+    <Menu opened={isOpen} onChange={setOpen}>
+      <Menu.Target>
+        <Button variant="default" size="xs" loading={act.isBusy}>
+          Snooze
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isOpen &&
+          times(new Date()).map(([label, until]) => (
+            <Menu.Item key={label} title={instant(until.toISOString())} onClick={() => void snooze(until)}>
+              {label}
+            </Menu.Item>
+          ))}
+        {act.refusal && <Menu.Label>{act.refusal.text}</Menu.Label>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

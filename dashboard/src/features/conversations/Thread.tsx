@@ -1,0 +1,135 @@
+// A conversation: its messages, what is decided about it, and the field for the reply.
+
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { useQuery } from 'urql';
+import { changed, type Message, useStore } from '../../graphql/index.ts';
+import { Button } from '@mantine/core';
+import { Empty, Failure, Skeleton } from '../../ui/index.ts';
+import { Bubble, WaitingBubble } from './Bubble.tsx';
+import { Composer } from './Composer.tsx';
+import { ContactPanel } from './ContactPanel.tsx';
+import { Decision } from './Decision.tsx';
+import styles from './inbox.module.css';
+import { outbox, type Waiting } from './outbox.ts';
+import { InboxConversation } from './queries.ts';
+import { ThreadHead } from './ThreadHead.tsx';
+import { useReading } from './useReading.ts';
+import { useThread } from './useThread.ts';
+import type { View } from './views.ts';
+
+export function Thread({ id, view }: { id: number; view: View }) {
+  const navigate = useNavigate();
+  const [{ data, error, fetching }] = useQuery({ query: InboxConversation, variables: { id } });
+  const thread = useThread(id);
+  const conversation = data?.conversation;
+  useReading(conversation, thread.messages);
+  if (!conversation) {
+    return (
+      <div className={styles.thread}>
+        {fetching ? <Skeleton /> : error ? <Failure error={error} /> : <Empty>This conversation does not exist.</Empty>}
+      </div>
+    );
+  }
+  const leave = () => {
+    changed();
+    void navigate({ to: '/inbox/$view', params: { view } });
+  };
+  return (
+    <>
+      <section className={styles.thread} aria-label={`Conversation with ${conversation.contact.label}`}>
+        <ThreadHead conversation={conversation} view={view} onClosed={leave} />
+        {thread.error && <Failure error={thread.error} retry={thread.refresh} />}
+        <Log
+          id={id}
+          messages={thread.messages}
+          hasMore={thread.hasMore}
+          more={thread.more}
+          isLoading={thread.isLoading}
+        />
+        {conversation.possible_opt_out && <Decision id={id} />}
+        <Composer conversation={conversation} hasInbound={thread.messages.some(isInbound)} />
+      </section>
+      <ContactPanel conversation={conversation} />
+    </>
+  );
+}
+
+interface LogProps {
+  id: number;
+  messages: Message[];
+  hasMore: boolean;
+  isLoading: boolean;
+  more: () => void;
+}
+
+function Log({ id, messages, hasMore, isLoading, more }: LogProps) {
+  const waiting = useStore(outbox).filter(
+    (text) => text.conversationId === id && !messages.some((message) => isSame(text, message)),
+  );
+  const box = useFollowing(messages.at(-1)?.id, waiting.length);
+  return (
+    // The log scrolls, so it takes the focus.
+    <div ref={box} className={styles.log} role="log" aria-label="Messages" tabIndex={0}>
+      {hasMore && (
+        <Button variant="subtle" size="xs" fullWidth onClick={more} loading={isLoading}>
+          Earlier messages
+        </Button>
+      )}
+      {messages.map((message, index) => (
+        <div key={message.id}>
+          <Day at={message.created_at} before={messages[index - 1]?.created_at} />
+          <Bubble message={message} />
+        </div>
+      ))}
+      {waiting.map((text) => (
+        <WaitingBubble key={text.key} text={text} />
+      ))}
+    </div>
+  );
+}
+
+const days = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+
+function Day({ at, before }: { at: string; before?: string }) {
+  const day = days.format(new Date(at));
+  const isSame = before && days.format(new Date(before)) === day;
+  return isSame ? null : <div className={styles.day}>{day}</div>;
+}
+
+const AT_END = 120;
+
+/** Keep the end in view while the reader is there, and jump to it with a text of one's own. */
+function useFollowing(lastId: number | undefined, waiting: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const seen = useRef({ lastId, waiting, isAtEnd: true });
+  useEffect(() => {
+    const element = box.current;
+    const note = () => {
+      if (element) seen.current.isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < AT_END;
+    };
+    element?.addEventListener('scroll', note, { passive: true });
+    return () => element?.removeEventListener('scroll', note);
+  }, []);
+  const follow = useEffectEvent(() => {
+    const isOwn = waiting > seen.current.waiting;
+    if (seen.current.isAtEnd || isOwn) box.current?.scrollTo({ top: box.current.scrollHeight });
+    Object.assign(seen.current, { lastId, waiting });
+  });
+  useLayoutEffect(() => follow(), [lastId, waiting]);
+  return box;
+}
+
+const SKEW = 60_000;
+
+/** Tell whether a text that waits for its answer is a message already. */
+function isSame({ body, at, state }: Waiting, message: Message): boolean {
+  const isOpen = state === 'sending' || state === 'unconfirmed';
+  return (
+    isOpen && message.direction === 'outbound' && message.body === body && Date.parse(message.created_at) > at - SKEW
+  );
+}
+
+function isInbound({ direction }: Message): boolean {
+  return direction === 'inbound';
+}

@@ -1,0 +1,80 @@
+// The head of a thread: who it is with, who answers, and whether it is closed.
+
+import { Button, Select } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useQuery } from 'urql';
+import { type Conversation, useMay } from '../../graphql/index.ts';
+import { useKeys } from '../../shell/keys.ts';
+import { Heading, Icon, Refused, useAct } from '../../ui/index.ts';
+import styles from './inbox.module.css';
+import { Assign, SetStatus } from './mutations.ts';
+import { InboxUsers } from './queries.ts';
+import { SnoozeMenu } from './SnoozeMenu.tsx';
+import type { View } from './views.ts';
+
+interface ThreadHeadProps {
+  conversation: Conversation;
+  view: View;
+  onClosed: () => void;
+}
+
+export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
+  const { id, contact, status } = conversation;
+  const mayChange = useMay('conversations:write');
+  const act = useAct(SetStatus);
+  const isOpen = status === 'open';
+  const toggle = async () => {
+    if ((await act.run({ id, status: isOpen ? 'closed' : 'open' })) && isOpen) onClosed();
+  };
+  useKeys((key) => {
+    if (key === 'e' && mayChange) void toggle();
+  });
+  return (
+    <header className={styles.threadHead}>
+      <Link to="/inbox/$view" params={{ view }} className={styles.back} aria-label="Back to the list">
+        <Icon name="back" />
+      </Link>
+      <div>
+        <Heading>{contact.label}</Heading>
+        {contact.label !== contact.phone && <span className={styles.soft}>{contact.phone}</span>}
+      </div>
+      <div className={styles.threadActions}>
+        {mayChange && <Assignee conversation={conversation} />}
+        {mayChange && isOpen && <SnoozeMenu id={id} onSnoozed={onClosed} />}
+        {mayChange && (
+          <Button variant="default" size="xs" loading={act.isBusy} onClick={() => void toggle()}>
+            {isOpen ? 'Close' : 'Open again'}
+          </Button>
+        )}
+      </div>
+      {act.refusal && <Refused refusal={act.refusal} />}
+    </header>
+  );
+}
+
+function Assignee({ conversation }: { conversation: Conversation }) {
+  const [{ data }] = useQuery({ query: InboxUsers });
+  const act = useAct(Assign);
+  const people = (data?.users ?? []).filter(({ role }) => role !== 'service');
+  const { id, version } = conversation;
+  const assign = (value: string | null) =>
+    void act.run({ id, assignee_id: value ? Number(value) : null, expected_version: version });
+  const choices = people.map(({ id, email, first_name, last_name }) => ({
+    value: String(id),
+    label: `${first_name} ${last_name}`.trim() || email,
+  }));
+  return (
+    <Select
+      size="xs"
+      w={150}
+      aria-label="Assigned to"
+      placeholder="Nobody"
+      clearable
+      clearButtonProps={{ 'aria-label': 'Assign to nobody' }}
+      data={choices}
+      value={conversation.assignee_id ? String(conversation.assignee_id) : null}
+      error={act.refusal?.text}
+      onChange={assign}
+    />
+  );
+}

@@ -1,0 +1,87 @@
+import { ConversationRow, graphql, MessageRow } from '../../graphql/index.ts';
+
+export const Reply = graphql(
+  `
+    mutation InboxReply($conversation_id: BigInt!, $body: String!, $idempotency_key: String!) {
+      reply(conversation_id: $conversation_id, body: $body, idempotency_key: $idempotency_key, consent_attested: true) {
+        credits_remaining
+        message {
+          id
+          ...MessageRow
+        }
+      }
+    }
+  `,
+  [MessageRow],
+);
+
+export const FirstText = graphql(`
+  mutation InboxFirstText($to: String!, $body: String!, $idempotency_key: String!) {
+    send_message(to: $to, body: $body, consent_attested: true, idempotency_key: $idempotency_key) {
+      message_id
+      segments
+      message {
+        id
+        conversation_id
+      }
+    }
+  }
+`);
+
+export const MarkRead = graphql(`
+  mutation InboxMarkRead($id: BigInt!, $read_up_to: BigInt!) {
+    update_conversation(id: $id, changes: { read_up_to: $read_up_to }) {
+      id
+      read_up_to
+      unread_count
+    }
+  }
+`);
+
+export const SetStatus = graphql(
+  `
+    mutation InboxSetStatus($id: BigInt!, $status: ConversationStatus!) {
+      update_conversation(id: $id, changes: { status: $status }) {
+        id
+        ...ConversationRow
+      }
+    }
+  `,
+  [ConversationRow],
+);
+
+export const Assign = graphql(
+  `
+    mutation InboxAssign($id: BigInt!, $assignee_id: BigInt, $expected_version: BigInt) {
+      assign_conversation(id: $id, assignee_id: $assignee_id, expected_version: $expected_version) {
+        id
+        ...ConversationRow
+      }
+    }
+  `,
+  [ConversationRow],
+);
+
+export const Snooze = graphql(
+  `
+    mutation InboxSnooze($id: BigInt!, $snoozed_until: DateTime!) {
+      update_conversation(id: $id, changes: { status: snoozed, snoozed_until: $snoozed_until }) {
+        id
+        ...ConversationRow
+      }
+    }
+  `,
+  [ConversationRow],
+);
+
+export const Decide = graphql(
+  `
+    mutation InboxDecide($id: BigInt!, $opted_out: Boolean!) {
+      review_opt_out(id: $id, opted_out: $opted_out) {
+        id
+        ...ConversationRow
+      }
+    }
+  `,
+  [ConversationRow],
+);

@@ -1,0 +1,119 @@
+// Texts on their way: each is written down before it is sent, and sent again with the same key until there is an answer.
+
+import type { Client } from 'urql';
+import { createStore, isUnanswered, type Message, type Refusal, refusalOf } from '../../graphql/index.ts';
+import { Reply } from './mutations.ts';
+
+export interface Waiting {
+  key: string;
+  conversationId: number;
+  body: string;
+  at: number;
+  state: 'sending' | 'unconfirmed' | 'refused' | 'old';
+  refusal?: Refusal;
+}
+
+/** The service knows a key for a day: an older text may have been sent, so a person decides. */
+const LONGEST = 23 * 60 * 60 * 1000;
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 15_000;
+const AGAIN = new Set(['idempotency_in_progress', 'rate_limited', 'unavailable', 'internal_error']);
+
+export const outbox = createStore<Waiting[]>([]);
+
+const listeners = new Set<(message: Message) => void>();
+let place = '';
+let isDraining = false;
+
+/** Read what a person left waiting, and send it. */
+export function openOutbox(client: Client, userId: number): void {
+  if (place) return;
+  place = `outbox-${userId}`;
+  outbox.set(stored());
+  window.addEventListener('online', () => void drain(client));
+  window.addEventListener('storage', ({ key }) => key === place && outbox.set(stored()));
+  void drain(client);
+}
+
+/** Send a text: it is in the outbox before this returns. */
+export function send(client: Client, conversationId: number, body: string): void {
+  const text: Waiting = { key: crypto.randomUUID(), conversationId, body, at: Date.now(), state: 'sending' };
+  keep([...stored(), text]);
+  void drain(client);
+}
+
+export function discard(key: string): void {
+  keep(stored().filter((each) => each.key !== key));
+}
+
+/** Send an old text again, with a new key. */
+export function renew(client: Client, { key, conversationId, body }: Waiting): void {
+  discard(key);
+  send(client, conversationId, body);
+}
+
+/** Call a function with each message that the service accepted; return what ends that. */
+export function onSent(listener: (message: Message) => void): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+async function drain(client: Client): Promise<void> {
+  if (isDraining) return;
+  isDraining = true;
+  try {
+    await inTurn(() => sendAll(client));
+  } finally {
+    isDraining = false;
+  }
+}
+
+async function sendAll(client: Client): Promise<void> {
+  for (let pause = FIRST_PAUSE; ;) {
+    const next = stored().find(({ state }) => state === 'sending' || state === 'unconfirmed');
+    if (!next) return;
+    if (await attempt(client, next)) pause = FIRST_PAUSE;
+    else {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
+    }
+  }
+}
+
+/** Send a text once; return whether there was an answer. */
+async function attempt(client: Client, text: Waiting): Promise<boolean> {
+  if (Date.now() - text.at > LONGEST) return change(text.key, { state: 'old' });
+  const { key, conversationId, body } = text;
+  const variables = { conversation_id: conversationId, body, idempotency_key: key };
+  const { data, error } = await client.mutation(Reply, variables);
+  if (error && (isUnanswered(error) || AGAIN.has(refusalOf(error).code))) {
+    change(key, { state: 'unconfirmed' });
+    return false;
+  }
+  if (error) return change(key, { state: 'refused', refusal: refusalOf(error) });
+  const message = data?.reply.message;
+  if (message) for (const listener of [...listeners]) listener(message);
+  discard(key);
+  return true;
+}
+
+function change(key: string, to: Partial<Waiting>): true {
+  keep(stored().map((each) => (each.key === key ? { ...each, ...to } : each)));
+  return true;
+}
+
+function stored(): Waiting[] {
+  return JSON.parse(localStorage.getItem(place) ?? '[]') as Waiting[];
+}
+
+function keep(texts: Waiting[]): void {
+  localStorage.setItem(place, JSON.stringify(texts));
+  outbox.set(texts);
+}
+
+/** Let one tab of the browser send at a time. */
+function inTurn(work: () => Promise<void>): Promise<void> {
+  return 'locks' in navigator ? navigator.locks.request(place, work) : work();
+}

@@ -1,0 +1,139 @@
+import {
+  ConversationRow,
+  graphql,
+  type Listing,
+  type Message,
+  type Conversation,
+  MessageRow,
+  type ResultOf,
+  type VariablesOf,
+} from '../../graphql/index.ts';
+
+export const Inbox = graphql(
+  `
+    query Inbox(
+      $status: ConversationStatus
+      $assignee_id: BigInt
+      $unread_only: Boolean!
+      $unassigned: Boolean!
+      $possible_opt_out: Boolean!
+      $search: String
+      $after: String
+    ) {
+      conversations(
+        status: $status
+        assignee_id: $assignee_id
+        unread_only: $unread_only
+        unassigned: $unassigned
+        possible_opt_out: $possible_opt_out
+        search: $search
+        first: 40
+        after: $after
+      ) {
+        nodes {
+          id
+          ...ConversationRow
+        }
+        page_info {
+          has_next_page
+          end_cursor
+        }
+      }
+    }
+  `,
+  [ConversationRow],
+);
+
+export const InboxCounts = graphql(`
+  query InboxCounts {
+    conversation_counts {
+      open
+      mine
+      unassigned
+      unread
+      snoozed
+      possible_opt_out
+    }
+  }
+`);
+
+export const inboxListing: Listing<ResultOf<typeof Inbox>, VariablesOf<typeof Inbox>, Conversation> = {
+  document: Inbox,
+  connectionOf: ({ conversations }) => conversations,
+  isAfter: (row, other) => row.last_message_at < other.last_message_at,
+};
+
+export const InboxConversation = graphql(
+  `
+    query InboxConversation($id: BigInt!) {
+      conversation(id: $id) {
+        id
+        ...ConversationRow
+        contact {
+          id
+          first_name
+          last_name
+          email
+          tags
+          pipeline_stage
+          score
+          created_at
+        }
+      }
+    }
+  `,
+  [ConversationRow],
+);
+
+const Thread = graphql(
+  `
+    query Thread($id: BigInt!, $after: String) {
+      conversation(id: $id) {
+        id
+        messages(first: 30, after: $after) {
+          nodes {
+            id
+            ...MessageRow
+          }
+          page_info {
+            has_next_page
+            end_cursor
+          }
+        }
+      }
+    }
+  `,
+  [MessageRow],
+);
+
+const NOTHING = { nodes: [], page_info: { has_next_page: false, end_cursor: null } };
+
+export const threadListing: Listing<ResultOf<typeof Thread>, VariablesOf<typeof Thread>, Message> = {
+  document: Thread,
+  connectionOf: ({ conversation }) => conversation?.messages ?? NOTHING,
+  isAfter: (row, other) => row.id < other.id,
+};
+
+export const InboxUsers = graphql(`
+  query InboxUsers {
+    users {
+      id
+      email
+      first_name
+      last_name
+      role
+    }
+  }
+`);
+
+export const ComposerTemplates = graphql(`
+  query ComposerTemplates($search: String) {
+    templates(search: $search, first: 8) {
+      nodes {
+        id
+        name
+        body
+      }
+    }
+  }
+`);

@@ -1,0 +1,36 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { root } from '../../shell/root.ts';
+import { isView } from './views.ts';
+
+const staticData = { scope: 'conversations:read' };
+const component = lazyRouteComponent(() => import('./InboxPage.tsx'), 'InboxPage');
+
+const first = createRoute({
+  getParentRoute: () => root,
+  path: 'inbox',
+  staticData,
+  beforeLoad: () => {
+    throw redirect({ to: '/inbox/$view', params: { view: 'open' } });
+  },
+});
+
+const list = createRoute({
+  getParentRoute: () => root,
+  path: 'inbox/$view',
+  staticData,
+  params: { parse: ({ view }) => ({ view: isView(view) ? view : ('open' as const) }) },
+  component,
+});
+
+const thread = createRoute({
+  getParentRoute: () => root,
+  path: 'inbox/$view/$id',
+  staticData,
+  params: {
+    parse: ({ view, id }) => ({ view: isView(view) ? view : ('open' as const), id: Number.parseInt(id, 10) || 0 }),
+    stringify: ({ view, id }) => ({ view, id: String(id) }),
+  },
+  component,
+});
+
+export const inbox = [first, list, thread];

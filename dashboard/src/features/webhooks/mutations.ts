@@ -1,0 +1,65 @@
+import { graphql } from '../../graphql/index.ts';
+import { WebhookRow } from './queries.ts';
+
+export const CreateWebhook = graphql(`
+  mutation WebhooksCreate($target_url: String!, $events: [String!]!, $description: String!) {
+    create_webhook(target_url: $target_url, events: $events, description: $description) {
+      id
+      secret
+    }
+  }
+`);
+
+export const UpdateWebhook = graphql(
+  `
+    mutation WebhooksUpdate($id: BigInt!, $changes: WebhookChanges!) {
+      update_webhook(id: $id, changes: $changes) {
+        id
+        ...WebhookRow
+      }
+    }
+  `,
+  [WebhookRow],
+);
+
+export const RemoveWebhook = graphql(`
+  mutation WebhooksRemove($id: BigInt!, $kind: WebhookKind) {
+    unsubscribe(id: $id, kind: $kind) {
+      id
+      status
+    }
+  }
+`);
+
+export const SendTest = graphql(`
+  mutation WebhooksTest($id: BigInt!, $event: String) {
+    send_test_webhook(id: $id, event: $event) {
+      id
+    }
+  }
+`);
+
+export const Replay = graphql(`
+  mutation WebhooksReplay($id: BigInt!) {
+    replay_webhook_delivery(id: $id) {
+      id
+      status
+    }
+  }
+`);
+
+export const ReplayFailed = graphql(`
+  mutation WebhooksReplayFailed($id: BigInt!, $since: DateTime!) {
+    replay_webhook_deliveries(id: $id, status: failed, since: $since) {
+      replayed
+    }
+  }
+`);
+
+export const RevealSecret = graphql(`
+  mutation WebhooksReveal($id: BigInt!) {
+    reveal_webhook_secret(id: $id) {
+      secret
+    }
+  }
+`);

@@ -1,0 +1,78 @@
+import { graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
+
+export const WebhookRow = graphql(`
+  fragment WebhookRow on Webhook @_unmask {
+    id
+    kind
+    target_url
+    description
+    status
+    failing_since
+    last_success_at
+    created_at
+    events
+  }
+`);
+
+export const WebhooksList = graphql(
+  `
+    query WebhooksPage {
+      webhooks {
+        id
+        ...WebhookRow
+      }
+    }
+  `,
+  [WebhookRow],
+);
+
+export const WebhookOne = graphql(
+  `
+    query WebhookPage($id: BigInt!) {
+      webhook(id: $id) {
+        id
+        ...WebhookRow
+      }
+    }
+  `,
+  [WebhookRow],
+);
+
+const Deliveries = graphql(`
+  query WebhookDeliveries($subscription_id: BigInt!, $status: WebhookDeliveryStatus, $after: String) {
+    webhook_deliveries(subscription_id: $subscription_id, status: $status, first: 30, after: $after) {
+      nodes {
+        id
+        event
+        is_test
+        status
+        webhook_id
+        created_at
+        next_attempt_at
+        delivered_at
+        body
+        attempts {
+          number
+          status
+          seconds
+          error
+          body
+          attempted_at
+        }
+      }
+      page_info {
+        has_next_page
+        end_cursor
+      }
+    }
+  }
+`);
+
+type Data = ResultOf<typeof Deliveries>;
+
+export type Delivery = Data['webhook_deliveries']['nodes'][number];
+
+export const deliveriesListing: Listing<Data, VariablesOf<typeof Deliveries>, Delivery> = {
+  document: Deliveries,
+  connectionOf: ({ webhook_deliveries }) => webhook_deliveries,
+};

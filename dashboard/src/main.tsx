@@ -1,0 +1,59 @@
+// The entry: who is signed in is asked first, then the page is shown and the updates are followed.
+
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './theme/tokens.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
+import { StrictMode, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Provider, useQuery } from 'urql';
+import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
+import { router } from './router.tsx';
+import { theme } from './theme/theme.ts';
+import { Failure } from './ui/index.ts';
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+setNonce(nonce);
+
+const client = connect();
+const isFollowing = createStore(false);
+
+function App() {
+  const [{ data, error }, retry] = useQuery({ query: ViewerQuery });
+  const id = data?.viewer.id;
+  useEffect(() => {
+    if (id) begin(id);
+  }, [id]);
+  if (error && !data) return <Failure error={error} retry={() => retry({ requestPolicy: 'network-only' })} />;
+  if (!data) return null;
+  return (
+    <ViewerContext value={data.viewer}>
+      <RouterProvider router={router} />
+    </ViewerContext>
+  );
+}
+
+/** Follow the updates of a person, once. */
+function begin(id: number): void {
+  if (isFollowing.get()) return;
+  isFollowing.set(true);
+  rememberUser(id);
+  void follow(client);
+}
+
+const place = document.getElementById('root');
+if (place) {
+  createRoot(place).render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+        <Notifications position="bottom-center" />
+        <Provider value={client}>
+          <App />
+        </Provider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,29 @@
+// The route tree, written by hand: each page is a chunk of its own.
+
+import { createRoute, createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
+import { settings } from './features/accounts/routes.ts';
+import { billing } from './features/billing/routes.ts';
+import { campaigns } from './features/campaigns/routes.ts';
+import { contacts } from './features/contacts/routes.ts';
+import { inbox } from './features/conversations/routes.ts';
+import { home } from './features/home/routes.ts';
+import { webhooks } from './features/webhooks/routes.ts';
+import { root } from './shell/root.ts';
+import { SignedIn } from './shell/SignInAgain.tsx';
+
+const signedIn = createRoute({ getParentRoute: () => root, path: 'signed-in', component: SignedIn });
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, ...inbox, ...contacts, ...campaigns, billing, ...settings, webhooks, signedIn]),
+  basepath: '/app',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  parseSearch: parseSearchWith((value) => value),
+  stringifySearch: stringifySearchWith(String),
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

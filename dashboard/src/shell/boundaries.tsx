@@ -1,0 +1,40 @@
+// What is shown in place of a page: it does not exist, it may not be seen, or its code failed.
+
+import { Button } from '@mantine/core';
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
+import { Empty, Page } from '../ui/index.ts';
+
+export function Missing() {
+  return (
+    <Page title="Not found">
+      <Empty action={<Link to="/">Go to the first page</Link>}>There is no page at this address.</Empty>
+    </Page>
+  );
+}
+
+export function Forbidden({ scope }: { scope: string }) {
+  return (
+    <Page title="Not for your role">
+      <Empty action={<Link to="/">Go to the first page</Link>}>
+        This page needs the scope {scope}, which your role does not have. An owner of the account can open it, or change
+        your role.
+      </Empty>
+    </Page>
+  );
+}
+
+export function RouteError({ error, reset }: ErrorComponentProps) {
+  return (
+    <Page title="This page failed">
+      <Empty action={<Button onClick={() => reload(reset)}>Try again</Button>}>
+        {error instanceof Error ? error.message : 'Something in this page broke.'} Nothing that you sent is lost.
+      </Empty>
+    </Page>
+  );
+}
+
+function reload(reset: () => void): void {
+  reset();
+  window.location.reload();
+}

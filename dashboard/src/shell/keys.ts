@@ -1,0 +1,22 @@
+// Single keys that are typed outside of fields and dialogs.
+
+import { useEffect, useEffectEvent } from 'react';
+
+/** Tell whether a key is typed into a field, or belongs to the browser. */
+export function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  const isField =
+    target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable], [role=menu]');
+  return Boolean(isField) || ctrlKey || metaKey || altKey;
+}
+
+/** Call a function for each single key that is typed outside of fields. */
+export function useKeys(onKey: (key: string, event: KeyboardEvent) => void): void {
+  const latest = useEffectEvent(onKey);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!isTyping(event) && !document.querySelector('[role=dialog]')) latest(event.key, event);
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, []);
+}

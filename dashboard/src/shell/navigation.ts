@@ -1,0 +1,23 @@
+// The pages of the navigation, each with the scope that it needs.
+
+import type { IconName } from '../ui/index.ts';
+
+export interface Entry {
+  to: string;
+  label: string;
+  icon: IconName;
+  scope: string;
+  key?: string;
+}
+
+export const ENTRIES: Entry[] = [
+  { to: '/', label: 'Home', icon: 'home', scope: 'account:read', key: 'h' },
+  { to: '/inbox', label: 'Inbox', icon: 'inbox', scope: 'conversations:read', key: 'i' },
+  { to: '/contacts', label: 'Contacts', icon: 'contacts', scope: 'contacts:read', key: 'c' },
+  { to: '/campaigns', label: 'Campaigns', icon: 'campaigns', scope: 'campaigns:read', key: 'm' },
+];
+
+export const FOOT: Entry[] = [
+  { to: '/billing', label: 'Billing', icon: 'billing', scope: 'billing:read', key: 'b' },
+  { to: '/settings', label: 'Settings', icon: 'settings', scope: 'account:read', key: 's' },
+];

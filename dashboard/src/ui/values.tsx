@@ -1,0 +1,84 @@
+// Values as people read them: times in their zone, numbers and money in their language, states with a word.
+
+import { Button, CopyButton } from '@mantine/core';
+import styles from './ui.module.css';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const short = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const dated = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** Return a time as briefly as it stays clear: the hour today, the day this year, else the date. */
+export function brief(at: string, now = Date.now()): string {
+  const time = new Date(at);
+  const isToday = new Date(now).toDateString() === time.toDateString();
+  if (isToday) return short.format(time);
+  return Math.abs(now - time.getTime()) < 180 * DAY ? dayMonth.format(time) : dated.format(time);
+}
+
+export function instant(at: string): string {
+  return `${exact.format(new Date(at))} (${new Date(at).toISOString()})`;
+}
+
+export function Time({ at, full }: { at: string | null | undefined; full?: boolean }) {
+  if (!at) return <span className={styles.soft}>never</span>;
+  const text = full ? `${dated.format(new Date(at))}, ${short.format(new Date(at))}` : brief(at);
+  return (
+    <time dateTime={at} title={instant(at)}>
+      {text}
+    </time>
+  );
+}
+
+export function count(value: number): string {
+  return new Intl.NumberFormat().format(value);
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+export function money(value: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
+}
+
+export function words(name: string): string {
+  const text = name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const SHAPES = { good: '●', warn: '▲', bad: '■', plain: '○' };
+
+export type Kind = keyof typeof SHAPES;
+
+export function Badge({ kind = 'plain', children }: { kind?: Kind; children: string }) {
+  return (
+    <span className={`${styles.badge} ${styles[kind]}`}>
+      <span aria-hidden="true" style={{ fontSize: 8 }}>
+        {SHAPES[kind]}
+      </span>
+      {children}
+    </span>
+  );
+}
+
+/** A text that is shown once: it is copied with one click, and kept nowhere. */
+export function Secret({ value, label }: { value: string; label: string }) {
+  return (
+    <div className={`${styles.notice} ${styles.good}`}>
+      <code className={styles.mono} style={{ flex: '1 1 240px' }} data-secret={label}>
+        {value}
+      </code>
+      <CopyButton value={value}>
+        {({ copied, copy }) => (
+          <Button size="xs" variant="default" onClick={copy}>
+            {copied ? 'Copied' : 'Copy'}
+          </Button>
+        )}
+      </CopyButton>
+    </div>
+  );
+}

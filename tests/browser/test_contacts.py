@@ -1,0 +1,103 @@
+"""Contacts: found, added, changed in bulk and imported, and the reasons why one cannot be texted."""
+
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap import open_job_worker
+from app.domain.onboarding.service import Opened
+from tests.browser.screen import NARROW, Windows
+from tests.factories.contacts import CONTACT_TAGS, CONTACTS, add_contacts, suppress
+from tests.graphql.live import Scene
+
+pytestmark = pytest.mark.anyio
+
+PEOPLE = "phone,first name,tags\n+12025550181,Ann,vip\n202 555 0182,Bob,\n12,Short,\n"
+
+
+async def work(scene: Scene) -> None:
+    """Run the jobs of accounts until none is left, and tell of their progress."""
+    job = open_job_worker(scene.services)
+    while await job.run():
+        pass
+    await scene.dispatch()
+
+
+async def test_a_contact_is_added_and_deleted(windows: Windows, scene: Scene, account: Opened, pictures: Path):
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/contacts")
+    await screen.press("New contact")
+    await screen.fill("Phone", "+12025550143")
+    await screen.fill("First name", "Ana")
+    await screen.press("Add the contact")
+    await screen.heading("Ana").wait_for()
+    await screen.sees("Passed: ")
+    await screen.check(pictures, "contact")
+
+    await screen.press("Delete")
+    await page.get_by_role("dialog").get_by_role("button", name="Delete Ana").click()
+    await screen.heading("Contacts").wait_for()
+    assert await CONTACTS.where(phone="+12025550143").read(scene.services, "id") == []
+
+
+async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Scene, account: Opened, pictures: Path):
+    await add_contacts(scene.services, account.account_id, [f"+1202555{number}" for number in range(1000, 1250)])
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/contacts?sort=name_desc")
+    await page.get_by_role("grid").evaluate("grid => { grid.scrollTop = 100000 }")
+    await screen.fill("Search contacts", "1007")
+    await page.get_by_role("row").nth(2).wait_for(state="hidden")
+    assert "search=1007" in page.url
+    assert "sort=name_desc" in page.url
+    await page.get_by_label("Choose +12025551007").check()
+    await screen.press("Tag")
+    await page.get_by_role("textbox", name="Tag", exact=True).fill("vip")
+    await screen.press("Tag 1 contact")
+    await screen.sees("1 change")
+    await screen.press("Close")
+    await page.get_by_role("gridcell", name="vip").wait_for()
+    await screen.check(pictures, "contacts")
+    assert await CONTACT_TAGS.where(account_id=account.account_id).read(scene.services, "tag") == ["vip"]
+
+    narrow = await windows.owner(account, NARROW)
+    await narrow.open("/contacts")
+    await narrow.sees("+12025551249")
+    await narrow.check(pictures, "contacts-narrow")
+
+
+async def test_the_page_of_who_opted_out_says_what_helps(windows: Windows, scene: Scene, account: Opened):
+    await scene.receive("STOP")
+    screen = await windows.owner(account)
+    await screen.open("/contacts?status=opted_out")
+    await screen.page.get_by_role("link", name="+12025550143").click()
+    await screen.page.get_by_role("region", name="May I text this person?").get_by_text("No", exact=True).wait_for()
+    await screen.page.get_by_role("cell", name="STOP").wait_for()
+    await screen.check()
+
+
+async def test_a_file_is_tried_and_then_imported(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path, tmp_path: Path
+):
+    await suppress(scene.services, account.account_id, "+12025550182")
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    screen = await windows.owner(account)
+    await screen.open("/contacts/import")
+    async with screen.page.expect_file_chooser() as chooser:
+        await screen.page.get_by_label("A CSV file or vCards").click()
+    await (await chooser.value).set_files(tmp_path / "people.csv")
+    await screen.sees("202 555 0182")
+    await screen.press("Try it without changing anything")
+    await screen.page.get_by_role("region", name="Dry run").wait_for()
+    await work(scene)
+    await screen.sees("Invalid: 1.")
+    assert await CONTACTS.read(scene.services, "id") == []
+
+    await screen.press("Import the contacts")
+    imported = screen.page.get_by_role("region", name="Import", exact=True)
+    await imported.wait_for()
+    await work(scene)
+    await imported.get_by_text("Done: 3 of 3").wait_for()
+    await screen.check(pictures, "import")
+    assert sorted(await CONTACTS.read(scene.services, "phone")) == ["+12025550181", "+12025550182"]

@@ -1,0 +1,79 @@
+"""The frame of the dashboard: who opens it, what it loads, what it looks like."""
+
+import gzip
+from pathlib import Path
+
+import httpx2
+import orjson
+import pytest
+
+from app.domain.onboarding.service import Opened
+from tests.browser.screen import NARROW, Windows
+from tests.graphql.live import Served
+
+pytestmark = pytest.mark.anyio
+
+MOST_SCRIPT, MOST_STYLE = 250_000, 40_000
+ENTRY = "index.html"
+FILES = "[...document.querySelectorAll('script[src], link[rel=stylesheet]')].map(each => each.src || each.href)"
+
+
+def test_the_first_load_fits_its_budget_and_each_page_is_a_chunk_of_its_own(built: Path):
+    manifest = orjson.loads((built / "manifest.json").read_bytes())
+    entry = manifest[ENTRY]
+
+    def size(names: list[str]) -> int:
+        return sum(len(gzip.compress((built / name).read_bytes())) for name in names)
+
+    shared = [manifest[name]["file"] for name in entry.get("imports", [])]
+    pages = [name for name in entry["dynamicImports"] if name.endswith("Page.tsx")]
+    for page in pages:
+        assert manifest[page]["isDynamicEntry"]
+        assert size([entry["file"], *shared, manifest[page]["file"]]) < MOST_SCRIPT
+        assert size([*entry["css"], *manifest[page].get("css", [])]) < MOST_STYLE
+    assert "src/features/home/HomePage.tsx" in pages
+
+
+async def test_the_files_are_kept_for_ever_and_the_page_never(served: Served, windows: Windows, account: Opened):
+    screen = await windows.owner(account)
+    paths = await screen.page.evaluate(
+        "[...document.querySelectorAll('script[src], link[rel=stylesheet]')].map(each => each.src || each.href)"
+    )
+    async with httpx2.AsyncClient() as client:
+        answers = [await client.get(path, headers={"Accept-Encoding": "gzip"}) for path in paths]
+        stranger = await client.get(f"{served.base_url}/app/contacts?search=ana", headers={"Accept": "text/html"})
+        missing = await client.get(f"{served.base_url}/app/assets/none.js")
+    page = await screen.page.context.request.get(f"{served.base_url}/app/contacts")
+
+    assert len(answers) > 1
+    assert {(answer.status_code, answer.headers["cache-control"]) for answer in answers} == {
+        (200, "public, max-age=31536000, immutable")
+    }
+    assert {answer.headers["content-encoding"] for answer in answers} == {"gzip"}
+    assert page.headers["cache-control"] == "no-store"
+    assert "script-src 'self';" in page.headers["content-security-policy"]
+    assert (stranger.status_code, stranger.headers["location"]) == (303, "/login?next=%2Fapp%2Fcontacts%3Fsearch%3Dana")
+    assert missing.status_code == 404
+
+
+async def test_a_person_signs_in_finds_home_and_signs_out(windows: Windows, account: Opened, pictures: Path):
+    screen = await windows.owner(account)
+    await screen.sees("1,000")
+    await screen.sees("Set-up")
+    await screen.check(pictures, "home")
+
+    await screen.page.keyboard.press("?")
+    await screen.page.get_by_role("dialog", name="Keyboard shortcuts").wait_for()
+    await screen.page.keyboard.press("Escape")
+    await screen.open("/nowhere")
+    await screen.heading("Not found").wait_for()
+
+    await screen.page.get_by_role("button", name=account.email).click()
+    await screen.page.get_by_role("menuitem", name="Sign out").click()
+    await screen.sees("You are signed out.")
+
+    narrow = await windows.owner(account, NARROW)
+    await narrow.sees("Set-up")
+    await narrow.check(pictures, "home-narrow")
+    await narrow.press("Pages")
+    await narrow.page.get_by_role("link", name="Home").last.wait_for()

@@ -1,0 +1,390 @@
+"""One contract for all scheduling tools: what is forged, stale, repeated, cut off or unknown never causes a text."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from app.domain.consent.service import Evidence
+from app.domain.contacts import opt_outs
+from app.domain.contacts import service as contacts
+from app.domain.erasure import service as erasure
+from app.domain.integrations import service
+from app.domain.integrations.errors import UnsignedEvent
+from app.domain.integrations.models import BookingTextKind
+from app.domain.integrations.scheduling import BadSignature, Booked, Delivery, Unreadable
+from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.messages.acceptor import SendAcceptor
+from app.providers.scheduling_tools import TOOLS
+from tests.domain.integrations.conftest import START, Office
+from tests.factories.contacts import CONSENTS, CONTACTS
+from tests.factories.integrations import (
+    BOOKING_TEXTS,
+    BOOKINGS,
+    INTEGRATION_EVENTS,
+    INTEGRATIONS,
+    SIGN,
+    Visit,
+    calcom,
+    calendly,
+)
+from tests.factories.messages import OUTBOUND
+
+pytestmark = pytest.mark.anyio
+
+VISIT = Visit(0, START - timedelta(minutes=1), START + timedelta(days=3))
+CREATED = {"calendly": calendly("invitee.created", VISIT, last=0), "calcom": calcom("BOOKING_CREATED", VISIT)}
+EACH = pytest.mark.parametrize("kind", sorted(TOOLS))
+VECTORS = {
+    "calendly": Delivery(
+        {
+            "calendly-webhook-signature": "t=1700000000,"
+            "v1=aa81ffe5290dd89882c525d505598e93dff74cad71a6e3d21329ea62882e8609"
+        },
+        b'{"event":"invitee.created"}',
+    ),
+    "calcom": Delivery(
+        {"x-cal-signature-256": "6964392879e8555db7df0d473a03a5558576786a2ce99ce1a327c08bd1011903"},
+        b'{"triggerEvent":"BOOKING_CREATED"}',
+    ),
+}
+
+
+@EACH
+def test_a_signature_as_the_vendor_makes_it_is_accepted_and_no_other(kind: str) -> None:
+    tool, vector, at = TOOLS[kind], VECTORS[kind], datetime.fromtimestamp(1_700_000_000, UTC)
+    [(header, value)] = vector.headers.items()
+    forged = [
+        replace(vector, body=vector.body + b" "),
+        replace(vector, body=vector.body[:-1]),
+        replace(vector, headers={}),
+        replace(vector, headers={header: value[:-1] + ("0" if value[-1] != "0" else "1")}),
+        replace(vector, headers={header: ""}),
+        replace(vector, headers={header: "t=,v1="}),
+        replace(vector, headers={header: "é\udcff"}),
+    ]
+
+    tool.verify("secret", vector, at)
+
+    for each in forged:
+        with pytest.raises(BadSignature):
+            tool.verify("secret", each, at)
+    with pytest.raises(BadSignature):
+        tool.verify("Secret", vector, at)
+
+
+def test_a_signature_of_calendly_is_accepted_for_three_minutes_around_its_time() -> None:
+    tool, at = TOOLS["calendly"], datetime.fromtimestamp(1_700_000_000, UTC)
+
+    for seconds in (-180, 180):
+        tool.verify("secret", VECTORS["calendly"], at + timedelta(seconds=seconds))
+    for seconds in (-181, 181, 86_400):
+        with pytest.raises(BadSignature):
+            tool.verify("secret", VECTORS["calendly"], at + timedelta(seconds=seconds))
+
+
+@EACH
+async def test_a_booking_is_confirmed_once_however_often_its_event_arrives(office: Office, kind: str) -> None:
+    integration = await office.connect(kind)
+
+    answers = await asyncio.gather(*(office.post(integration, CREATED[kind]) for _ in range(5)))
+    await asyncio.gather(office.applier.run(), office.applier.run())
+    await office.work()
+    again = await office.post(integration, CREATED[kind])
+    await office.work()
+
+    assert len([id for id in answers if id]) == 1
+    assert again is None
+    assert await office.bodies() == [
+        "Acme: your Check-up is booked for Fri 23 Oct at 8:00 am EDT. Reply STOP to opt out."
+    ]
+    contact = await CONTACTS.only(office.services, "phone", "first_name", "last_name", "time_zone", "time_zone_source")
+    assert contact == ("+12025550143", "Ann", "Lee", "America/New_York", "booking")
+    evidence = await CONSENTS.where(method="booking_form", kind="opt_in").only(office.services, "text")
+    assert evidence.endswith(": +12025550143")
+    health = await INTEGRATIONS.only(office.services, "received", "refused", "failed", "last_received_at")
+    assert health == (6, 0, 0, START)
+
+
+@EACH
+async def test_an_event_that_the_secret_has_not_signed_is_counted_and_not_stored(office: Office, kind: str) -> None:
+    integration = await office.connect(kind)
+    body = CREATED[kind]
+    forged = [SIGN[kind](body, START, "another secret"), Delivery({}, body)]
+    signed = SIGN[kind](body, START)
+
+    for delivery in [*forged, replace(signed, body=body[:-1]), replace(signed, body=body + b"\n")]:
+        with pytest.raises(UnsignedEvent):
+            await office.deliver(integration, delivery)
+    with pytest.raises(NotFound):
+        await office.intake.find(kind, "another address", signed)
+    with pytest.raises(NotFound):
+        await office.intake.find("webhook", integration.address, signed)
+
+    assert await INTEGRATIONS.only(office.services, "received", "refused", "last_refused_at") == (0, 4, START)
+    assert await INTEGRATION_EVENTS.count(office.services) == 0
+
+
+BROKEN: list[bytes] = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"text"',
+    b"\xff\xfe",
+    b"{}",
+    b'{"event": {}, "triggerEvent": []}',
+    b'{"event": "invitee.created", "triggerEvent": "BOOKING_CREATED"}',
+    b'{"event": "invitee.created", "triggerEvent": "BOOKING_CREATED", "payload": []}',
+    b'{"event": "invitee.created", "triggerEvent": "BOOKING_CREATED", "createdAt": "x", "payload": {"uri": "u",'
+    b' "uid": "u", "startTime": "tomorrow", "created_at": "now", "scheduled_event": {"start_time": 5}}}',
+]
+UNKNOWN = b'{"event": "routing_form.created", "triggerEvent": "MEETING_ENDED", "payload": {"uid": "u"}}'
+
+
+@EACH
+async def test_a_signed_event_that_cannot_be_read_fails_visibly_and_an_unknown_one_changes_nothing(
+    office: Office, kind: str
+) -> None:
+    integration = await office.connect(kind)
+
+    for body in [*BROKEN, UNKNOWN]:
+        await office.post(integration, body)
+    await office.work()
+
+    events = await INTEGRATION_EVENTS.read(office.services, "status", "result")
+    assert [status for status, _ in events] == ["failed"] * len(BROKEN) + ["ignored"]
+    assert all(result for _, result in events)
+    assert await INTEGRATIONS.only(office.services, "failed") == len(BROKEN)
+    assert await INTEGRATIONS.only(office.services, "last_error") == events[-2][1]
+    assert (await BOOKINGS.count(office.services), await office.bodies()) == (0, [])
+
+
+QUESTION = "May we text you?"
+ANSWERS: list[tuple[Any, bool]] = [
+    ("Yes", True), ("yes, please", True), ("I agree", True), ("No", False), ("no, thanks", False), ("", False),
+    ("Do not text me", False),
+]  # fmt: skip
+
+
+def with_answer(kind: str, answer: Any, question: str) -> bytes:
+    if kind == "calendly":
+        asked = [{"question": "Phone Number", "answer": "(202) 555-0143"}, {"question": question, "answer": answer}]
+        return calendly("invitee.created", VISIT, last=0, text_reminder_number=None, questions_and_answers=asked)
+    responses = {"attendeePhoneNumber": {"value": "(202) 555-0143"}, "ask": {"label": question, "value": answer}}
+    return calcom("BOOKING_CREATED", VISIT, responses=responses)
+
+
+@EACH
+def test_a_phone_is_a_consent_only_with_a_positive_answer_to_the_question(kind: str) -> None:
+    def read(answer: Any, asked: str = QUESTION) -> tuple[str, bool]:
+        change = TOOLS[kind].read(with_answer(kind, answer, asked), QUESTION).change
+        assert isinstance(change, Booked)
+        return change.details.phone, change.details.consent is not None
+
+    assert [read(answer) for answer, _ in ANSWERS] == [("(202) 555-0143", is_consent) for _, is_consent in ANSWERS]
+    assert read("yes", " may WE text  you? ") == ("(202) 555-0143", True)
+    assert read("yes", "Do you like texts?") == ("(202) 555-0143", False)
+
+
+@EACH
+async def test_without_consent_or_a_phone_that_can_be_texted_there_is_no_text_and_the_booking_says_so(
+    office: Office, kind: str
+) -> None:
+    integration = await office.connect(kind, consent_question=QUESTION)
+
+    await office.post(integration, with_answer(kind, "No", QUESTION))
+    await office.work()
+
+    assert await office.bodies() == []
+    assert set(await BOOKING_TEXTS.read(office.services, "status", "reason")) == {("skipped", "no_consent")}
+    assert await BOOKINGS.only(office.services, "phone", "consent") == ("+12025550143", None)
+    assert await CONSENTS.count(office.services) == 0
+
+    later = replace(VISIT, number=7, phone="12")
+    event = {"calendly": calendly("invitee.created", later, last=7, old_invitee=None)}
+    await office.post(integration, event.get(kind, calcom("BOOKING_CREATED", later)))
+    await office.work()
+
+    assert await office.bodies() == []
+    assert (await BOOKING_TEXTS.read(office.services, "status", "reason"))[-1] == ("skipped", "no_phone")
+
+
+@EACH
+async def test_a_contact_who_has_opted_out_gets_no_text_and_the_reason_is_shown(office: Office, kind: str) -> None:
+    integration = await office.connect(kind)
+    async with office.unit() as unit:
+        contact = await contacts.create(unit, {"phone": VISIT.phone})
+        await opt_outs.opt_out(unit, contact, "STOP", "keyword", Evidence("keyword", "STOP"))
+
+    await office.post(integration, CREATED[kind])
+    await office.work()
+
+    assert await OUTBOUND.where(purpose="transactional").count(office.services) == 0
+    assert (await BOOKING_TEXTS.read(office.services, "kind", "status", "reason"))[0] == (
+        "confirmation",
+        "refused",
+        "contact_opted_out",
+    )
+
+
+class Dying(SendAcceptor):
+    """An acceptor whose caller dies as soon as a send is accepted."""
+
+    async def accept(self, actor: Any, send: Any) -> Any:
+        await super().accept(actor, send)
+        raise asyncio.CancelledError
+
+
+async def test_a_worker_that_dies_after_a_send_does_not_send_again(office: Office) -> None:
+    integration = await office.connect("calcom")
+    await office.post(integration, CREATED["calcom"])
+    await office.applier.run()
+    services = office.services
+    dying = Dying(services.database.pool, office.clock, services.notify, services.connections)
+
+    with pytest.raises(asyncio.CancelledError):
+        await replace(office.texts, acceptor=dying).run()
+    await dying.close()
+    claimed = await office.texts.due()
+    office.clock.instant += timedelta(minutes=2)
+    await office.work()
+
+    assert claimed is False
+    assert len(await office.bodies()) == 1
+    message_id = await OUTBOUND.only(services, "id")
+    assert await BOOKING_TEXTS.where(kind="confirmation").only(services, "status", "message_id") == ("sent", message_id)
+
+
+async def test_during_a_pause_events_and_texts_wait_and_what_came_too_late_is_skipped(office: Office) -> None:
+    integration = await office.connect("calcom")
+    await office.post(integration, CREATED["calcom"])
+    await office.work()
+    async with office.unit() as unit:
+        await service.pause(unit, integration.id)
+    office.clock.instant = VISIT.starts_at - timedelta(minutes=50)
+    await office.post(integration, calcom("BOOKING_CANCELLED", replace(VISIT, number=5)))
+    await office.work()
+    before = await BOOKING_TEXTS.read(office.services, "status")
+
+    async with office.unit() as unit:
+        await service.resume(unit, integration.id)
+    await office.work()
+
+    assert before == ["sent", "waiting", "waiting"]
+    states = await BOOKING_TEXTS.where_not(kind="canceled").read(office.services, "kind", "status", "reason")
+    assert states == [("confirmation", "sent", ""), ("reminder_day", "skipped", "past"), ("reminder_hour", "sent", "")]
+    assert await INTEGRATION_EVENTS.read(office.services, "status") == ["applied", "applied"]
+
+
+async def test_after_a_rotation_the_former_secret_is_accepted_for_some_hours(office: Office) -> None:
+    integration = await office.connect("calcom")
+    async with office.unit() as unit:
+        await service.rotate(unit, office.intake.ports, integration.id, "the next secret", 2)
+
+    assert await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START, "the next secret"))
+    assert await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START)) is None
+    office.clock.instant += timedelta(hours=2, seconds=1)
+    with pytest.raises(UnsignedEvent):
+        await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START))
+
+
+async def test_an_erased_contact_leaves_no_booking_and_no_body(office: Office) -> None:
+    integration = await office.connect("calcom")
+    await office.post(integration, CREATED["calcom"])
+    await office.work()
+
+    async with office.unit() as unit:
+        await erasure.erase(unit, await CONTACTS.only(office.services, "id"))
+
+    assert await BOOKINGS.count(office.services) == await BOOKING_TEXTS.count(office.services) == 0
+    assert await INTEGRATION_EVENTS.only(office.services, "body", "result") == ("", "The contact was deleted.")
+
+
+async def test_a_text_with_an_unknown_placeholder_or_kind_is_refused(office: Office) -> None:
+    for texts in ({"confirmation": "{booking.titel}"}, {"welcome": "Hello"}):
+        with pytest.raises(InvalidInput):
+            await office.connect("calcom", texts=texts)
+    assert await INTEGRATIONS.count(office.services) == 0
+
+
+NO_SHOWS = {
+    "calendly": calendly("invitee_no_show.created", VISIT, last=0, no_show={"created_at": "2026-10-24T00:00:00Z"}),
+    "calcom": orjson.dumps(
+        {
+            "triggerEvent": "BOOKING_NO_SHOW_UPDATED",
+            "createdAt": "2026-10-24T00:00:00Z",
+            "payload": {"bookingUid": "uid0", "attendees": [{"email": "ann@example.com", "noShow": True}]},
+        }
+    ),
+}
+
+
+@EACH
+async def test_a_no_show_gets_the_text_that_the_account_wrote_for_it_once(office: Office, kind: str) -> None:
+    integration = await office.connect(kind, texts={"confirmation": "", "no_show": "We missed you, {first_name}."})
+    await office.post(integration, CREATED[kind])
+    await office.work()
+    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
+
+    for _ in range(2):
+        await office.post(integration, NO_SHOWS[kind])
+        await office.work()
+
+    assert await office.bodies() == ["We missed you, Ann."]
+    assert await BOOKINGS.only(office.services, "status") == "no_show"
+
+
+async def test_a_booking_that_is_moved_under_the_same_id_gets_one_text_and_the_reminders_of_the_new_time(
+    office: Office,
+) -> None:
+    integration = await office.connect(
+        "calcom", texts={kind: f"{kind} {{booking.start:date(d MMM)}}" for kind in map(str, BookingTextKind)}
+    )
+    moved = replace(VISIT, made_at=VISIT.made_at + timedelta(seconds=30), starts_at=VISIT.starts_at + timedelta(days=2))
+    body = calcom("BOOKING_RESCHEDULED", moved, rescheduleUid=None)
+
+    await office.post(integration, CREATED["calcom"])
+    await office.work()
+    await office.post(integration, body)
+    await office.work()
+    await office.post(
+        integration, calcom("BOOKING_CREATED", replace(VISIT, made_at=VISIT.made_at - timedelta(seconds=1)))
+    )
+    while office.clock.now() < moved.starts_at:
+        await office.work()
+        office.clock.instant += timedelta(hours=1)
+
+    assert await office.bodies() == [
+        "confirmation 23 Oct",
+        "rescheduled 25 Oct",
+        "reminder_day 25 Oct",
+        "reminder_hour 25 Oct",
+    ]
+
+
+async def test_links_are_filled_in_whole(office: Office) -> None:
+    link = f"https://calendly.com/cancellations/{'0' * 60}"
+    integration = await office.connect("calendly", texts={"confirmation": "Cancel: {booking.cancel_url}"})
+
+    await office.post(integration, calendly("invitee.created", VISIT, last=0, cancel_url=link))
+    await office.work()
+
+    assert await office.bodies() == [f"Cancel: {link}"]
+
+
+def test_any_json_is_read_or_refused_by_each_tool() -> None:
+    values: list[Any] = [None, 5, "x", [], {}, [None], {"a": []}, True]
+    names = ("payload", "event", "triggerEvent", "createdAt", "created_at")
+    payloads = ("scheduled_event", "questions_and_answers", "attendees", "responses", "metadata", "uri", "uid")
+    for tool in TOOLS.values():
+        for name in (*names, *payloads):
+            for value in values:
+                event: dict[str, Any] = orjson.loads(CREATED[tool.name])
+                (event if name in names else event["payload"])[name] = value
+                with suppress(Unreadable):
+                    tool.read(orjson.dumps(event), QUESTION)

@@ -1,0 +1,37 @@
+"""A payment provider that accepts every order at once, without a network."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from app.domain.payments.gateway import Card, Checkout, Notice, Order, Plan, PlanState
+from app.services import Services
+
+PLAN = Plan("Starter", 1000, 900, "USD")
+
+
+class Till:
+    """An online gateway: orders are open, plans end, and every customer has a card."""
+
+    name, is_online, instructions = "till", True, ""
+
+    async def start(self, order: Order) -> Checkout:
+        """Return a page, and the customer of the account."""
+        return Checkout(f"https://pay.example/{order.key}", f"customer-{order.account_id}")
+
+    async def end_plan(self, reference: str) -> PlanState:
+        """Return the plan as ending; the reference is the id of the account."""
+        end = datetime(2027, 1, 1, tzinfo=UTC)
+        return PlanState(reference, int(reference), PLAN, "active", end, is_ending=True, customer=None)
+
+    async def find_card(self, customer: str) -> Card | None:
+        """Return a card."""
+        return Card("card", "visa", "4242", 8, 2030)
+
+    async def read(self, body: bytes, signature: str) -> Notice:
+        """Return nothing."""
+        return Notice()
+
+
+def with_till(services: Services) -> Services:
+    """Return services with an online payment provider and a plan."""
+    return replace(services, payments=replace(services.payments, gateway=Till(), plans=[PLAN]))

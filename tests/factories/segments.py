@@ -1,0 +1,5 @@
+"""Reads segments."""
+
+from tests.factories.tables import Rows
+
+SEGMENTS = Rows("segments")

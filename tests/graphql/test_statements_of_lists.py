@@ -1,0 +1,153 @@
+"""No list of the contract is read with a statement for each of its records."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from graphql import (
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    is_required_argument,
+)
+
+from app.domain.accounts.scopes import ALL
+from app.domain.campaigns.audience import Audience
+from app.domain.onboarding.service import Opened
+from app.graphql.schema import CORE
+from app.services import Services
+from tests.factories.accounts import API_KEYS
+from tests.factories.contacts import CONTACTS
+from tests.factories.planting import plant
+from tests.factories.tables import Rows
+from tests.graphql.calls import post
+from tests.graphql.test_linked_records import session_statements
+
+pytestmark = pytest.mark.anyio
+
+MANY, FEW = 12, 6
+"""Records that are added, and statements that may be added: an operation that pauses for others splits its batches."""
+UNASKED = {"find_contacts", "validate_contacts"}
+"""Lists of what their optional arguments name: they answer nothing without them."""
+
+IDS = {"campaign_id": "campaigns", "conversation_id": "conversations", "sequence_id": "sequences"}
+"""The tables of the records that required arguments name."""
+
+VALID: dict[str, dict[str, Any]] = {
+    "account_jobs": {"kind": "tag_contacts", "counts": {}, "status": "done"},
+    "audit_entries": {"action": "account_changed"},
+    "ai_agents": {"status": "paused", "mode": "approve"},
+    "ai_agent_runs": {"status": "done", "outcome": "sent", "gates": [], "passages": []},
+    "automations": {
+        "status": "active",
+        "trigger": {"kind": "missed_reply", "hours": 4},
+        "actions": [],
+        "filter": None,
+    },
+    "automation_runs": {"status": "done", "conditions": [], "results": []},
+    "booking_texts": {"kind": "confirmation", "status": "sent"},
+    "bookings": {"status": "booked"},
+    "campaign_recipients": {"state": "sent", "reason": ""},
+    "campaigns": {"status": "draft", "reason": "", "audience": Audience(everyone=True).to_json()},
+    "contacts": {"time_zone_source": None, "status": "active", "pipeline_stage": "won"},
+    "conversation_entries": {"kind": "closed", "ai_state": None},
+    "conversations": {"status": "open", "ai_state": "none"},
+    "custom_fields": {"type": "text"},
+    "integration_events": {"status": "applied"},
+    "integrations": {"status": "active"},
+    "messages": {"encoding": "GSM-7", "error_code": None, "media": None, "deferral_rule": None},
+    "payments": {"status": "paid"},
+    "plan_subscriptions": {"status": "active"},
+    "quiet_hours_rules": {"weekdays": ["monday"], "jurisdiction": "GB"},
+    "segments": {"filter": {"all": []}},
+    "sequences": {"status": "active"},
+    "watched_keywords": {"match": "exact"},
+    "webhook_notices": {"kind": "failing"},
+    "webhook_subscriptions": {"events": ["new_message"], "kind": "endpoint"},
+}
+"""Values of planted rows that the contract can show, by table."""
+
+
+def rows_of(field: GraphQLField) -> tuple[str, GraphQLObjectType | GraphQLInterfaceType] | None:
+    """Return the selection around the rows of a list, and their type; None for a field that is no list."""
+    kind, named = get_nullable_type(field.type), get_named_type(field.type)
+    if is_list_type(kind) and isinstance(named, GraphQLObjectType):
+        return "%s", named
+    for name in ("nodes", "items"):
+        if isinstance(named, GraphQLObjectType) and name in named.fields:
+            inner = get_named_type(named.fields[name].type)
+            assert isinstance(inner, GraphQLObjectType | GraphQLInterfaceType)
+            return f"{{ {name} %s }}", inner
+    return None
+
+
+def selection(kind: Any) -> str:
+    """Select the fields of a record that need no argument, and a field of each record that it leads to."""
+    inner = [name for name, field in kind.fields.items() if is_leaf_type(get_named_type(field.type))]
+    for name, field in kind.fields.items():
+        other = get_named_type(field.type)
+        if isinstance(other, GraphQLObjectType) and not any(map(is_required_argument, field.args.values())):
+            inner += [f"{name} {{ {leaf} }}" for leaf in leaves(other)[:1]]
+    return f"{{ {' '.join(inner)} }}"
+
+
+def leaves(kind: GraphQLObjectType) -> list[str]:
+    return [name for name, field in kind.fields.items() if is_leaf_type(get_named_type(field.type)) and not field.args]
+
+
+def lists() -> Iterator[str]:
+    assert CORE.query_type
+    for name, field in CORE.query_type.fields.items():
+        needed = {arg for arg, each in field.args.items() if is_required_argument(each)}
+        if rows_of(field) and needed <= IDS.keys() and name not in UNASKED:
+            yield name
+
+
+def document(name: str, ids: dict[str, int]) -> str:
+    assert CORE.query_type
+    field = CORE.query_type.fields[name]
+    found = rows_of(field)
+    assert found
+    needed = [arg for arg, each in field.args.items() if is_required_argument(each)]
+    given = ", ".join(f"{arg}: {ids[IDS[arg]]}" for arg in needed)
+    return f"{{ {name}{f'({given})' if given else ''} {found[0] % selection(found[1])} }}"
+
+
+async def read(api: httpx2.AsyncClient, query: str) -> list[str]:
+    """Return the statements of a query whose answer has no error."""
+    with session_statements() as statements:
+        answer = (await post(api, {"query": query})).json()
+    assert "errors" not in answer, (query, answer["errors"])
+    return statements
+
+
+async def add(services: Services, account: Opened, word: str) -> dict[str, int]:
+    """Add a row to every table, with values that the contract can show."""
+    ids = await plant(services.database.pool, account.account_id, word)
+    for table, values in VALID.items():
+        await Rows(table).change(services, **values)
+    for id in await CONTACTS.read(services, "id"):
+        await CONTACTS.where(id=id).change(services, phone=f"+1202555{1000 + id:04}")
+    return ids
+
+
+async def test_no_list_is_read_with_a_statement_for_each_of_its_records(
+    services: Services, api: httpx2.AsyncClient, account: Opened
+) -> None:
+    await API_KEYS.change(services, scopes=sorted(ALL))
+    ids = [await add(services, account, word) for word in ("first", "second")][-1]
+    queries = {name: document(name, ids) for name in lists()}
+    few = {name: await read(api, query) for name, query in [next(iter(queries.items())), *queries.items()]}
+
+    for number in range(MANY):
+        await add(services, account, f"another{number}")
+
+    many = {name: await read(api, query) for name, query in queries.items()}
+    assert len(queries) > 30
+    grown = {name: len(many[name]) - len(few[name]) for name in queries}
+    assert {name: growth for name, growth in grown.items() if growth > FEW} == {}

@@ -1,0 +1,259 @@
+"""A stand-in for Stripe: its API as far as the service calls it, idempotency keys, and signed events."""
+
+import hmac
+import itertools
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import orjson
+
+Json = dict[str, Any]
+
+SECRET = "whsec_of_the_peer"
+CARD = {
+    "id": "pm_1",
+    "object": "payment_method",
+    "type": "card",
+    "card": {"brand": "visa", "last4": "4242", "exp_month": 8, "exp_year": 2030},
+}
+
+
+class StripePeer:
+    """Customers, Checkout sessions, payments, plans, refunds and disputes; every change makes an event.
+
+    `events` are the bodies of all events in the order in which they happened. `failures` is the number of requests that
+    are answered with 500.
+    """
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Json] = {}
+        self.events: list[bytes] = []
+        self.failures = 0
+        self.requests = 0
+        self._answers: dict[str, tuple[bytes, int, bytes]] = {}
+        self._ids = itertools.count(1)
+
+    def sign(self, body: bytes, at: float | None = None, secret: str = SECRET) -> str:
+        """Return the header of a signed event."""
+        stamp = int(at or time.time())
+        mac = hmac.digest(secret.encode(), b"%d." % stamp + body, "sha256").hex()
+        return f"t={stamp},v1={mac}"
+
+    def pay(self, url: str, times: int = 1) -> str:
+        """Pay on the page of a Checkout session; return the id of the payment, or of the subscription."""
+        session = self.objects[url.rpartition("/")[2]]
+        if session["mode"] == "payment":
+            intent = self._pay(session["_amount"], session["_payment_metadata"], session["customer"])
+            session |= {"status": "complete", "payment_status": "paid", "payment_intent": intent["id"]}
+            self._emit("checkout.session.completed", session)
+            return intent["id"]
+        subscription = self._add(
+            "subscription",
+            "sub",
+            customer=session["customer"],
+            status="active",
+            cancel_at_period_end=False,
+            metadata=session["_plan_metadata"],
+            items={
+                "object": "list",
+                "data": [
+                    {
+                        "object": "subscription_item",
+                        "current_period_end": int(time.time()) + 30 * 86400,
+                        "price": {"object": "price", "unit_amount": session["_amount"], "currency": "usd"},
+                    }
+                ],
+            },
+        )
+        session |= {"status": "complete", "subscription": subscription["id"]}
+        self._emit("customer.subscription.created", subscription)
+        for _ in range(times):
+            self.renew(subscription["id"])
+        self._emit("checkout.session.completed", session)
+        return subscription["id"]
+
+    def renew(self, subscription_id: str) -> str:
+        """Pay a month of a plan; return the id of the payment."""
+        subscription = self.objects[subscription_id]
+        [item] = subscription["items"]["data"]
+        intent = self._pay(item["price"]["unit_amount"], {}, subscription["customer"])
+        details = {"subscription": subscription_id, "metadata": subscription["metadata"]}
+        invoice = self._add(
+            "invoice",
+            "in",
+            status="paid",
+            amount_paid=intent["amount"],
+            currency="usd",
+            parent={"type": "subscription_details", "subscription_details": details},
+        )
+        payment = {"type": "payment_intent", "payment_intent": intent["id"]}
+        self._add("invoice_payment", "inpay", invoice=invoice["id"], status="paid", payment=payment)
+        self._emit("invoice.paid", invoice)
+        return intent["id"]
+
+    def end(self, subscription_id: str) -> None:
+        """End a subscription now."""
+        self.objects[subscription_id]["status"] = "canceled"
+        self._emit("customer.subscription.deleted", self.objects[subscription_id])
+
+    def refund(self, intent_id: str, amount: int) -> None:
+        """Refund a part of a payment, as far as it is left."""
+        charge = self.objects[self.objects[intent_id]["latest_charge"]]
+        charge["amount_refunded"] = min(charge["amount"], charge["amount_refunded"] + amount)
+        refund = self._add("refund", "re", payment_intent=intent_id, amount=amount, status="succeeded")
+        self._emit("refund.created", refund)
+        self._emit("charge.refunded", charge)
+
+    def dispute(self, intent_id: str, status: str) -> None:
+        """Open or decide the dispute of what is left of a payment."""
+        charge = self.objects[self.objects[intent_id]["latest_charge"]]
+        found = [each for each in self._all("dispute") if each["payment_intent"] == intent_id]
+        amount = charge["amount"] - charge["amount_refunded"]
+        dispute = found[0] if found else self._add("dispute", "du", payment_intent=intent_id, amount=amount)
+        dispute["status"], charge["disputed"] = status, True
+        self._emit("charge.dispute.updated" if found else "charge.dispute.created", dispute)
+
+    def answer(self, method: str, address: str, body: bytes, key: str | None) -> tuple[int, bytes]:
+        """Answer a request; a repetition with the same key gets the same answer, another request with it an error."""
+        self.requests += 1
+        if self.failures:
+            self.failures -= 1
+            return _error(500, "api_error", "The peer fails.")
+        if key in self._answers:
+            before, status, answered = self._answers[key]
+            return (status, answered) if before == body else _error(400, "idempotency_error", "Other parameters.")
+        url = urlsplit(address)
+        names = url.path.removeprefix("/v1/").split("/")
+        answer = (
+            200,
+            orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), dict(parse_qsl(body.decode())))),
+        )
+        if key:
+            self._answers[key] = (body, *answer)
+        return answer
+
+    def _serve(self, method: str, names: list[str], query: dict[str, str], form: dict[str, str]) -> Json:
+        return self._change(names, form) if method == "POST" else self._read(names, query)
+
+    def _change(self, names: list[str], form: dict[str, str]) -> Json:
+        match names:
+            case ["customers"]:
+                return self._add("customer", "cus", email=form["email"])
+            case ["subscriptions", id]:
+                self.objects[id]["cancel_at_period_end"] = form["cancel_at_period_end"] == "true"
+                self._emit("customer.subscription.updated", self.objects[id])
+                return self.objects[id]
+            case _:
+                return self._open_session(form)
+
+    def _read(self, names: list[str], query: dict[str, str]) -> Json:
+        match names:
+            case ["customers", customer, "payment_methods"]:
+                return _list([CARD] if any(each.get("customer") == customer for each in self._all("charge")) else [])
+            case ["payment_intents", id]:
+                return self.objects[id] | {"latest_charge": self.objects[self.objects[id]["latest_charge"]]}
+            case ["invoice_payments"]:
+                return _list([each for each in self._all("invoice_payment") if _is_asked(each, query)])
+            case ["disputes"]:
+                intent = query["payment_intent"]
+                return _list([each for each in self._all("dispute") if each["payment_intent"] == intent])
+            case _:
+                return self.objects[names[-1]]
+
+    def _open_session(self, form: dict[str, str]) -> Json:
+        session = self._add(
+            "checkout.session",
+            "cs",
+            mode=form["mode"],
+            customer=form["customer"],
+            status="open",
+            payment_intent=None,
+            subscription=None,
+            _amount=int(form["line_items[0][price_data][unit_amount]"]),
+            _payment_metadata=_nested(form, "payment_intent_data[metadata]"),
+            _plan_metadata=_nested(form, "subscription_data[metadata]"),
+        )
+        session["url"] = f"https://checkout.example/{session['id']}"
+        return session
+
+    def _pay(self, amount: int, metadata: Json, customer: str) -> Json:
+        facts = {"amount": amount, "currency": "usd", "customer": customer}
+        intent = self._add("payment_intent", "pi", status="succeeded", metadata=metadata, **facts)
+        charge = self._add("charge", "ch", payment_intent=intent["id"], amount_refunded=0, disputed=False, **facts)
+        intent["latest_charge"] = charge["id"]
+        self._emit("payment_intent.succeeded", intent)
+        return intent
+
+    def _add(self, kind: str, prefix: str, **facts: Any) -> Json:
+        id = f"{prefix}_{next(self._ids)}"
+        self.objects[id] = {"id": id, "object": kind, **facts}
+        return self.objects[id]
+
+    def _all(self, kind: str) -> list[Json]:
+        return [each for each in self.objects.values() if each["object"] == kind]
+
+    def _emit(self, type: str, about: Json) -> None:
+        shown = {name: value for name, value in about.items() if not name.startswith("_")}
+        event = {"id": f"evt_{next(self._ids)}", "object": "event", "type": type, "created": int(time.time())}
+        self.events.append(orjson.dumps(event | {"data": {"object": shown}}))
+
+
+@contextmanager
+def serving(peer: StripePeer) -> Generator[str]:
+    """Serve the API of a peer on a port of loopback within a block, and yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1
+
+        def do_GET(self) -> None:
+            self._answer("GET")
+
+        def do_POST(self) -> None:
+            self._answer("POST")
+
+        def _answer(self, method: str) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, answer = peer.answer(method, self.path, body, self.headers.get("Idempotency-Key"))
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _list(data: list[Json]) -> Json:
+    return {"object": "list", "data": data, "has_more": False, "url": "/v1/list"}
+
+
+def _is_asked(payment: Json, query: dict[str, str]) -> bool:
+    if "invoice" in query:
+        return payment["invoice"] == query["invoice"]
+    return payment["payment"]["payment_intent"] == query["payment[payment_intent]"]
+
+
+def _nested(form: dict[str, str], name: str) -> Json:
+    return {key[len(name) + 1 : -1]: value for key, value in form.items() if key.startswith(f"{name}[")}
+
+
+def _error(status: int, type: str, message: str) -> tuple[int, bytes]:
+    return status, orjson.dumps({"error": {"type": type, "message": message}})
