@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import httpx2
 import orjson
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -34,7 +35,7 @@ from tests.mcp.arguments import faulty, is_consistent, valid
 from tests.mcp.assistants import Assistant, told
 
 TOOLS = catalogue().tools
-PHONE = "+12025550143"
+PHONE, MARK = "+12025550143", "tell-tale"
 each_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 few = settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 some = settings(max_examples=25)
@@ -45,20 +46,20 @@ Values = dict[str, Any]
 @pytest.fixture
 async def known(services: Services, account: Opened) -> Values:
     """Provide the values of records that exist, by the names of parameters."""
-    await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello"))
+    await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, MARK))
     async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
-        sequence = await sequences.create(unit, "Welcome", [NewStep(0, "Hi")])
-        template = await templates.create(unit, "Welcome", "Hi")
-        segment = await segments.create(unit, "Best", {"field": "email", "op": "is_empty"})
-        campaign = await campaigns.create(unit, {"name": "Spring", "body": "Hi"})
-        agent = await agents.create(unit, {"name": "Ann", "instructions": "Be brief."})
+        sequence = await sequences.create(unit, MARK, [NewStep(0, MARK)])
+        template = await templates.create(unit, MARK, MARK)
+        segment = await segments.create(unit, MARK, {"field": "email", "op": "is_empty"})
+        campaign = await campaigns.create(unit, {"name": MARK, "body": MARK})
+        agent = await agents.create(unit, {"name": MARK, "instructions": "Be brief."})
         trigger, actions = {"kind": "missed_reply", "hours": 4}, [{"kind": "exit_drips"}]
-        automation = await automations.create(unit, {"name": "Late", "trigger": trigger, "actions": actions})
-    user_id = await USERS.only(services, "id")
+        automation = await automations.create(unit, {"name": MARK, "trigger": trigger, "actions": actions})
+    user_id = await USERS.where(account_id=account.account_id).only(services, "id")
     return {
         "to": PHONE,
         "phone": PHONE,
-        "contact_id": await CONTACTS.only(services, "id"),
+        "contact_id": await CONTACTS.where(account_id=account.account_id).only(services, "id"),
         "contact_ids": [await CONTACTS.only(services, "id")],
         "segment_id": segment.id,
         "conversation_id": await CONVERSATIONS.only(services, "id"),
@@ -148,6 +149,34 @@ async def test_invalid_arguments_are_refused_without_effect(
     assert (code, parameter_of(field)) == ("invalid_input", name)
     after = await rows(services.database.pool)
     assert {table for table in before if before[table] != after[table]} <= {"api_keys"}
+
+
+@pytest.mark.anyio
+@each_tool
+@few
+@given(data=st.data())
+async def test_with_the_ids_of_another_account_a_tool_changes_and_shows_nothing_of_it(
+    tool: CompiledTool,
+    stranger: Assistant,
+    services: Services,
+    account: Opened,
+    known: Values,
+    data: st.DataObject,
+) -> None:
+    arguments = data.draw(valid(tool.entry["inputSchema"], known))
+    before = await rows(services.database.pool, account.account_id)
+
+    result = await stranger.ask("tools/call", {"name": tool.name, "arguments": arguments})
+
+    assert MARK not in orjson.dumps(result).decode()
+    after = await rows(services.database.pool, account.account_id)
+    assert {table for table in before if before[table] != after[table]} == set()
+
+
+@pytest.fixture
+async def stranger(http: httpx2.AsyncClient, new_account: Callable[..., Any]) -> Assistant:
+    """Provide an assistant of another account, which has nothing."""
+    return Assistant(http, (await new_account(company_name="Others")).svc_key)
 
 
 @pytest.fixture
