@@ -13,9 +13,13 @@ describe(
     "A step of setting an account up, in the order in which it is best done.",
     {
         "company_name": "The account has a company name.",
+        "support_contact": "The reply to HELP names a contact.",
         "carrier": "A carrier other than the sandbox is connected.",
         "phone_number": "The account has a number at a carrier other than the sandbox.",
         "credits": "The account has credits.",
+        "quiet_hours": "The account has a time zone, or quiet hours of its own beside those of the law.",
+        "ai": "A language model writes copy and the answers of agents.",
+        "payments": "Credits can be bought online.",
         "webhook": "Events are posted to a webhook.",
     },
 )
@@ -55,4 +59,9 @@ class SetupStatusQuery:
     )
     async def setup_status(self, info: Info) -> progress.SetupStatus:
         """Return the steps."""
-        return await progress.get_status(info.context.unit)
+        services = info.context.services
+        return await progress.get_status(
+            info.context.unit,
+            has_model=services.writers.model is not None,
+            sells_online=services.payments.gateway.is_online,
+        )

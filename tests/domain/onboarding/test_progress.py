@@ -15,13 +15,15 @@ from tests.conftest import unit_of
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.carriers import add_connection
 from tests.factories.numbers import add_number
+from tests.factories.quiet_hours import QUIET_HOURS_RULES
 
 pytestmark = pytest.mark.anyio
 
 
 async def read(services: Services, account: Opened) -> SetupStatus:
+    await QUIET_HOURS_RULES.where(account_id=account.account_id).delete(services)
     async with unit_of(services, Actor(account.account_id, frozenset())) as unit:
-        return await progress.get_status(unit)
+        return await progress.get_status(unit, has_model=False, sells_online=False)
 
 
 def done(status: SetupStatus) -> list[str]:
@@ -33,10 +35,16 @@ async def test_a_new_account_reaches_no_phone(services: Services, account: Opene
 
     assert done(status) == ["company_name", "credits"]
     assert (status.texts_reach_phones, status.next_step) == (False, SetupStepName.carrier)
-    assert [step.name for step in status.steps if not step.is_required] == ["webhook"]
+    assert [step.name for step in status.steps if not step.is_required] == [
+        "support_contact",
+        "quiet_hours",
+        "ai",
+        "payments",
+        "webhook",
+    ]
     assert [step.text for step in status.steps if step.name == "carrier"] == [
         "No text reaches a phone: only the sandbox is connected. Add a connection of the account's own, or have the "
-        "operator connect a carrier."
+        "operator connect a carrier: messaging carrier add."
     ]
 
 
@@ -46,6 +54,17 @@ async def test_an_account_without_a_name_and_credits_lacks_both(services: Servic
     status = await read(services, account)
 
     assert (done(status), status.next_step) == ([], SetupStepName.company_name)
+
+
+async def test_steps_of_the_operator_and_settings_of_the_account_count_as_done(
+    services: Services, account: Opened
+) -> None:
+    await ACCOUNTS.where(id=account.account_id).change(services, support_contact="+12025550100", time_zone="Asia/Tokyo")
+
+    async with unit_of(services, Actor(account.account_id, frozenset())) as unit:
+        status = await progress.get_status(unit, has_model=True, sells_online=True)
+
+    assert done(status) == ["company_name", "support_contact", "credits", "quiet_hours", "ai", "payments"]
 
 
 async def test_texts_reach_phones_from_a_number_at_a_carrier(services: Services, account: Opened) -> None:

@@ -11,6 +11,8 @@ const DAYS = 7;
 
 const PLACES: Record<string, string> = {
   company_name: '/settings/company',
+  support_contact: '/settings/company',
+  quiet_hours: '/settings/company',
   credits: '/billing',
   webhook: '/settings/keys',
 };
@@ -32,7 +34,7 @@ export function HomePage() {
         {useMay('billing:read') && <BalanceFigures />}
         {useMay('messages:read') && <SendFigures />}
       </div>
-      {data && <Steps steps={data.setup_status.steps} next={data.setup_status.next_step} />}
+      {data && <Steps steps={data.setup_status.steps} />}
     </Page>
   );
 }
@@ -71,7 +73,7 @@ function SendFigures() {
 
 type SetupSteps = ResultOf<typeof HomePageQuery>['setup_status'];
 
-function Steps({ steps, next }: { steps: SetupSteps['steps']; next: SetupSteps['next_step'] }) {
+function Steps({ steps }: { steps: SetupSteps['steps'] }) {
   const maySet = useMay('account:write');
   return (
     <Card title="Set-up">
@@ -86,7 +88,7 @@ function Steps({ steps, next }: { steps: SetupSteps['steps']; next: SetupSteps['
               {is_done ? <Badge kind="good">Done</Badge> : !is_required && <Badge>Optional</Badge>}
               <div>{text}</div>
             </div>
-            {name === next && maySet && PLACES[name] && <Link to={PLACES[name]}>Set it up</Link>}
+            {!is_done && maySet && PLACES[name] && <Link to={PLACES[name]}>Set it up</Link>}
           </li>
         ))}
       </ol>
