@@ -28,6 +28,9 @@ FindRows = Callable[[UnitOfWork, list[K]], Awaitable[Sequence[V]]]
 Pause = Callable[[], Awaitable[None]]
 """Lets others go on, in the middle of an operation that computes for long."""
 
+QUIET_ITERATIONS = 4
+"""Iterations of the event loop, more than there are between the end of a pause and the loads that follow it."""
+
 
 @dataclass(slots=True)
 class Context:
@@ -44,6 +47,8 @@ class Context:
     pause: Pause | None = None
     _pausing: int = 0
     _resumed: asyncio.Event = field(default_factory=asyncio.Event)
+    _loads: int = 0
+    _level: asyncio.Task[None] | None = None
     _loaders: dict[object, DataLoader[Any, Any]] = field(default_factory=dict[object, DataLoader[Any, Any]])
 
     def __post_init__(self) -> None:
@@ -73,9 +78,22 @@ class Context:
 
     async def _load(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]], key: K) -> Any:
         """Ask for a key together with the rest of its level, some of which may pause."""
-        if self._pausing:
-            await self._resumed.wait()
+        if self.pause:
+            self._loads += 1
+            self._level = self._level or asyncio.create_task(self._collect())
+            await asyncio.shield(self._level)
         return await self._loaders.setdefault(find, DataLoader(load_fn=load_all)).load(key)
+
+    async def _collect(self) -> None:
+        """Wait until every task of the level asks for a key: none pauses, and none has come for some iterations."""
+        quiet, loads = 0, 0
+        while quiet < QUIET_ITERATIONS:
+            if self._pausing:
+                await self._resumed.wait()
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if loads == self._loads and not self._pausing else 0
+            loads = self._loads
+        self._level = None
 
     def _counted(self, pause: Pause) -> Pause:
         async def counted() -> None:
