@@ -25,6 +25,7 @@ class ActorKind(enum.StrEnum):
     carrier = enum.auto()
     integration = enum.auto()
     agent = enum.auto()
+    automation = enum.auto()
     service = enum.auto()
 
 
@@ -40,6 +41,7 @@ describe(
         "carrier": "A carrier.",
         "integration": "An integration, such as a scheduling tool.",
         "agent": "An AI agent.",
+        "automation": "An automation.",
         "service": "The service itself or its operator.",
     },
 )
@@ -54,13 +56,13 @@ class Actor:
     kind: ActorKind = strawberry.field(description="The kind of the actor.")
     id: BigInt | None = strawberry.field(
         description=(
-            "The id of the user, key, grant of the application, drip sequence, campaign, integration or "
-            "AI agent; null for others."
+            "The id of the user, key, grant of the application, drip sequence, campaign, integration, "
+            "AI agent or automation; null for others."
         )
     )
     label: str = strawberry.field(
         description="A short text for lists: user:ID, key:ID, grant:ID, sequence:ID, campaign:ID, integration:ID, "
-        "agent:ID, carrier:NAME, or a part of the service."
+        "agent:ID, automation:ID, carrier:NAME, or a part of the service."
     )
 
     @strawberry.field(

@@ -1,8 +1,7 @@
 """Messages, as the contract shows them."""
 
-import enum
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import strawberry
 
@@ -19,56 +18,11 @@ from app.graphql.actors import Actor, actor_in
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
-from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.lazy import lazily
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
-
-describe(
-    Direction,
-    "The direction of a message.",
-    {"outbound": "From the account to a contact.", "inbound": "From a contact to the account."},
-)
-describe(
-    MessageStatus,
-    "The state of a message.",
-    {
-        "pending": "Accepted and debited, and not yet handed to the carrier.",
-        "sent": "The carrier has accepted it.",
-        "delivered": "It was delivered.",
-        "failed": "It was not delivered, and its credits were refunded.",
-        "received": "It came in from a contact.",
-    },
-)
-
-describe(
-    Attestation,
-    "The way in which a sender certifies that the recipient gave prior express written consent to be texted.",
-    {
-        "api": "For this text, by asking for it.",
-        "automation": "For all texts of an automation platform, by connecting it.",
-        "booking": "For the texts about a booking, as the attendee asked for them in the booking form.",
-        "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
-        "campaign": "For all texts of a campaign, by sending it.",
-    },
-)
-describe(
-    Encoding,
-    "The alphabet that a text is sent in.",
-    {
-        "gsm_7": "The 7-bit alphabet of GSM: 160 characters in one segment.",
-        "ucs_2": "Any character, where one is not in the GSM alphabet: 70 characters in one segment.",
-    },
-)
-MessageErrorCode = cast(
-    "type[enum.StrEnum]", enum.StrEnum("MessageErrorCode", {code: code for code in failures.DESCRIPTIONS})
-)
-describe(
-    MessageErrorCode,
-    "The reason why a message failed.",
-    {str(code): description for code, description in failures.DESCRIPTIONS.items()},
-)
+from app.graphql.message_states import MessageErrorCode
 
 
 @strawberry.type(description="A file of an inbound MMS.")
@@ -289,6 +243,26 @@ class MessageQuery:
         direction: Annotated[Direction | None, strawberry.argument(description="Only this direction.")] = None,
         contact_id: Annotated[BigInt | None, strawberry.argument(description="Only with this contact.")] = None,
         conversation_id: Annotated[BigInt | None, strawberry.argument(description="Only of this thread.")] = None,
+        error_code: Annotated[
+            str | None,
+            strawberry.argument(
+                description="Only those that failed for this reason.", graphql_type=MessageErrorCode | None
+            ),
+        ] = None,
+        search: Annotated[
+            str | None,
+            strawberry.argument(
+                description="A part of the text, in any case. It needs contact_id, conversation_id, or since and until "
+                f"at most {queries.SEARCHED_WITHIN.days} days apart; until is now if it is left out.",
+                directives=[Constraint(min_length=1, max_length=100)],
+            ),
+        ] = None,
+        since: Annotated[
+            datetime | None, strawberry.argument(description="Only those accepted or received from this time on.")
+        ] = None,
+        until: Annotated[
+            datetime | None, strawberry.argument(description="Only those accepted or received before this time.")
+        ] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -296,7 +270,7 @@ class MessageQuery:
         offset: Offset = 0,
     ) -> Page[models.Message]:
         """Return one page of messages."""
-        wanted = MessageFilter(status, direction, contact_id, conversation_id)
+        wanted = MessageFilter(status, direction, contact_id, conversation_id, error_code, search, since, until)
         return await queries.find_page(
             info.context.unit, wanted, window(info, "messages", first, after, last, before, offset)
         )

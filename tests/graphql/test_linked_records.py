@@ -263,6 +263,7 @@ async def test_the_viewer_of_a_key_has_the_scopes_of_the_key_and_no_session(
         ("key:6", ActorKind.key, 6),
         ("grant:7", ActorKind.application, 7),
         ("sequence:8", ActorKind.sequence, 8),
+        ("automation:9", ActorKind.automation, 9),
         ("carrier:sandbox", ActorKind.carrier, None),
         ("system", ActorKind.service, None),
         ("command line", ActorKind.service, None),

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ARRAY, BigInteger, Select, func, literal, select, true
+from sqlalchemy import ARRAY, BigInteger, Select, case, func, literal, select, true
 from sqlalchemy.orm import aliased
 
-from app.domain.kernel.errors import NotFound
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus
@@ -18,21 +18,41 @@ FINAL_REPORT_WITHIN = timedelta(hours=72)
 """The time after which no final report of a sent message is expected any more."""
 
 
+SEARCHED_WITHIN = timedelta(days=31)
+"""The longest time whose texts are searched, because no index has their words."""
+
+DISORDER = timedelta(hours=1)
+"""The most by which ids and times of messages may be in different orders."""
+
+
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """Filter of a list of messages."""
+    """Filter of a list of messages. `search` is a part of the text in any case; `until` is exclusive."""
 
     status: MessageStatus | None = None
     direction: Direction | None = None
     contact_id: int | None = None
     conversation_id: int | None = None
+    error_code: str | None = None
+    search: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def check(self, now: datetime) -> None:
+        """Raise `InvalidInput` for a search through more than one thread or `SEARCHED_WITHIN`."""
+        is_one_thread = self.contact_id is not None or self.conversation_id is not None
+        if not self.search or is_one_thread:
+            return
+        if self.since is None or (self.until or now) - self.since > SEARCHED_WITHIN:
+            days = SEARCHED_WITHIN.days
+            reason = f"search needs contact_id, conversation_id, or since and until at most {days} days apart."
+            raise InvalidInput(reason=reason, field="search")
 
 
 async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> Page[Message]:
-    """Return one page of the account's messages, newest first."""
-    statement = _filtered(unit, wanted)
-
-    return await fetch(unit, statement, NEWEST, window)
+    """Return one page of the account's messages, newest first; raise `InvalidInput` as `MessageFilter.check`."""
+    wanted.check(unit.clock.now())
+    return await fetch(unit, _filtered(unit, wanted), NEWEST, window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +176,38 @@ def _filtered(unit: UnitOfWork, wanted: MessageFilter) -> Select[Message]:
         statement = statement.where(Message.contact_id == wanted.contact_id)
     if wanted.conversation_id is not None:
         statement = statement.where(Message.conversation_id == wanted.conversation_id)
+    if wanted.error_code is not None:
+        statement = statement.where(Message.status == MessageStatus.failed, Message.error_code == wanted.error_code)
+    if wanted.search:
+        statement = statement.where(Message.body.icontains(wanted.search, autoescape=True))
+    return _between(unit, statement, wanted.since, wanted.until)
+
+
+def _between(
+    unit: UnitOfWork, statement: Select[Message], since: datetime | None, until: datetime | None
+) -> Select[Message]:
+    """Restrict messages to a time, which the index by id finds: ids grow with time, but for `DISORDER`."""
+    if since is not None:
+        first = _first_id_from(unit, since - DISORDER).scalar_subquery()
+        statement = statement.where(Message.created_at >= since, Message.id >= first)
+    if until is not None:
+        end = _first_id_from(unit, until + DISORDER).scalar_subquery()
+        statement = statement.where(Message.created_at < until, Message.id < end)
     return statement
+
+
+def _first_id_from(unit: UnitOfWork, at: datetime) -> Select[int]:
+    """Select the first id from a time on, or the one after the last: a binary search in the index by account."""
+    own = Message.account_id == unit.actor.account_id
+    first, last = (
+        select(Message.id).where(own).order_by(order).limit(1).scalar_subquery()
+        for order in (Message.id, Message.id.desc())
+    )
+    span = select(first.label("low"), (last + 1).label("high")).cte(recursive=True)
+    middle = (span.c.low + span.c.high) // 2
+    at_middle = select(Message.id, Message.created_at).where(own, Message.id >= middle).order_by(Message.id).limit(1)
+    probe = at_middle.correlate(span).lateral()
+    is_before = probe.c.created_at < at
+    low, high = case((is_before, probe.c.id + 1), else_=span.c.low), case((is_before, span.c.high), else_=middle)
+    halves = span.union_all(select(low, high).select_from(span.join(probe, true())).where(span.c.low < span.c.high))
+    return select(halves.c.low).where(halves.c.low >= halves.c.high)
