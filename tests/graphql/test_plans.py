@@ -22,10 +22,10 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.domain.webhooks import service as webhooks
 from app.graphql.execution import execute
-from app.graphql.execution.documents import Prepared
+from app.graphql.execution.compiling import Unplanned, compile_plan
+from app.graphql.execution.documents import Prepared, prepare
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor, Run
-from app.graphql.execution.plans import Unplanned, compile_plan
 from app.graphql.schema import CORE, schema
 from app.main import rest_operations
 from app.operations.document import Operation
@@ -116,12 +116,12 @@ def test_a_plan_makes_the_arguments_that_graphql_core_makes(operation: Operation
     assert whole(operation.text, plan.bind(sent)) == oracle(operation.text, sent)
 
 
-def whole(text: str, bound: dict[str, Any] | None) -> dict[str, Any] | None:
+def whole(text: str, bound: list[dict[str, Any]] | None) -> dict[str, Any] | None:
     """Return the arguments with those that a resolver has by its own defaults."""
     definition = root_of(text)[2].extensions["strawberry-definition"]
     parameters = definition.base_resolver.signature.parameters
     defaults = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
-    return None if bound is None else defaults | bound
+    return None if bound is None else defaults | (bound[0] if bound else {})
 
 
 PAGE = "{ page_info { end_cursor } }"
@@ -201,10 +201,36 @@ async def outcome(executor: Executor, prepared: Prepared, variables: dict[str, A
     ("document", "reason"),
     [
         ("subscription { updates { id } }", "not one query or mutation"),
-        ("{ balance { balance } viewer { id } }", "not one root field"),
-        ("{ balance { balance } balance { rate } }", "not one root field"),
+        ("{ __schema { description } }", "__schema is resolved in another way"),
+        ("{ balance { balance @skip(if: false) } }", "directives"),
+        ("{ balance { balance } ... @include(if: true) { viewer { email } } }", "directives"),
     ],
 )
 def test_what_no_plan_covers_is_left_to_graphql_core(document: str, reason: str) -> None:
     with pytest.raises(Unplanned, match=reason):
         compile_plan(parse(document))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{ contact(id: 99) { phone } }",
+        '{ contacts(after: "no cursor") { nodes { phone } } }',
+        "{ contact(id: 99) { phone } balance { balance } }",
+        "{ one: contact(id: 99) { phone } two: conversation(id: 99) { id } balance { balance } }",
+        '{ contacts(first: 9) { nodes { id conversation { messages(after: "x") { nodes { id } } } } total_count } }',
+        "{ contacts { ...Page } } fragment Page on ContactConnection { __typename nodes { ... on Contact { id } } }",
+        "{ a: balance { x: balance } b: balance { balance rate x: balance } a: balance { rate } }",
+        "query ($n: Int = 1) { conversations(first: $n) { nodes { messages(first: $n) { nodes { body } } } } }",
+    ],
+)
+async def test_a_plan_answers_a_client_as_graphql_core_does(document: str, services: Services, actor: Actor) -> None:
+    executor, prepared = Executor(services), prepare(document)
+    assert prepared.plan
+
+    answers = [(await executor.run(Run(each, {}, actor)))[0] for each in (prepared, replace(prepared, plan=None))]
+
+    assert answers[0].data == answers[1].data
+    assert answers[0].formatted.get("errors") == answers[1].formatted.get("errors")
+    originals = [[error.original_error.__class__ for error in each.errors or ()] for each in answers]
+    assert originals[0] == originals[1]

@@ -1,9 +1,9 @@
 """No list of the contract is read with a statement for each of its records."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-import httpx2
 import pytest
 from graphql import (
     GraphQLField,
@@ -18,20 +18,22 @@ from graphql import (
 
 from app.domain.accounts.scopes import ALL
 from app.domain.campaigns.audience import Audience
+from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
+from app.graphql.execution.documents import prepare
+from app.graphql.execution.execute import Executor, Run
+from app.graphql.execution.turns import LARGE_UNITS
 from app.graphql.schema import CORE
 from app.services import Services
-from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import CONTACTS
 from tests.factories.planting import plant
 from tests.factories.tables import Rows
-from tests.graphql.calls import post
 from tests.graphql.test_linked_records import session_statements
 
 pytestmark = pytest.mark.anyio
 
 MANY = 100
-"""Records of each list, against one."""
+"""The number of records of each table in the second count."""
 
 UNASKED = {"find_contacts", "validate_contacts"}
 """Lists of what their optional arguments name: they answer nothing without them."""
@@ -94,7 +96,16 @@ def selection(kind: Any) -> str:
         other = get_named_type(field.type)
         if isinstance(other, GraphQLObjectType) and not any(map(is_required_argument, field.args.values())):
             inner += [f"{name} {{ {leaf} }}" for leaf in leaves(other)[:1]]
+        if isinstance(other, GraphQLObjectType) and "first" in field.args and (found := rows_of(field)):
+            inner += [f"{name}_rows: {name}(first: 1) {found[0] % f'{{ {linked(found[1])} }}'}"]
     return f"{{ {' '.join(inner)} }}"
+
+
+def linked(kind: Any) -> str:
+    """Select a field of each record that a record leads to, or its first field if it leads to none."""
+    others = {name: get_named_type(field.type) for name, field in kind.fields.items() if not field.args}
+    found = [f"{name} {{ {leaves(other)[0]} }}" for name, other in others.items() if hasattr(other, "fields")]
+    return " ".join(found) or leaves(kind)[0]
 
 
 def leaves(kind: GraphQLObjectType) -> list[str]:
@@ -115,16 +126,9 @@ def document(name: str, ids: dict[str, int]) -> str:
     found = rows_of(field)
     assert found
     needed = [arg for arg, each in field.args.items() if is_required_argument(each)]
-    given = ", ".join(f"{arg}: {ids[IDS[arg]]}" for arg in needed)
+    size = [f"first: {MANY}"] if "first" in field.args else []
+    given = ", ".join([f"{arg}: {ids[IDS[arg]]}" for arg in needed] + size)
     return f"{{ {name}{f'({given})' if given else ''} {found[0] % selection(found[1])} }}"
-
-
-async def read(api: httpx2.AsyncClient, query: str) -> list[str]:
-    """Return the statements of a query whose answer has no error."""
-    with session_statements() as statements:
-        answer = (await post(api, {"query": query})).json()
-    assert "errors" not in answer, (query, answer["errors"])
-    return statements
 
 
 async def add(services: Services, account: Opened, numbers: Iterable[int]) -> dict[str, int]:
@@ -139,17 +143,47 @@ async def add(services: Services, account: Opened, numbers: Iterable[int]) -> di
     return ids
 
 
-async def test_a_list_of_100_records_is_read_with_the_statements_of_a_list_of_one(
-    services: Services, api: httpx2.AsyncClient, account: Opened
+@pytest.fixture
+async def ids(services: Services, account: Opened) -> dict[str, int]:
+    """Add a record to every table; provide their ids."""
+    return await add(services, account, [1])
+
+
+async def count_statements(services: Services, account: Opened, queries: dict[str, str]) -> dict[str, int]:
+    """Return the number of statements of each query by its plan, and by graphql-core with pauses."""
+    executor, actor, counts = Executor(services), Actor(account.account_id, ALL, "test"), dict[str, int]()
+    for name, query in queries.items():
+        prepared = prepare(query)
+        for way, each in (("plan", prepared), ("pauses", replace(prepared, plan=None, units=LARGE_UNITS))):
+            with session_statements() as statements:
+                result, _ = await executor.run(Run(each, {}, actor))
+            assert result.errors is None, (query, result.errors)
+            counts[f"{name} by {way}"] = len(statements)
+    return counts
+
+
+async def test_a_list_of_100_records_takes_as_many_statements_as_a_list_of_one(
+    services: Services, account: Opened, ids: dict[str, int]
 ) -> None:
-    await API_KEYS.change(services, scopes=sorted(ALL))
-    ids = await add(services, account, [1])
     queries = {name: document(name, ids) for name in lists()}
-    one = {name: await read(api, query) for name, query in [next(iter(queries.items())), *queries.items()]}
-
-    await add(services, account, range(2, MANY + 1))
-
-    many = {name: await read(api, query) for name, query in queries.items()}
     assert len(queries) > 30
-    grown = {name: len(many[name]) - len(one[name]) for name in queries}
-    assert {name: growth for name, growth in grown.items() if growth} == {}
+
+    one = await count_statements(services, account, queries)
+    await add(services, account, range(2, MANY + 1))
+    many = await count_statements(services, account, queries)
+
+    assert {name: count for name, count in many.items() if count != one[name]} == {}
+
+
+async def test_a_plan_answers_each_list_of_a_client_as_graphql_core_does(
+    services: Services, account: Opened, ids: dict[str, int]
+) -> None:
+    executor, actor = Executor(services), Actor(account.account_id, ALL, "test")
+    await add(services, account, [2])
+    prepared = {name: prepare(document(name, ids)) for name in lists()}
+
+    assert [name for name, each in prepared.items() if each.plan is None] == []
+    for name, each in prepared.items():
+        by_plan, _ = await executor.run(Run(each, {}, actor))
+        plain, _ = await executor.run(Run(replace(each, plan=None), {}, actor))
+        assert (by_plan.data, by_plan.errors) == (plain.data, None), name

@@ -1,6 +1,5 @@
 """The context of resolvers."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -8,10 +7,10 @@ from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import strawberry
-from strawberry.dataloader import DataLoader
 
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.graphql.core.loading import Loader, Pause, Pauses
 from app.services import Services
 
 T = TypeVar("T")
@@ -24,12 +23,6 @@ Find = Callable[[UnitOfWork, list[K]], Awaitable[Mapping[K, V]]]
 
 FindRows = Callable[[UnitOfWork, list[K]], Awaitable[Sequence[V]]]
 """A batch query of an area that finds several rows for a key."""
-
-Pause = Callable[[], Awaitable[None]]
-"""Lets others go on, in the middle of an operation that computes for long."""
-
-QUIET_ITERATIONS = 4
-"""Iterations of the event loop, more than there are between the end of a pause and the loads that follow it."""
 
 
 @dataclass(slots=True)
@@ -45,16 +38,13 @@ class Context:
     replayed: bool = False
     last_event_id: int | None = None
     pause: Pause | None = None
-    _pausing: int = 0
-    _resumed: asyncio.Event = field(default_factory=asyncio.Event)
-    _loads: int = 0
-    _level: asyncio.Task[None] | None = None
-    _loaders: dict[object, DataLoader[Any, Any]] = field(default_factory=dict[object, DataLoader[Any, Any]])
+    _pauses: Pauses = field(default_factory=Pauses)
+    _loaders: dict[object, Loader[Any]] = field(default_factory=dict[object, Loader[Any]])
 
     def __post_init__(self) -> None:
         """Count the pauses that have not ended."""
         if self.pause:
-            self.pause = self._counted(self.pause)
+            self.pause = self._pauses.counted(self.pause)
 
     async def load(self, find: Find[K, V], key: K | None) -> V | None:
         """Return what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
@@ -77,36 +67,10 @@ class Context:
         return await self._load(find, load_all, key)
 
     async def _load(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]], key: K) -> Any:
-        """Ask for a key together with the rest of its level, some of which may pause."""
-        if self.pause:
-            self._loads += 1
-            self._level = self._level or asyncio.create_task(self._collect())
-            await asyncio.shield(self._level)
-        return await self._loaders.setdefault(find, DataLoader(load_fn=load_all)).load(key)
-
-    async def _collect(self) -> None:
-        """Wait until every task of the level asks for a key: none pauses, and none has come for some iterations."""
-        quiet, loads = 0, 0
-        while quiet < QUIET_ITERATIONS:
-            if self._pausing:
-                await self._resumed.wait()
-            await asyncio.sleep(0)
-            quiet = quiet + 1 if loads == self._loads and not self._pausing else 0
-            loads = self._loads
-        self._level = None
-
-    def _counted(self, pause: Pause) -> Pause:
-        async def counted() -> None:
-            self._pausing += 1
-            self._resumed.clear()
-            try:
-                await pause()
-            finally:
-                self._pausing -= 1
-                if not self._pausing:
-                    self._resumed.set()
-
-        return counted
+        """Ask for a key together with the rest of its level."""
+        if find not in self._loaders:
+            self._loaders[find] = Loader(load_all, self._pauses)
+        return await self._loaders[find].load(key)
 
 
 Info = strawberry.Info[Context, None]

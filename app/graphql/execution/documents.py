@@ -35,6 +35,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.validate import ValidationAbortedError
 
 from app.domain.kernel.errors import InvalidInput
+from app.graphql.execution.compiling import Unplanned, compile_plan
 from app.graphql.execution.errors import QueryTooComplex
 from app.graphql.execution.literals import name_fields
 from app.graphql.execution.plans import Plan
@@ -59,8 +60,8 @@ validation_context.MAX_FRAGMENT_WORK = 5_000
 
 TOO_TANGLED = "The document selects the same fields too often. Select each once, and share fragments less."
 
-MAX_KEPT_TOKENS = 50_000
-"""The maximum number of tokens of all cached documents; a token takes about 600 bytes."""
+MAX_KEPT_TOKENS = 25_000
+"""The maximum number of tokens of all cached documents; a token takes about 1,200 bytes, with its plan."""
 
 CHARACTERS_PER_TOKEN = 100
 """The number of characters of a document's text that take as much memory as a token."""
@@ -79,7 +80,7 @@ _TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A parsed document: its errors, or the scopes that it needs. Only documents of the service have a `plan`.
+    """A parsed document: its errors, or the scopes that it needs, and its plan if it has one.
 
     `units` is the cost of running it in the limit of requests; with `has_sizes`, the cost depends on its variables.
     """
@@ -209,10 +210,19 @@ def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Pre
         (),
         operation.operation,
         frozenset(visitor.scopes),
+        plan_of(alone) if operation.operation is OperationType.QUERY else None,
         units=1 + cost // COST_PER_UNIT,
         is_introspective=visitor.is_introspective,
         has_sizes=scale.has_sizes,
     )
+
+
+def plan_of(document: DocumentNode) -> Plan | None:
+    """Return the plan of a document of one operation, if it has one."""
+    try:
+        return compile_plan(document)
+    except Unplanned:
+        return None
 
 
 def measure(prepared: Prepared, name: str | None, variables: Mapping[str, Any] | None) -> Prepared:

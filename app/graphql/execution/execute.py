@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import isawaitable
@@ -21,11 +21,12 @@ from app.domain.kernel.errors import (
 )
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.oauth.resources import join
-from app.graphql.core.context import Context, Pause
-from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, measure, prepare
+from app.graphql.core.context import Context
+from app.graphql.core.loading import Pause
+from app.graphql.execution.documents import BYTES_PER_UNIT, Documents, Prepared, count_units, measure, plan_of, prepare
 from app.graphql.execution.errors import InvalidGraphql, refusal
 from app.graphql.execution.parameters import Parameters
-from app.graphql.execution.plans import Unplanned, compile_plan
+from app.graphql.execution.plans import InnerFault
 from app.graphql.execution.turns import PausingExecutor, Turns
 from app.graphql.schema import CORE
 from app.http.anonymous import anonymous_actor, count_anonymous
@@ -133,8 +134,15 @@ class Executor:
 
     async def _run(self, run: Run) -> tuple[ExecutionResult, bool]:
         allow(run.prepared.scopes, run.actor)
-        async with self._take_turn(run) as context:
-            result = await _complete(context.unit, _execute(run, context))
+        async with self._take_turn(run) as pause:
+            context = self._context(run.actor, pause=pause)
+            try:
+                result = await _complete(context.unit, _execute(run, context))
+            except InnerFault as fault:
+                if run.prepared.kind is not OperationType.QUERY:
+                    return ExecutionResult(None, [GraphQLError("", original_error=fault.cause)]), False
+                context = self._context(run.actor, pause=pause)
+                result = await _complete(context.unit, _execute_unplanned(run, context))
             return await self._finish(context.unit, result), context.replayed
 
     async def show(self, run: Run, values: Sequence[object]) -> list[ExecutionResult]:
@@ -144,7 +152,8 @@ class Executor:
         """
         allow(run.prepared.scopes, run.actor)
         runs = [replace(run, value=value) for value in values]
-        async with self._take_turn(run) as context:
+        async with self._take_turn(run) as pause:
+            context = self._context(run.actor, pause=pause)
             work = asyncio.gather(*(_execute(each, context) for each in runs))
             results = await _complete(context.unit, work)
             errors = [error for result in results for error in result.errors or ()]
@@ -153,11 +162,9 @@ class Executor:
             return [(await self.show(run, [value]))[0] for value in values]
         return results if errors or not closed.errors else [closed]
 
-    @asynccontextmanager
-    async def _take_turn(self, run: Run) -> AsyncGenerator[Context]:
+    def _take_turn(self, run: Run) -> AbstractAsyncContextManager[Pause | None]:
         account_id = run.actor.account_id if run.actor else 0
-        async with self._turns.take(run.prepared.kind, run.prepared.units, account_id) as pause:
-            yield self._context(run.actor, pause=pause)
+        return self._turns.take(run.prepared.kind, run.prepared.units, account_id)
 
     async def subscribe(
         self, run: Run, last_event_id: int | None = None
@@ -227,10 +234,7 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
 def _read_own(text: str) -> Prepared:
     prepared = prepare(text)
     assert prepared.document
-    try:
-        return replace(prepared, plan=compile_plan(prepared.document))
-    except Unplanned:
-        return prepared
+    return replace(prepared, plan=plan_of(prepared.document))
 
 
 async def _complete(unit: UnitOfWork, work: Awaitable[T]) -> T:
@@ -248,6 +252,13 @@ async def _execute(run: Run, context: Context) -> ExecutionResult:
         return ExecutionResult(None, list(prepared.errors))
     if prepared.plan and (arguments := prepared.plan.bind(run.variables or {})) is not None:
         return await prepared.plan.run(arguments, context)
+    return await _execute_unplanned(run, context)
+
+
+async def _execute_unplanned(run: Run, context: Context) -> ExecutionResult:
+    """Run a document by graphql-core, which walks its syntax tree, and states the place of each error."""
+    prepared = run.prepared
+    assert prepared.document
     pending = execute(
         CORE,
         prepared.document,

@@ -17,7 +17,7 @@ from graphql.execution import Executor
 
 from app.domain.kernel.errors import Unavailable
 from app.fair_queue import FairQueue
-from app.graphql.core.context import Pause
+from app.graphql.core.loading import Pause
 
 LARGE_UNITS = 5
 """The number of units of the limit of requests from which an operation is large."""
