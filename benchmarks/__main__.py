@@ -19,6 +19,7 @@ from benchmarks import (
     documents,
     handoff,
     idle,
+    nested,
     pipeline,
     receipts,
     rendering,
@@ -49,6 +50,7 @@ PROGRAMS: dict[str, Program] = {
     "rendering": rendering.measure,
     "smpp": smpp.measure,
     "tools": tools.measure,
+    "nested": nested.measure,
 }
 ROUNDS = 5
 

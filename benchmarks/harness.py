@@ -112,15 +112,15 @@ def cpu_seconds_of(process: psutil.Process) -> float:
 def product(settings: Settings, **others: str) -> Generator[Process]:
     """Run the product's web process as `messaging serve` does, with `others` in its environment, without a worker."""
     limits = {"MESSAGING_RATE_LIMIT": "1000000", "MESSAGING_SEND_RATE_LIMIT": "1000000"}  # requests are counted only
-    with _running(["app", "web"], settings, {**_environment(settings), **limits, **others}) as process:
-        _wait_until_ready(process, settings.port)
+    with running(_module("app", "web"), settings, {**_environment(settings), **limits, **others}) as process:
+        wait_until_ready(process, settings.port)
         yield Process(settings.port, process.pid)
 
 
 @contextmanager
 def worker(settings: Settings, **others: str) -> Generator[Process]:
     """Run the product's worker process; a text that is handed over shows that it has started."""
-    with _running(["app", "worker"], settings, {**_environment(settings), **others}) as process:
+    with running(_module("app", "worker"), settings, {**_environment(settings), **others}) as process:
         yield Process(0, process.pid)
 
 
@@ -141,17 +141,20 @@ def _environment(settings: Settings) -> dict[str, str]:
 def floor(module: str, settings: Settings) -> Generator[Process]:
     """Run `python -m MODULE POOL` on its own port, with the product's database and the same number of connections."""
     port = free_port()
-    with _running([module, str(settings.database_pool)], settings, {"PORT": str(port)}) as process:
-        _wait_until_ready(process, port)
+    with running(_module(module, str(settings.database_pool)), settings, {"PORT": str(port)}) as process:
+        wait_until_ready(process, port)
         yield Process(port, process.pid)
 
 
+def _module(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", *arguments]
+
+
 @contextmanager
-def _running(
-    arguments: Sequence[str], settings: Settings, env: Mapping[str, str]
-) -> Generator[subprocess.Popen[bytes]]:
+def running(command: Sequence[str], settings: Settings, env: Mapping[str, str]) -> Generator[subprocess.Popen[bytes]]:
+    """Run a command with the addresses of the servers in its environment; end it afterwards."""
     process = spawn(
-        [sys.executable, "-m", *arguments],
+        [*command],
         signal.SIGTERM,
         cwd=settings.data,
         env={
@@ -174,7 +177,8 @@ def foreign_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("MESSAGING_")}
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> None:
+def wait_until_ready(process: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until a process listens on its port; raise `NotReady`."""
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         if is_listening(port):

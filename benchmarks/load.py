@@ -47,9 +47,10 @@ def request(method: str, path: str, headers: dict[str, str], body: bytes = b"") 
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def run(port: int, requests: Sequence[bytes], seconds: float) -> Result:
+def run(port: int, requests: Sequence[bytes], seconds: float, connections: int = CONNECTIONS) -> Result:
     """Send requests to a port repeatedly, from a separate process; raise `Refused`."""
-    order = orjson.dumps({"port": port, "seconds": seconds, "requests": [request.decode() for request in requests]})
+    texts = [request.decode() for request in requests]
+    order = orjson.dumps({"port": port, "seconds": seconds, "requests": texts, "connections": connections})
     done = subprocess.run(
         [sys.executable, "-m", __name__], input=order, stdout=subprocess.PIPE, check=True, timeout=seconds + PATIENCE
     )
@@ -151,7 +152,8 @@ async def _main() -> None:
         asyncio.get_running_loop(),
     )
     made = [
-        await loop.create_connection(lambda: Connection(run), "127.0.0.1", order["port"]) for _ in range(CONNECTIONS)
+        await loop.create_connection(lambda: Connection(run), "127.0.0.1", order["port"])
+        for _ in range(order["connections"])
     ]
     await asyncio.gather(*(connection.ended for _, connection in made))
     sys.stdout.buffer.write(run.seen())

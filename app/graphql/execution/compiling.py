@@ -12,13 +12,16 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLArgument,
+    GraphQLBoolean,
     GraphQLField,
     GraphQLInterfaceType,
+    GraphQLLeafType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
+    GraphQLString,
     InlineFragmentNode,
     NamedTypeNode,
     OperationDefinitionNode,
@@ -28,13 +31,14 @@ from graphql import (
     VariableNode,
     assert_leaf_type,
     coerce_input_literal,
+    get_nullable_type,
     get_operation_ast,
     is_leaf_type,
     is_required_argument,
     type_from_ast,
 )
 from graphql.execution import VariableValues
-from strawberry.schema.schema_converter import GraphQLCoreConverter
+from strawberry.schema.schema_converter import CustomGraphQLEnumType, GraphQLCoreConverter
 from strawberry.types import get_object_definition
 from strawberry.types.arguments import StrawberryArgument, convert_argument
 from strawberry.types.field import StrawberryField
@@ -58,6 +62,9 @@ from app.graphql.schema import CORE, schema
 
 MAX_ROWS = 1000
 """The maximum number of fields of a plan: to compile one takes about 4 µs."""
+
+KEPT: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool, CORE.get_type("BigInt"): int}
+"""The classes of values that these scalars show as they are."""
 
 TYPENAME = "__typename"
 
@@ -100,16 +107,18 @@ class _Compiler:
         if self._rows > MAX_ROWS:
             raise Unplanned("too many fields")
         if nodes[0].name.value == TYPENAME:
-            return Row(key, _constant(parent.name), False, lambda value, run: value)
+            return Row(key, _constant(parent.name), False, _unchanged)
         described = parent.fields[nodes[0].name.value]
-        return Row(key, *self._resolver(described, nodes), self._completer(described.type, nodes))
+        complete, definition = self._completer(described.type, nodes), _definition(described)
+        if definition.base_resolver is None:
+            name = definition.python_name
+            return Row(key, _constant(name), False, complete, name, _kept(described.type))
+        return Row(key, *self._resolver(described, nodes), complete)
 
     def _resolver(self, described: GraphQLField, nodes: Sequence[FieldNode]) -> tuple[Resolve, bool]:
         """Return the resolver of a field, and whether it is asynchronous."""
         definition = _definition(described)
-        if definition.base_resolver is None:
-            take = attrgetter(definition.python_name)
-            return lambda source, run: take(source), False
+        assert definition.base_resolver
         call = cast("Callable[..., Any]", definition.base_resolver.wrapped_func)
         is_awaited = iscoroutinefunction(call)
         if described.args:
@@ -143,7 +152,7 @@ class _Compiler:
         if isinstance(kind, GraphQLInterfaceType):
             kinds = CORE.get_possible_types(kind)
             return _one_of({each.name: self._object_completer(each, nodes) for each in kinds})
-        write = assert_leaf_type(kind).coerce_output_value
+        write = _writer(assert_leaf_type(kind))
         return lambda value, run: write(value)
 
     def _object_completer(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Complete:
@@ -169,6 +178,21 @@ class _Compiler:
             elif isinstance(node, InlineFragmentNode) and _fits(kind, node.type_condition):
                 waiting += reversed(node.selection_set.selections)
         return found
+
+
+def _writer(kind: GraphQLLeafType) -> Callable[[Any], Any]:
+    """Return the conversion of values of a leaf; graphql-core looks for the name of an enum's member in a list."""
+    write = kind.coerce_output_value
+    if not isinstance(kind, CustomGraphQLEnumType):
+        return write
+    names: dict[Any, str] = {}
+
+    def write_member(value: Any) -> str:
+        if (name := names.get(value)) is None:
+            name = names[value] = write(value)
+        return name
+
+    return write_member
 
 
 def _fits(kind: GraphQLObjectType, condition: NamedTypeNode | None) -> bool:
@@ -227,8 +251,17 @@ def _fitting(value: Any) -> Any:
     return value
 
 
+def _unchanged(value: Any, _: Run) -> Any:
+    return value
+
+
 def _constant(value: str) -> Resolve:
     return lambda source, run: value
+
+
+def _kept(kind: GraphQLOutputType) -> type | None:
+    """Return the class of the values that a leaf shows as they are."""
+    return KEPT.get(get_nullable_type(kind))
 
 
 def _present(complete: Complete, kind: GraphQLOutputType) -> Complete:
@@ -261,19 +294,34 @@ def _one_of(completers: Mapping[str, Complete]) -> Complete:
     return complete
 
 
-def _object_of(rows: Iterable[Row]) -> Complete:
+def _object_of(rows: Sequence[Row]) -> Complete:
+    """Return the completion of an object: its plain attributes are read at once, the other fields one by one."""
+    plain = [row for row in rows if row.attribute]
+    others = [row for row in rows if not row.attribute]
+    empty = dict.fromkeys(row.key for row in rows)
+    take = _attributes([row.attribute for row in plain])
+    keys = [(row.key, row.kept, row.complete) for row in plain]
+
     def complete(source: Any, run: Run) -> Values:
-        answer: Values = {}
-        for key, resolve, is_awaited, finish in rows:
-            value = resolve(source, run)
-            if is_awaited:
-                answer[key] = None
-                run.later.append(Later(answer, key, value, finish))
+        answer: Values = empty.copy()
+        for (key, kept, finish), value in zip(keys, take(source), strict=True):
+            answer[key] = value if type(value) is kept else finish(value, run)
+        for row in others:
+            value = row.resolve(source, run)
+            if row.is_awaited:
+                run.later.append(Later(answer, row.key, value, row.complete))
             else:
-                answer[key] = finish(value, run)
+                answer[row.key] = row.complete(value, run)
         return answer
 
     return complete
+
+
+def _attributes(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that returns the values of attributes."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda source: tuple(getattr(source, name) for name in names)
 
 
 def _takes(definition: StrawberryField, *names: str) -> bool:

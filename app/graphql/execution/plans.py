@@ -74,12 +74,17 @@ Resolve = Callable[[Any, Run], Any]
 
 
 class Row(NamedTuple):
-    """One field of an object: its key in the response, its resolver and its completion."""
+    """One field of an object: its key in the response, its resolver and its completion.
+
+    One without a resolver is an `attribute` of its source, whose values of the class `kept` need no completion.
+    """
 
     key: str
     resolve: Resolve
     is_awaited: bool
     complete: Complete
+    attribute: str = ""
+    kept: type | None = None
 
 
 class Root(NamedTuple):
@@ -175,7 +180,7 @@ def _bound(arguments: Iterable[Argument], values: Values) -> Values:
 
 def _object(roots: Iterable[Root], run: Run) -> Values:
     answer: Values = {}
-    for key, resolve, is_awaited, complete in (root.row for root in roots):
+    for key, resolve, is_awaited, complete, *_ in (root.row for root in roots):
         value = resolve(None, run)
         if is_awaited:
             answer[key] = None
