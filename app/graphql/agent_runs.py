@@ -113,6 +113,22 @@ class AiAgentRun:
         return actor_of(label) if label else None
 
 
+@strawberry.type(description="The decision of a person on the draft of an AI agent.")
+class AiDraftDecision:
+    """A decision."""
+
+    run_id: BigInt = strawberry.field(description="The id of the run.")
+
+    @strawberry.field(
+        graphql_type=AiAgentRun | None,
+        description="The run as it is now; null once its contact was deleted.",
+        directives=guarded("agents:read"),
+    )
+    async def run(self, info: Info) -> Any:
+        """Return the run; it is read only if it is selected."""
+        return await info.context.load(queries.find_many_runs, self.run_id)
+
+
 @strawberry.type(description="What an AI agent would do about a text. Nothing was sent.")
 class AiAgentTest:
     """A trial."""
@@ -167,7 +183,6 @@ class AgentRunMutation:
     """Drafts, trials and suggestions of AI agents."""
 
     @strawberry.mutation(
-        graphql_type=AiAgentRun,
         description="Send the draft of an AI agent, or another text in its place. Costs the credits of the text.",
         directives=guarded("messages:send", "conflict", "not_found"),
     )
@@ -178,18 +193,17 @@ class AgentRunMutation:
         body: Annotated[
             str | None, strawberry.argument(description="Another text to send, 1 to 1600 characters.")
         ] = None,
-    ) -> models.AgentRun:
+    ) -> AiDraftDecision:
         """Approve a draft."""
-        return await drafts.approve(info.context.unit, run_id, body)
+        return AiDraftDecision(run_id=BigInt((await drafts.approve(info.context.unit, run_id, body)).id))
 
     @strawberry.mutation(
-        graphql_type=AiAgentRun,
         description="Discard the draft of an AI agent.",
         directives=guarded("messages:send", "conflict", "not_found"),
     )
-    async def discard_ai_draft(self, info: Info, run_id: RunId) -> models.AgentRun:
+    async def discard_ai_draft(self, info: Info, run_id: RunId) -> AiDraftDecision:
         """Discard a draft."""
-        return await drafts.discard(info.context.unit, run_id)
+        return AiDraftDecision(run_id=BigInt((await drafts.discard(info.context.unit, run_id)).id))
 
     @strawberry.mutation(
         description="Try an AI agent on a text; nothing is sent. A draft costs 1 credit, other decisions nothing.",

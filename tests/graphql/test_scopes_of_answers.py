@@ -131,6 +131,7 @@ READING = {
 RESULTS = {
     "AccountDeletion",
     "AiAgentTest",
+    "AiDraftDecision",
     "CanceledCampaign",
     "CanceledMessage",
     "CheckedGate",
@@ -181,7 +182,6 @@ ROOTS = {"Query", "Mutation", "Subscription"}
 MEANT = {
     *(("bulk_delete", type) for type in ("Job", "JobCount", "JobFile")),
     *((field, "User") for field in ("invite_user", "change_role", "remove_user", "update_user")),
-    *((field, "AiAgentRun") for field in ("approve_ai_draft", "discard_ai_draft")),
     *((f"{verb}_automation", "Automation") for verb in ("create", "update", "delete")),
     ("set_automation_status", "Automation"),
     *((f"{verb}_inbound_webhook", type) for verb in ("add", "update") for type in ("InboundWebhook", "Integration")),
@@ -191,8 +191,7 @@ MEANT = {
 }
 """Owners hold every scope: that a key made for changing the account reads its people is meant. So is that whoever may
 make automation keys sees those it made, that the caller of a change sees the automation or the inbound webhook that it
-changed, that a person who decides on a draft sees its run, and that a signed-in user sees the own sessions and
-applications.
+changed, and that a signed-in user sees the own sessions and applications.
 """
 
 

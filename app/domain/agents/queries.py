@@ -47,6 +47,11 @@ async def list_active(unit: UnitOfWork) -> Sequence[Agent]:
     return await unit.all(active.order_by(is_open, Agent.segment_id.is_(None), Agent.id))
 
 
+async def list_of_segment(unit: UnitOfWork, segment_id: int) -> Sequence[Agent]:
+    """Return the agents, active or not, that answer only the contacts of a segment."""
+    return await unit.all(_own(unit).where(Agent.segment_id == segment_id).order_by(Agent.id))
+
+
 async def count_all(unit: UnitOfWork) -> int:
     """Return the number of the account's agents."""
     return await unit.one(select(func.count()).select_from(_own(unit).subquery())) or 0
@@ -78,6 +83,11 @@ async def find_runs(unit: UnitOfWork, wanted: RunFilter, window: Window) -> Page
     if wanted.outcome:
         statement = statement.where(AgentRun.outcome == wanted.outcome)
     return await fetch(unit, statement, Order((AgentRun.id,)), window)
+
+
+async def find_many_runs(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, AgentRun]:
+    """Return runs by their ids."""
+    return {run.id: run for run in await unit.all(_runs(unit).where(AgentRun.id.in_(ids)))}
 
 
 async def get_run(unit: UnitOfWork, id: int, *, lock: bool = False) -> AgentRun:

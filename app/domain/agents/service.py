@@ -119,7 +119,7 @@ async def _check_records(unit: UnitOfWork, values: dict[str, Any]) -> None:
         if await numbers.find(unit, id) is None:
             raise NotFound(kind="phone number", id=id)
     if values.get("segment_id") is not None:
-        await segments.get(unit, values["segment_id"])
+        await segments.get(unit, values["segment_id"], keep=True)
     if values.get("hand_over_to") is not None:
         own = User.account_id == unit.actor.account_id, User.id == values["hand_over_to"], User.removed_at.is_(None)
         if await unit.one(select(User.id).where(*own)) is None:

@@ -1,6 +1,6 @@
 """Signals in the text of an inbound message, on which gates decide without a model.
 
-They are recognized by words, in English and for the plainest requests in six more languages. A missed signal costs a
+They are recognized by words, in English and for the plainest requests in five more languages. A missed signal costs a
 poor answer; a wrong one costs a hand-over to a person.
 """
 

@@ -1,7 +1,11 @@
-"""Delete segments that no campaign is going to reach."""
+"""Delete segments that no campaign is going to reach and no AI agent answers."""
+
+from collections.abc import Sequence
 
 from sqlalchemy import BigInteger, select
 
+from app.domain.agents import queries as agents
+from app.domain.agents.models import Agent
 from app.domain.campaigns.models import Campaign
 from app.domain.campaigns.service import EDITABLE
 from app.domain.kernel.errors import Conflict
@@ -10,22 +14,33 @@ from app.domain.segments import queries, service
 from app.domain.segments.models import Segment
 
 NAMED = 5
-"""The number of campaigns that an error names."""
+"""The number of campaigns, or of AI agents, that an error names."""
 
 
 async def delete(unit: UnitOfWork, segment_id: int) -> Segment:
-    """Delete a segment, and return it; raise `NotFound`, and `Conflict` with the campaigns that it is the audience of.
+    """Delete a segment, and return it; raise `NotFound`, and `Conflict` with the campaigns or AI agents that use it.
 
-    Campaigns that were sent have an audience of their own.
+    Campaigns that were sent have an audience of their own. An agent without its segment would answer nobody.
     """
     segment = await queries.get(unit, segment_id, lock=True)
-    own = Campaign.account_id == unit.actor.account_id, Campaign.status.in_(EDITABLE)
-    uses = select(Campaign).where(*own, Campaign.audience["segment_id"].astext.cast(BigInteger) == segment_id)
-    campaigns = await unit.all(uses.order_by(Campaign.id).limit(NAMED + 1))
-    if campaigns:
-        named = ", ".join(f"{each.name} (id {each.id})" for each in campaigns[:NAMED])
-        others = " and others" if len(campaigns) > NAMED else ""
+    if campaigns := await _find_campaigns(unit, segment_id):
+        users = _name(campaigns)
+        raise Conflict(reason=f"The segment {segment.name} is the audience of campaigns that were not sent: {users}.")
+    if answering := await agents.list_of_segment(unit, segment_id):
+        users = _name(answering)
         raise Conflict(
-            reason=f"The segment {segment.name} is the audience of campaigns that were not sent: {named}{others}."
+            reason=f"Only the contacts of the segment {segment.name} are answered by AI agents: {users}. "
+            "Give them another segment, or none, first."
         )
     return await service.delete(unit, segment)
+
+
+async def _find_campaigns(unit: UnitOfWork, segment_id: int) -> Sequence[Campaign]:
+    own = Campaign.account_id == unit.actor.account_id, Campaign.status.in_(EDITABLE)
+    uses = select(Campaign).where(*own, Campaign.audience["segment_id"].astext.cast(BigInteger) == segment_id)
+    return await unit.all(uses.order_by(Campaign.id).limit(NAMED + 1))
+
+
+def _name(users: Sequence[Campaign | Agent]) -> str:
+    named = ", ".join(f"{each.name} (id {each.id})" for each in users[:NAMED])
+    return f"{named} and others" if len(users) > NAMED else named

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from app.db.engine import Pool
+from app.domain.agents import service as agents
 from app.domain.campaigns import segment_uses, service
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import PreviewOutdated
@@ -111,6 +112,25 @@ async def test_a_preview_of_a_segment_that_has_grown_since_is_outdated(
     async with act() as unit:
         with pytest.raises(PreviewOutdated, match="it would reach 2"):
             await service.send(unit, campaign.id, Order(consent_attested=True, preview_id=preview.preview_id))
+
+
+async def test_a_segment_that_an_ai_agent_answers_is_not_deleted(services: Services, act: Act, segment_id: int) -> None:
+    async with act() as unit:
+        agent = await agents.create(unit, {"name": "Robin", "instructions": "Be brief.", "segment_id": segment_id})
+
+    async with act() as unit:
+        with pytest.raises(Conflict) as refused:
+            await segment_uses.delete(unit, segment_id)
+    assert str(refused.value) == (
+        f"Only the contacts of the segment Best are answered by AI agents: Robin (id {agent.id}). "
+        "Give them another segment, or none, first."
+    )
+    assert await SEGMENTS.count(services) == 1
+
+    async with act() as unit:
+        await agents.update(unit, agent.id, {"segment_id": None})
+        await segment_uses.delete(unit, segment_id)
+    assert await SEGMENTS.count(services) == 0
 
 
 async def test_a_segment_that_a_draft_or_a_scheduled_campaign_reaches_is_not_deleted(
