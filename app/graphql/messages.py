@@ -22,6 +22,7 @@ from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.lazy import lazily
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.message_sources import FromSource
 from app.graphql.message_states import MessageErrorCode
 
 
@@ -34,7 +35,7 @@ class Media:
 
 
 @strawberry.type(description="One text, out or in.")
-class Message:
+class Message(FromSource):
     """A message."""
 
     id: BigInt = strawberry.field(description="The message's id.")

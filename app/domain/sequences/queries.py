@@ -1,8 +1,9 @@
 """Queries for drip sequences, steps and enrollments."""
 
 from collections.abc import Sequence as List
+from datetime import datetime
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, select, tuple_
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -49,6 +50,21 @@ async def find_enrollments(
         statement = statement.where(Enrollment.status == status)
 
     return await fetch(unit, statement, Order((Enrollment.id,)), window)
+
+
+async def find_enrollments_at(
+    unit: UnitOfWork, keys: List[tuple[int, int, datetime]]
+) -> dict[tuple[int, int, datetime], Enrollment]:
+    """Return the enrollments that were the latest ones of a contact in a sequence at a time, by these three."""
+    pairs = {(sequence_id, contact_id) for sequence_id, contact_id, _ in keys}
+    named = tuple_(Enrollment.sequence_id, Enrollment.contact_id).in_(pairs)
+    found = await unit.all(_enrollments(unit).where(named).order_by(Enrollment.id))
+    latest = dict[tuple[int, int, datetime], Enrollment]()
+    for key in keys:
+        for each in found:
+            if (each.sequence_id, each.contact_id) == key[:2] and each.created_at <= key[2]:
+                latest[key] = each
+    return latest
 
 
 async def find_active(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrollment | None:
