@@ -6,7 +6,10 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.agents import queries as agents
+from app.domain.billing import queries as billing
 from app.domain.campaigns import queries as campaigns
+from app.domain.contacts import queries as contacts
 from app.domain.conversations import queries as conversations
 from app.domain.conversations.models import Conversation as ConversationRow
 from app.domain.jobs import queries as jobs
@@ -15,7 +18,11 @@ from app.domain.live import feed
 from app.domain.live.presence import LASTS_SECONDS, Presence
 from app.domain.messages import queries as messages
 from app.graphql.actors import Actor, actor_of
+from app.graphql.agent_runs import AiAgentRun
+from app.graphql.agents import AiAgent
+from app.graphql.billing import Balance
 from app.graphql.campaigns import Campaign
+from app.graphql.contacts import Contact
 from app.graphql.conversations import Conversation, ConversationId
 from app.graphql.core.context import Context, Info
 from app.graphql.core.directives import guarded
@@ -42,6 +49,9 @@ describe(
         "job_progress": "A job began, went on or ended.",
         "note_added": "An internal note was added, edited or deleted.",
         "presence": "A user looks at a conversation, or types in it.",
+        "contact_changed": "A contact changed: its details, tags, stage, assignee, do-not-disturb or status.",
+        "balance_changed": "Credits were added, taken back, or spent on something other than a text.",
+        "agent_state": "An AI agent changed, or one of its runs came to a result.",
         "campaign_progress": "Recipients of a campaign came to other states; at most one a second for each campaign.",
     },
 )
@@ -67,6 +77,8 @@ class Update:
     job_id: strawberry.Private[int | None]
     campaign_id: strawberry.Private[int | None]
     note_id: strawberry.Private[int | None]
+    agent_id: strawberry.Private[int | None]
+    run_id: strawberry.Private[int | None]
 
     @strawberry.field(
         description="The user, key, application or agent that caused the change; null where it is not known."
@@ -146,6 +158,62 @@ class PresenceUpdate(_InConversation):
     typing: bool = strawberry.field(description="True while the user writes an answer.")
 
 
+@strawberry.type(
+    description="A contact changed: its details, tags, stage, assignee, do-not-disturb or status. New contacts are "
+    "told by ConversationUpdate with their first text, imported ones by JobProgressUpdate."
+)
+class ContactUpdate(_InConversation):
+    """A contact changed."""
+
+    @strawberry.field(
+        graphql_type=Contact | None,
+        description="The contact; null once it was deleted.",
+        directives=guarded("contacts:read"),
+    )
+    async def contact(self, info: Info) -> Any:
+        """Return the contact."""
+        return await info.context.load(contacts.find_many, self.contact_id)
+
+
+@strawberry.type(
+    description="Credits were added, taken back, or spent on something other than a text. The debit of a text, and its "
+    "refund, are told by MessageStatusUpdate."
+)
+class BalanceUpdate(Update):
+    """The balance changed."""
+
+    @strawberry.field(graphql_type=Balance, description="The balance as it is now.", directives=guarded("billing:read"))
+    async def balance(self, info: Info) -> Any:
+        """Return the balance."""
+        return await info.context.load(billing.find_balances, info.context.unit.actor.account_id)
+
+
+@strawberry.type(
+    description="An AI agent was changed, activated, paused or deleted, or one of its runs came to a result, such as a "
+    "draft that waits for approval."
+)
+class AgentUpdate(_InConversation):
+    """An AI agent changed, or decided."""
+
+    @strawberry.field(
+        graphql_type=AiAgent | None,
+        description="The AI agent; null once it was deleted, and for a run that none was chosen for.",
+        directives=guarded("agents:read"),
+    )
+    async def agent(self, info: Info) -> Any:
+        """Return the agent."""
+        return await info.context.load(agents.find_many, self.agent_id)
+
+    @strawberry.field(
+        graphql_type=AiAgentRun | None,
+        description="The run; null for a change of the AI agent, and once its contact was deleted.",
+        directives=guarded("agents:read"),
+    )
+    async def run(self, info: Info) -> Any:
+        """Return the run."""
+        return await info.context.load(agents.find_many_runs, self.run_id)
+
+
 @strawberry.type(description="A job began, went on or ended; at most once a second for each job.")
 class JobProgressUpdate(Update):
     """The progress of a job."""
@@ -182,6 +250,9 @@ UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.campaign_progress: CampaignUpdate,
     UpdateKind.note_added: NoteUpdate,
     UpdateKind.presence: PresenceUpdate,
+    UpdateKind.contact_changed: ContactUpdate,
+    UpdateKind.balance_changed: BalanceUpdate,
+    UpdateKind.agent_state: AgentUpdate,
 }
 """The type of each kind of update."""
 
@@ -230,9 +301,9 @@ class UpdateSubscription:
 
     @strawberry.subscription(
         graphql_type=Update,
-        description="New messages, changes of the status of sent ones, changes of conversations, notes, presences and "
-        "the progress of jobs and campaigns, as they happen. Each arrives once, in the same order for all subscribers; "
-        "after a disconnect, `after` brings those missed.",
+        description="New messages, changes of the status of sent ones, changes of conversations, contacts, balances "
+        "and AI agents, notes, presences, and the progress of jobs and campaigns, as they happen. Each arrives once, "
+        "in the same order for all subscribers; after a disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(
@@ -286,6 +357,8 @@ def _typed(update: feed.Update) -> Update:
         job_id=update.job_id,
         campaign_id=update.campaign_id,
         note_id=update.note_id,
+        agent_id=update.agent_id,
+        run_id=update.run_id,
     )
 
 
@@ -301,6 +374,8 @@ def _present(presence: Presence, position: int) -> Update:
         job_id=None,
         campaign_id=None,
         note_id=None,
+        agent_id=None,
+        run_id=None,
         typing=presence.typing,
     )
 

@@ -4,12 +4,14 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from app.domain.agents.events import AgentState
 from app.domain.agents.gates import Action, Verdict
 from app.domain.agents.models import Agent, AgentMode, AgentRun, Outcome, RunStatus
 from app.domain.agents.pipeline import Decision
 from app.domain.conversations import notes, service
 from app.domain.conversations import queries as conversations
 from app.domain.conversations.models import AiState
+from app.domain.events import outbox
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.requests import AGENT
@@ -42,8 +44,9 @@ async def activate(unit: UnitOfWork, run: AgentRun, agent: Agent) -> None:
 
 
 def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome) -> None:
-    """End a run."""
+    """End a run, and show it live."""
     run.status, run.outcome, run.claimed_until, run.ended_at = RunStatus.done, outcome, None, unit.clock.now()
+    outbox.record(unit, AgentState.of_run(unit, run), run.contact_id)
 
 
 def _describe(run: AgentRun, agent: Agent, decision: Decision) -> None:

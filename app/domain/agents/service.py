@@ -6,7 +6,9 @@ from sqlalchemy import select
 
 from app.domain.accounts.models import Account, User
 from app.domain.agents import queries
+from app.domain.agents.events import AgentState
 from app.domain.agents.models import Agent, AgentMode, AgentStatus
+from app.domain.events import outbox
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
@@ -65,23 +67,28 @@ async def update(unit: UnitOfWork, id: int, fields: AgentFields) -> Agent:
     agent = await queries.get(unit, id, lock=True)
     for name, value in values.items():
         setattr(agent, name, value)
-    agent.updated_at = unit.clock.now()
-    await unit.save(agent)
-    return agent
+    return await _save(unit, agent)
 
 
 async def set_status(unit: UnitOfWork, id: int, status: AgentStatus) -> Agent:
     """Activate or pause an agent. A paused agent sends nothing any more, except drafts that a person approves."""
     agent = await queries.get(unit, id, lock=True)
-    agent.status, agent.updated_at = status, unit.clock.now()
-    await unit.save(agent)
-    return agent
+    agent.status = status
+    return await _save(unit, agent)
 
 
 async def delete(unit: UnitOfWork, id: int) -> Agent:
     """Delete an agent with its knowledge and its runs, and return it; raise `NotFound`."""
     agent = await queries.get(unit, id, lock=True)
     await unit.delete(agent)
+    outbox.record(unit, AgentState.of(unit, agent))
+    return agent
+
+
+async def _save(unit: UnitOfWork, agent: Agent) -> Agent:
+    agent.updated_at = unit.clock.now()
+    await unit.save(agent)
+    outbox.record(unit, AgentState.of(unit, agent))
     return agent
 
 

@@ -13,6 +13,7 @@ class KeywordReply(ContactEvent):
     """An inbound message equals a watched keyword; `body` is the original text."""
 
     name = "keyword_reply"
+    live_kind = None
     scope = Scope.messages_read
     example = {
         **ANN,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.domain.accounts.scopes import Scope
-from app.domain.kernel.events import Event, event
+from app.domain.kernel.events import Event, UpdateKind, event
 
 
 @event
@@ -19,3 +19,22 @@ class LowBalance(Event):
 
     balance: int
     threshold: int
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BalanceChanged(Event):
+    """Credits were added, taken back, or spent on something other than a message.
+
+    It is a live update, not offered to webhooks. The debit and the refund of a message are told by the events of that
+    message. `actor` is the label of who caused it.
+    """
+
+    name = "balance_changed"
+    subscribable = False
+    scope = Scope.billing_read
+    live_kind = UpdateKind.balance_changed
+    example = {"balance": 480, "actor": "user:7"}
+
+    balance: int
+    actor: str

@@ -1,6 +1,7 @@
 """Queries of balances and the ledger."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -52,6 +53,12 @@ async def get_balance(unit: UnitOfWork) -> Balance:
         estimated_days_left=days_left(account.balance, average),
         low_balance=await alerts.find_threshold(unit),
     )
+
+
+async def find_balances(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Balance]:
+    """Return the balance of the own account by its id; others are left out."""
+    own = unit.actor.account_id
+    return {own: await get_balance(unit)} if own in ids else {}
 
 
 def days_left(balance: int, average: int) -> int:

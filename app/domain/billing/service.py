@@ -7,7 +7,9 @@ from sqlalchemy import func, select, update
 
 from app.domain.accounts.models import Account
 from app.domain.billing import alerts
+from app.domain.billing.events import BalanceChanged
 from app.domain.billing.models import EntryType, LedgerEntry
+from app.domain.events import outbox
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -44,10 +46,11 @@ async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
         balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id))
         raise InsufficientCredits(needed=credits, balance=balance)
     await _enter(unit, EntryType.debit, -credits, left, description)
+    _tell(unit, left)
     return left
 
 
-async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
+async def grant(unit: UnitOfWork, credits: int, note: str, *, is_shown_live: bool = True) -> int:
     """Add credits to the account, or remove them with a negative number; return the balance."""
     if credits == 0 or abs(credits) > MAX_GRANT:
         raise InvalidInput(
@@ -66,6 +69,8 @@ async def grant(unit: UnitOfWork, credits: int, note: str) -> int:
             reason=f"Account {unit.actor.account_id} does not hold {-credits:,} credits to take back.", field="credits"
         )
     await _enter(unit, EntryType.adjustment, credits, left, note)
+    if is_shown_live:
+        _tell(unit, left)
     await alerts.rearm(unit, left)
     return left
 
@@ -76,6 +81,7 @@ async def give_back(unit: UnitOfWork, credits: int, description: str) -> int:
     statement = update(Account).where(own).values(balance=Account.balance + credits).returning(Account.balance)
     left = (await unit.execute(statement)).scalar_one()
     await _enter(unit, EntryType.refund, credits, left, description)
+    _tell(unit, left)
     return left
 
 
@@ -98,6 +104,7 @@ async def book(unit: UnitOfWork, type: EntryType, credits: int, description: str
     )
     left = (await unit.execute(statement)).scalar_one()
     await _enter(unit, type, credits, left, description)
+    _tell(unit, left)
     if credits > 0:
         await alerts.rearm(unit, left)
     return left
@@ -146,3 +153,7 @@ async def _enter(unit: UnitOfWork, type: EntryType, amount: int, left: int, desc
         actor=unit.actor.label,
     )
     await unit.save(entry)
+
+
+def _tell(unit: UnitOfWork, left: int) -> None:
+    outbox.record(unit, BalanceChanged(balance=left, actor=unit.actor.label))

@@ -6,7 +6,8 @@ from typing import TypedDict
 
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts.models import Contact
-from app.domain.kernel.events import Event, event, timestamp
+from app.domain.kernel.events import Event, UpdateKind, event, timestamp
+from app.domain.kernel.unit_of_work import UnitOfWork
 
 ANN = {
     "contact_id": 4821,
@@ -23,7 +24,7 @@ class ContactEvent(Event):
     """An event about one contact; its payload begins with the contact's id, name, phone and e-mail address."""
 
     scope = Scope.contacts_read
-    live_kind = None
+    live_kind = UpdateKind.contact_changed
 
     contact_id: int
     first_name: str
@@ -165,6 +166,29 @@ class ContactDndChanged(ContactEvent):
 
     dnd_sms: bool
     changed_at: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactChanged(Event):
+    """Details, the assignee or the status of a contact changed, and no other event says so.
+
+    It is a live update, not offered to webhooks. `actor` is the label of who changed it.
+    """
+
+    name = "contact_changed"
+    subscribable = False
+    scope = Scope.contacts_read
+    live_kind = UpdateKind.contact_changed
+    example = {"contact_id": 4821, "actor": "user:7"}
+
+    contact_id: int
+    actor: str
+
+    @classmethod
+    def of(cls, unit: UnitOfWork, contact: Contact) -> "ContactChanged":
+        """Return the event for a contact that the unit's actor changed."""
+        return cls(contact_id=contact.id, actor=unit.actor.label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries
-from app.domain.contacts.events import NewOptOut, contact_keys
+from app.domain.contacts.events import ContactChanged, NewOptOut, contact_keys
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.events import outbox
 from app.domain.kernel.events import timestamp
@@ -37,6 +37,7 @@ async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool
     await consent.lift(unit, contact.phone, ConsentKind.re_opt_in if changed else ConsentKind.opt_in, evidence)
     if changed or contact.held_until is not None:
         await _set(unit, contact, ContactStatus.active)
+        outbox.record(unit, ContactChanged.of(unit, contact), contact.id)
     return changed
 
 

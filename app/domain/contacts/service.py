@@ -14,7 +14,7 @@ from app.domain.accounts.models import Account
 from app.domain.consent.errors import ContactOptedOut
 from app.domain.consent.service import Evidence
 from app.domain.contacts import custom_fields, opt_outs, queries
-from app.domain.contacts.events import NewContact, Snapshot, changes
+from app.domain.contacts.events import ContactChanged, NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus, TimeZoneSource
 from app.domain.events import outbox
 from app.domain.kernel import phone as phones
@@ -113,7 +113,7 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
             raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the one there is.", field=name)
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
-    before = Snapshot.of(contact)
+    before, details = Snapshot.of(contact), _details(contact)
     if "phone" in values:
         await change_phone(unit, contact, values.pop("phone"))
     if "custom_fields" in values:
@@ -122,8 +122,11 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
         setattr(contact, name, value)
     contact.updated_at = unit.clock.now()
     await unit.save(contact)
-    for event in changes(contact, before, unit.clock.now()):
+    events = changes(contact, before, unit.clock.now())
+    for event in events:
         outbox.record(unit, event, contact.id)
+    if not events and _details(contact) != details:
+        outbox.record(unit, ContactChanged.of(unit, contact), contact.id)
     await _set_status(unit, contact, fields.get("status"))
     return contact
 
@@ -133,6 +136,8 @@ async def assign(unit: UnitOfWork, id: int, assignee_id: int | None) -> Contact:
     if assignee_id is not None:
         await users.get(unit, assignee_id)
     contact = await queries.get(unit, id, lock=True)
+    if contact.assignee_id != assignee_id:
+        outbox.record(unit, ContactChanged.of(unit, contact), contact.id)
     contact.assignee_id, contact.updated_at = assignee_id, unit.clock.now()
     await unit.save(contact)
     return contact
@@ -170,6 +175,12 @@ async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
     """Remove a tag from a contact. Idempotent."""
     contact = await queries.get(unit, id, lock=True)
     return await update(unit, id, {"tags": [kept for kept in contact.tags if kept != tag.strip()]})
+
+
+def _details(contact: Contact) -> tuple[Any, ...]:
+    """Return the fields whose changes are told by no event of their own."""
+    name = contact.first_name, contact.last_name, contact.email
+    return *name, contact.phone, contact.time_zone, contact.source, contact.custom_fields
 
 
 async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:

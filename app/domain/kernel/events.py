@@ -16,6 +16,9 @@ class UpdateKind(enum.StrEnum):
     campaign_progress = enum.auto()
     note_added = enum.auto()
     presence = enum.auto()
+    contact_changed = enum.auto()
+    balance_changed = enum.auto()
+    agent_state = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ READ = """
 SELECT asked.account_id, asked.position AS after, live.*
 FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOIN LATERAL (
   SELECT position, name, happened_at, contact_id, message_id, job_id, campaign_id, conversation_id, actor,
-    note_id
+    note_id, agent_id, run_id
   FROM live_updates
   WHERE account_id = asked.account_id AND position > asked.position ORDER BY position LIMIT $3
 ) live ORDER BY live.position
@@ -61,6 +61,8 @@ class Update:
     conversation_id: int | None
     actor: str | None
     note_id: int | None
+    agent_id: int | None
+    run_id: int | None
 
 
 class Feed:
@@ -91,7 +93,7 @@ class Feed:
         accounts, positions = zip(*found, strict=True)
         for row in await self._pool.fetch(READ, accounts, positions, PAGE):
             about = row["contact_id"], row["message_id"], row["job_id"], row["campaign_id"], row["conversation_id"]
-            about = *about, row["actor"], row["note_id"]
+            about = *about, row["actor"], row["note_id"], row["agent_id"], row["run_id"]
             update = Update(row["position"], _kind(row["name"]), row["happened_at"], *about)
             found[row["account_id"], row["after"]].append(update)
         return [found[place] for place in places]

@@ -30,5 +30,7 @@ class LiveUpdate(Base):
     conversation_id: Mapped[int | None]
     actor: Mapped[str | None]
     note_id: Mapped[int | None]
+    agent_id: Mapped[int | None]
+    run_id: Mapped[int | None]
     happened_at: Mapped[datetime]
     created_at: Mapped[Created]

@@ -8,16 +8,16 @@ from app.domain.kernel.events import UpdateKind, live_kind_of
 ADD_UPDATES = f"""
 WITH event AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
-    $7::bigint[], $8::text[], $9::bigint[]) WITH ORDINALITY
-    AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, place)
+    $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) WITH ORDINALITY AS e(account_id, name,
+    contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id, place)
 ), newest AS (
   SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
   FROM (SELECT DISTINCT account_id FROM event) a
 )
 INSERT INTO live_updates (account_id, position, name, contact_id, message_id, happened_at, job_id, campaign_id, actor,
-  note_id, conversation_id)
+  note_id, agent_id, run_id, conversation_id)
 SELECT event.account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY event.account_id ORDER BY place), name,
-  event.contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, v.id
+  event.contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id, v.id
 FROM event JOIN newest USING (account_id) {conversations.join("event.contact_id")}
 """
 
@@ -37,6 +37,8 @@ async def add_updates(batch: Batch) -> None:
             [event.payload.get("campaign_id") for event, _ in live],
             [event.payload.get("actor") for event, _ in live],
             [event.payload.get("note_id") for event, _ in live],
+            [event.payload.get("agent_id") for event, _ in live],
+            [event.payload.get("run_id") for event, _ in live],
         )
 
 

@@ -60,7 +60,7 @@ async def open_account(unit: UnitOfWork, opening: Opening) -> Opened:
     _, auto_key = await api_keys.create_key(unit, opening.secret, NewKey("Automation", KeyKind.auto))
     number = await numbers.assign_sandbox_number(unit)
     if opening.credits:
-        await billing.grant(unit, opening.credits, "Starter credits")
+        await billing.grant(unit, opening.credits, "Starter credits", is_shown_live=False)
     return Opened(
         account_id=account.id,
         company_name=account.company_name,

@@ -12,6 +12,7 @@ class DripCompleted(ContactEvent):
     """The last message of a drip sequence was sent to a contact."""
 
     name = "drip_completed"
+    live_kind = None
     example = {**ANN, "sequence_id": 37, "sequence_name": "Welcome", "completed_at": AT}
 
     sequence_id: int

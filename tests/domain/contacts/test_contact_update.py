@@ -155,7 +155,8 @@ async def test_a_contact_that_moves_to_a_suppressed_phone_is_opted_out(
         moved = await service.update(unit, contact.id, {"phone": OTHER_PHONE})
 
         assert (moved.phone, moved.status, moved.score) == (OTHER_PHONE, "opted_out", 0)
-    assert await recorded() == before
+    changed = "contact_changed", {"contact_id": contact.id, "actor": "test"}
+    assert await recorded() == [*before, changed]
 
 
 async def test_an_opt_out_stays_with_the_phone_that_a_contact_leaves(
@@ -190,7 +191,7 @@ async def test_an_unclear_opt_out_stays_with_the_phone_as_an_opt_out_when_the_co
     async with unit_for(account) as unit:
         back = await service.update(unit, contact.id, {"phone": PHONE})
         assert (back.held_until, back.status) == (None, "opted_out")
-    assert [name for name, _ in await recorded()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "contact_changed", "contact_changed"]
 
 
 async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOfWork, contact: Contact) -> None:
@@ -212,7 +213,7 @@ async def test_an_update_that_changes_nothing_tells_nothing(
     assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
-async def test_names_email_source_and_phone_are_changed_without_a_word(
+async def test_a_change_of_names_email_source_and_phone_is_shown_live_only(
     account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
@@ -220,7 +221,7 @@ async def test_names_email_source_and_phone_are_changed_without_a_word(
             unit, contact.id, {"first_name": "B", "last_name": "", "email": "", "source": "", "phone": OTHER_PHONE}
         )
 
-    assert [name for name, _ in await recorded()] == ["new_contact"]
+    assert [name for name, _ in await recorded()] == ["new_contact", "contact_changed"]
 
 
 async def test_a_change_of_stage_is_told_with_both_stages(

@@ -47,10 +47,13 @@ TOPICS = {
 
 MESSAGES, CONTACTS, CONVERSATIONS = "messages:read", "contacts:read", "conversations:read"
 DECLARED = {
+    "agent_state": ("agents:read", UpdateKind.agent_state),
+    "balance_changed": ("billing:read", UpdateKind.balance_changed),
+    "contact_changed": (CONTACTS, UpdateKind.contact_changed),
     "campaign_progress": ("campaigns:read", UpdateKind.campaign_progress),
-    "contact_dnd_changed": (CONTACTS, None),
-    "contact_tag_added": (CONTACTS, None),
-    "contact_tag_removed": (CONTACTS, None),
+    "contact_dnd_changed": (CONTACTS, UpdateKind.contact_changed),
+    "contact_tag_added": (CONTACTS, UpdateKind.contact_changed),
+    "contact_tag_removed": (CONTACTS, UpdateKind.contact_changed),
     "conversation_changed": (MESSAGES, UpdateKind.conversation_changed),
     "drip_completed": (CONTACTS, None),
     "job_progress": (CONTACTS, UpdateKind.job_progress),
@@ -63,10 +66,10 @@ DECLARED = {
     "new_contact": (CONTACTS, None),
     "new_conversation": (MESSAGES, UpdateKind.conversation_changed),
     "new_message": (MESSAGES, UpdateKind.new_message),
-    "new_opt_out": (CONTACTS, None),
+    "new_opt_out": (CONTACTS, UpdateKind.contact_changed),
     "note_added": (CONVERSATIONS, UpdateKind.note_added),
     "note_changed": (CONVERSATIONS, UpdateKind.note_added),
-    "pipeline_stage_changed": (CONTACTS, None),
+    "pipeline_stage_changed": (CONTACTS, UpdateKind.contact_changed),
     "send_blocked": (MESSAGES, None),
 }
 
