@@ -1,5 +1,6 @@
 """The tools, compiled from the operation documents of this folder."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,12 @@ from app.operations.named_types import map_schema
 from app.operations.surface import CATEGORIES, Tool
 
 FOLDER = Path(__file__).parent
+
+MAX_QUOTED = 200
+"""The number of characters of a text that a question quotes."""
+
+SHOWN = {"Cc": " ", "Cf": "", "Cn": "", "Co": "", "Cs": ""}
+"""What is shown for characters of these categories, which are not seen, or change the order of others."""
 
 OUTPUT_KEYWORDS = frozenset({"anyOf", "items", "type"})
 """The keywords of the members of an output schema. Those of inner objects, and descriptions, would double the list of
@@ -44,8 +51,14 @@ class CompiledTool:
         return self.operation.scopes | (self.preview.scopes if self.preview else frozenset())
 
     def question(self, variables: Mapping[str, Any], preview: Mapping[str, Any]) -> str:
-        """Return the question to a person, with the variables of a call and the result of its preview."""
-        return (self.announcement.confirmation or "").format_map({**variables, **preview})
+        """Return the question to a person, with the variables of a call and the result of its preview.
+
+        Others choose names, such as that of a contact: in the question, which is the first paragraph, they cannot end
+        it or look like another sentence of it. The text to send, in the second paragraph, is shown as it is.
+        """
+        shown = {**variables, **preview}
+        question, gap, text = (self.announcement.confirmation or "").partition("\n\n")
+        return question.format_map(_quoted(shown)) + gap + text.format_map(shown)
 
     def shown(self, preview: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members of a preview's result that are variables of the tool, such as the id of a preview."""
@@ -88,6 +101,17 @@ def operations() -> list[Operation]:
 def catalogue() -> Catalogue:
     """Return the tools of the service."""
     return Catalogue(operations())
+
+
+def _quoted(value: Any) -> Any:
+    """Return a value whose texts fit between quotation marks: on one line, and without invisible characters."""
+    if isinstance(value, dict):
+        return {name: _quoted(member) for name, member in value.items()}
+    if not isinstance(value, str):
+        return value
+    seen = (SHOWN.get(unicodedata.category(each), each) for each in value.replace('"', "'"))
+    line = " ".join("".join(seen).split())
+    return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}…"
 
 
 def _compile(operation: Operation, tool: Tool, operations: Mapping[str, Operation]) -> CompiledTool:

@@ -11,30 +11,33 @@ from mcp_types import INVALID_PARAMS, SubscriptionsListenRequestParams, Subscrip
 from app.domain.kernel.errors import DomainError
 from app.mcp.selection import Caller
 from app.mcp.tools import Tools
-from app.mcp.updates import follow
+from app.mcp.updates import follow, remain
 
 
 async def listen(
     tools: Tools, caller: Caller, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
 ) -> SubscriptionsListenResult:
-    """Send the changes of resources that a client asked for, until it disconnects or its credential ends."""
+    """Send the changes of resources that a client asked for, until it disconnects or its credential ends.
+
+    A stream for no resource is one of the account's live streams too.
+    """
     bus, refused = InMemorySubscriptionBus(), list[DomainError]()
     handler = ListenHandler(bus)
 
     async def publish() -> None:
         try:
+            if not params.notifications.resource_subscriptions:
+                await remain(tools.services.live, caller)
+                return
             async for uri in follow(tools.executor, caller):
                 await bus.publish(ResourceUpdated(uri))
         except DomainError as error:
             refused.append(error)
-        handler.close()
-
-    async def stop() -> None:
-        await tools.stopping.wait()
-        handler.close()
+        finally:
+            handler.close()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(publish if params.notifications.resource_subscriptions else stop)
+        tasks.start_soon(publish)
         result = await handler(context, params)
         tasks.cancel_scope.cancel()
         if not refused:

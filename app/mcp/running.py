@@ -55,7 +55,6 @@ class Running:
             async with transport.run():
                 started.set_result(Protocol(tools, transport.serve))
                 await self._stopping.wait()
-                tools.stopping.set()
         except Exception as cause:
             if started.done():
                 raise

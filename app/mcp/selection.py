@@ -12,7 +12,8 @@ TOOLSETS_HEADER = "x-mcp-toolsets"
 READ_ONLY_HEADER = "x-mcp-readonly"
 CONFIRM_HEADER = "x-mcp-confirm"
 Renew = Callable[[], Awaitable[Actor | None]]
-YES = frozenset({"1", "true", "yes"})
+YES = frozenset({"1", "true", "yes", "on"})
+NO = frozenset({"", "0", "false", "no", "off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,21 @@ def read_selection(headers: Mapping[str, str], query: Mapping[str, str]) -> Sele
     """Return the selection of a request: of the headers `X-MCP-Toolsets`, `X-MCP-Readonly` and `X-MCP-Confirm`, and of
     the parameters `toolsets`, `readonly` and `confirm`.
 
-    Both places together select what both allow. Raises `InvalidInput` for an unknown toolset.
+    Both places together select what both allow. Raises `InvalidInput` for an unknown toolset or flag: ignored, a flag
+    that is misspelled would allow what it was to prevent.
     """
     asked = [text for text in (headers.get(TOOLSETS_HEADER), query.get("toolsets")) if text]
     toolsets = frozenset(CATEGORIES).intersection(*(_read_toolsets(text) for text in asked))
-    reads_only = _is_on(headers.get(READ_ONLY_HEADER, ""), query.get("readonly", ""))
-    return Selection(toolsets, reads_only, _is_on(headers.get(CONFIRM_HEADER, ""), query.get("confirm", "")))
+    reads_only = _is_on("readonly", headers.get(READ_ONLY_HEADER, ""), query.get("readonly", ""))
+    asks_first = _is_on("confirm", headers.get(CONFIRM_HEADER, ""), query.get("confirm", ""))
+    return Selection(toolsets, reads_only, asks_first)
 
 
-def _is_on(*flags: str) -> bool:
-    return any(flag.strip().lower() in YES for flag in flags)
+def _is_on(name: str, *flags: str) -> bool:
+    given = {flag.strip().lower() for flag in flags}
+    if unknown := sorted(given - YES - NO):
+        raise InvalidInput(reason=f"{name} must be 1 or 0, not {unknown[0][:60]}.", field=name)
+    return not given.isdisjoint(YES)
 
 
 def _read_toolsets(text: str) -> frozenset[str]:

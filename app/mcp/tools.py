@@ -1,7 +1,6 @@
 """The parts of the tool server that its endpoint and the handlers of the protocol share."""
 
-import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.graphql.execution.execute import Executor
 from app.mcp.calls import Calls
@@ -29,8 +28,6 @@ class Tools:
     catalogue: Catalogue
     calls: Calls
     resources: Resources
-    stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the process stops."""
 
     def find_needs(self, asked: Asked) -> Needs:
         """Return the scopes that a request needs before its handler runs."""

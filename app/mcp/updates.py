@@ -11,7 +11,7 @@ from app.domain.kernel.errors import DomainError, Unauthenticated
 from app.graphql.execution.errors import refusal
 from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.parameters import Parameters
-from app.jobs.live import Stopping
+from app.jobs.live import Listener, Stopping
 from app.mcp.selection import Caller
 
 CHANGED = "conversation { id contact_id }"
@@ -45,6 +45,17 @@ async def follow(executor: Executor, caller: Caller) -> AsyncGenerator[str, None
                     for uri in _changed(result):
                         yield uri
         except (Stopping, DomainError):
+            return
+
+
+async def remain(live: Listener, caller: Caller) -> None:
+    """Wait until the process stops or the credential ends. Raises `TooManyStreams` at the limit of an account."""
+    with live.watch(caller.actor.account_id) as watch:
+        try:
+            while True:
+                await watch.wait()
+                await _renew(caller)
+        except (Stopping, Unauthenticated):
             return
 
 

@@ -17,6 +17,7 @@ from app.providers import rate_limits
 from app.services import Services
 from app.settings import Settings
 from tests.factories.accounts import API_KEYS
+from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.tables import ago
@@ -106,7 +107,19 @@ async def test_a_connection_selects_categories(assistant: Assistant, address: st
     assert refused.json()["error"]["code"] == -32602
 
 
-@pytest.mark.parametrize(("address", "header"), [("/mcp?readonly=1", ""), ("/mcp", "true")])
+@pytest.mark.parametrize("name", ["readonly", "confirm"])
+async def test_a_flag_that_is_misspelled_is_refused(assistant: Assistant, services: Services, name: str):
+    call = {"name": "create_contact", "arguments": {"phone": "+12025550143"}}
+    refused: list[httpx2.Response] = []
+    for address, headers in ((f"/mcp?{name}=maybe", {}), ("/mcp", {f"X-MCP-{name}": "ture"})):
+        assistant.address, assistant.headers = address, headers
+        refused.append(await assistant.post("tools/call", call))
+
+    assert [(each.status_code, each.json()["field"]) for each in refused] == [(422, name)] * 2
+    assert await CONTACTS.count(services) == 0
+
+
+@pytest.mark.parametrize(("address", "header"), [("/mcp?readonly=1", ""), ("/mcp", "true"), ("/mcp", "on")])
 async def test_a_connection_that_only_reads_cannot_send(
     assistant: Assistant, services: Services, address: str, header: str
 ):

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from app.domain.onboarding.service import Opened
+from app.jobs import live
 from app.jobs.live import Announcer
 from app.mcp.prompts import PROMPTS
 from app.services import Services
@@ -222,3 +223,20 @@ async def test_changes_need_the_scopes_of_the_updates(served: Served, with_scope
         told = [message async for message in messages]
 
     assert told[-1]["error"]["data"] == {"error_code": "insufficient_scope"}
+
+
+async def test_a_stream_for_no_resource_counts_as_a_live_stream_and_ends_with_its_credential(
+    served: Served, services: Services, scene: Scene, account: Opened, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(live, "MAX_STREAMS", 1)
+
+    async with listening(served, account.svc_key) as messages:
+        await within("the beginning", anext(messages))
+        async with listening(served, account.svc_key) as refused:
+            told = [message async for message in refused]
+        await API_KEYS.change(services, revoked_at=ago())
+        await scene.receive("A secret")
+        ended = await within("the end", anext(messages))
+
+    assert told[-1]["error"]["data"] == {"error_code": "too_many_streams"}
+    assert "result" in ended
