@@ -109,6 +109,8 @@ class AutomationRun(Base):
     __table_args__ = (
         UniqueConstraint("automation_id", "contact_id", "key"),
         Index("ix_automation_runs_account_id", "account_id", "id"),
+        Index("ix_automation_runs_automation_id", "automation_id", "id"),
+        Index("ix_automation_runs_status", "account_id", "status", "id"),
         Index("ix_automation_runs_contact_id", "contact_id", "created_at"),
         Index("ix_automation_runs_due", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")),
     )

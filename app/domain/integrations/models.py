@@ -74,6 +74,8 @@ class IntegrationEvent(Base):
     __table_args__ = (
         UniqueConstraint("integration_id", "key"),
         Index("ix_integration_events_log", "account_id", "id"),
+        Index("ix_integration_events_integration_id", "integration_id", "id"),
+        Index("ix_integration_events_status", "account_id", "status", "id"),
         Index("ix_integration_events_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_integration_events_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
         Index("ix_integration_events_received_at", "received_at"),
@@ -116,6 +118,7 @@ class Booking(Base):
     __table_args__ = (
         UniqueConstraint("integration_id", "external_id"),
         Index("ix_bookings_account_id", "account_id", "id"),
+        Index("ix_bookings_status", "account_id", "status", "id"),
         Index("ix_bookings_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
         Index("ix_bookings_updated_at", "updated_at"),
     )
