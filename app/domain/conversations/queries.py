@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select, true
 
 from app.domain.contacts import queries as contacts
 from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
@@ -37,7 +37,7 @@ IS_OPEN = Conversation.status == literal_column(f"'{ConversationStatus.open}'")
 IS_UNREAD = Conversation.unread_count > literal_column("0")
 IS_UNASSIGNED = Conversation.assignee_id.is_(None)
 IS_WAITING = Conversation.waiting_since.is_not(None)
-OPT_OUT = Conversation.possible_opt_out.is_(literal_column("true"))
+OPT_OUT = Conversation.possible_opt_out == true()
 IS_SNOOZED = Conversation.snoozed_until.is_not(None)
 """The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
 

@@ -1,0 +1,96 @@
+"""Filters of long lists find a rare value by an index, without reading the history of the account."""
+
+import re
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+from app.bootstrap import METADATA
+from app.domain.accounts.scopes import ALL
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.onboarding.service import Opened
+from app.graphql.execution.documents import prepare
+from app.graphql.execution.execute import Executor, Run
+from app.services import Services
+from tests.factories.planting import plant
+from tests.factories.tables import Rows
+from tests.graphql.test_statements_of_lists import VALID
+
+pytestmark = pytest.mark.anyio
+
+COPIES = 3000
+KEYS = {
+    "ai_agent_runs": ("message_id",),
+    "automation_runs": ("contact_id",),
+    "bookings": ("external_id",),
+    "conversations": ("contact_id",),
+    "integration_events": ("key",),
+}
+"""Columns that differ from copy to copy."""
+
+FILTERS = [
+    ("automation_runs", "status: canceled", {"status": "canceled"}),
+    ("automation_runs", "automation_id: 77", {"automation_id": 77}),
+    ("ai_agent_runs", "outcome: failed", {"outcome": "failed"}),
+    ("ai_agent_runs", "outcome: drafted", {"outcome": "drafted"}),
+    ("ai_agent_runs", "agent_id: 77", {"agent_id": 77}),
+    ("integration_events", "status: failed", {"status": "failed"}),
+    ("integration_events", "integration_id: 77", {"integration_id": 77}),
+    ("bookings", "status: canceled", {"status": "canceled"}),
+    ("conversations", "status: snoozed", {"status": "snoozed"}),
+    ("conversations", "unread_only: true", {"unread_count": 2}),
+    ("conversations", "possible_opt_out: true", {"possible_opt_out": True}),
+]
+
+
+@pytest.mark.parametrize(("table", "arguments", "rare"), FILTERS, ids=[f"{each[0]} {each[1]}" for each in FILTERS])
+async def test_a_filter_reads_only_the_rows_that_fit_it(
+    services: Services, account: Opened, table: str, arguments: str, rare: dict[str, Any]
+) -> None:
+    id = (await plant(services.database.pool, account.account_id, "word"))[table]
+    await Rows(table).change(services, **VALID[table])
+    if table == "conversations":
+        await Rows(table).change(services, possible_opt_out=False, unread_count=0)
+    await copy(services, table, id, rare)
+
+    plan = await explain(services, account, f"{{ {table}({arguments}, first: 20) {{ nodes {{ id }} }} }}")
+
+    removed = [int(count) for count in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
+    assert sum(removed) <= 1, plan
+    assert "Seq Scan" not in plan, plan
+    assert int(re.findall(r"rows=(\d+)\.\d+ loops", plan)[0]) == 1, plan
+
+
+async def copy(services: Services, table: str, id: int, rare: dict[str, Any]) -> None:
+    """Copy a row often; give the first one, which a list shows last, a rare value."""
+    columns = [column for column in METADATA.tables[table].c if not column.identity]
+    values = [f"{each.name} || '' || n" if each.name in KEYS[table] else each.name for each in columns]
+    for place, each in enumerate(columns):
+        if each.name in KEYS[table] and each.type.python_type is int:
+            values[place] = f"{each.name} + n"
+    names = ", ".join(each.name for each in columns)
+    copied = (
+        f"INSERT INTO {table} ({names}) SELECT {', '.join(values)} FROM {table}, generate_series(1, $2) n WHERE id = $1"
+    )
+    async with services.database.pool.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL session_replication_role = replica")
+        await connection.execute(copied, id, COPIES)
+        await Rows(table).where(id=id).change(connection, **rare)
+    await services.database.pool.execute(f"ANALYZE {table}")
+
+
+async def explain(services: Services, account: Opened, query: str) -> str:
+    """Return how PostgreSQL runs the last statement of a query."""
+    sent: list[tuple[str, tuple[Any, ...]]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: tuple[Any, ...], *_: Any) -> None:
+        sent.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    result, _ = await Executor(services).run(Run(prepare(query), {}, Actor(account.account_id, ALL, "test")))
+    event.remove(Engine, "before_cursor_execute", note)
+    assert result.errors is None
+    statement, parameters = sent[-1]
+    lines = await services.database.pool.fetch(f"EXPLAIN ANALYZE {statement}", *parameters)
+    return "\n".join(line["QUERY PLAN"] for line in lines)
