@@ -2,8 +2,8 @@
 
 from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
-revision = "0039"
-down_revision = "0038"
+revision = "0040"
+down_revision = "0039"
 branch_labels = None
 depends_on = None
 
