@@ -24,6 +24,7 @@ describe(
         "opt_out": "The person texted a stop word.",
         "re_opt_in": "The person agreed again after an opt-out.",
         "attested": "The sender of a text certified that the person had agreed.",
+        "opt_in_requested": "The person texted a keyword, and was asked to confirm it with YES: no consent yet.",
         "revoked_other": "The person took consent back in another way than by a stop word.",
     },
 )
@@ -83,6 +84,15 @@ class Suppression:
     created_at: datetime = strawberry.field(description="The time at which the phone opted out.")
 
 
+@strawberry.type(description="A person who texted a keyword, and was asked to confirm it with YES.")
+class OptInRequest:
+    """An open request for an opt-in."""
+
+    keyword: str = strawberry.field(description="The keyword.", directives=guarded("messages:read"))
+    question: str = strawberry.field(description="The question that was sent.", directives=guarded("messages:read"))
+    expires_at: datetime = strawberry.field(description="The time until which YES confirms it.")
+
+
 @strawberry.type(description="The consent of a phone, whether or not a contact has it.")
 class PhoneConsent:
     """What holds for a phone."""
@@ -93,6 +103,10 @@ class PhoneConsent:
     )
     held_until: datetime | None = strawberry.field(
         description="The time at which an unclear reply becomes an opt-out; null where there is none."
+    )
+
+    opt_in_request: OptInRequest | None = strawberry.field(
+        description="The opt-in that the person was asked to confirm; null where none is open."
     )
 
     @strawberry.field(graphql_type=Connection[Consent], description="All its consent records, the oldest first.")
@@ -108,7 +122,14 @@ class PhoneConsent:
         """Return what holds for a phone, as the contract shows it."""
         held, blocked = found.hold, found.suppression
         shown = blocked and Suppression(reason=blocked.reason, keyword=blocked.keyword, created_at=blocked.created_at)
-        return cls(phone=found.phone, suppression=shown, held_until=held.held_until if held else None)
+        asked = found.opt_in_request
+        return cls(
+            phone=found.phone,
+            suppression=shown,
+            held_until=held.held_until if held else None,
+            opt_in_request=asked
+            and OptInRequest(keyword=asked.keyword, question=asked.question, expires_at=asked.expires_at),
+        )
 
 
 @strawberry.type(description="Links to the evidence of a phone's consent. Every holder of a link can read it.")

@@ -9,9 +9,10 @@ import strawberry
 from app.domain.automations import models, queries, watching
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.watching import KeywordFields
+from app.domain.contacts.service import MAX_TAG
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 
@@ -43,7 +44,15 @@ class WatchedKeyword:
     )
     is_active: bool = strawberry.field(description="Whether texts are compared with it.")
     opts_in: bool = strawberry.field(description="Whether a text that matches is recorded as consent, as evidence.")
-    reply: str = strawberry.field(description="The text that is sent as an answer; empty for none.")
+    double_opt_in: bool = strawberry.field(
+        description="Whether a text that matches is consent only after the person confirms it with YES."
+    )
+    opt_in_tag: str = strawberry.field(
+        description="The tag that is added to the contact with the confirmation; empty for none."
+    )
+    reply: str = strawberry.field(
+        description="The text that is sent as an answer, after the confirmation if one is needed; empty for none."
+    )
     hits: BigInt = strawberry.field(description="The number of texts that matched it.")
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time from which it is watched.")
@@ -69,6 +78,16 @@ class KeywordChanges:
     )
     opts_in: strawberry.Maybe[bool | None] = strawberry.field(
         description="Whether a text that matches is recorded as consent: for keywords such as JOIN. Not null."
+    )
+    double_opt_in: strawberry.Maybe[bool | None] = strawberry.field(
+        description=(
+            "Whether to ask the sender for a confirmation: only the reply YES within 24 hours is then recorded as "
+            "consent, with both texts. Not null."
+        )
+    )
+    opt_in_tag: strawberry.Maybe[str | None] = strawberry.field(
+        description="The tag to add to the contact with the confirmation; empty for none. Not null.",
+        directives=[Constraint(max_length=MAX_TAG)],
     )
     reply: strawberry.Maybe[str | None] = strawberry.field(
         description="The text to answer with, with placeholders; empty for none. Not null."

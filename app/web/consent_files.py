@@ -23,6 +23,7 @@ MEANINGS = {
     ConsentKind.opt_in: "The person agreed to texts.",
     ConsentKind.opt_out: "The person opted out by a text.",
     ConsentKind.re_opt_in: "The person agreed to texts again, after an opt-out.",
+    ConsentKind.opt_in_requested: "The person asked for texts, and was asked to confirm it. This alone is no consent.",
     ConsentKind.attested: "The sender certified prior express written consent.",
     ConsentKind.revoked_other: "The person took consent back.",
 }

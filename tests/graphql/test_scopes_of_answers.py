@@ -92,6 +92,7 @@ READING = {
     "PaymentMethod": "billing:read",
     "Plan": "billing:read",
     "PlanSubscription": "billing:read",
+    "OptInRequest": "contacts:read",
     "PhoneConsent": "contacts:read",
     "PhoneNumber": "numbers:read",
     "Placeholder": "campaigns:read",

@@ -32,6 +32,9 @@ class ActionKind(enum.StrEnum):
     wait = enum.auto()
 
 
+ASK_OPT_IN = "ask_opt_in"
+"""The action that asks for the confirmation of an opt-in: only keywords have it, because no gate checks its text."""
+
 VALUES = {
     ActionKind.send: "body",
     ActionKind.add_tag: "tag",
@@ -54,6 +57,7 @@ WORDS = {
     ActionKind.exit_drips: "end all drip sequences",
     ActionKind.notify: "mail the owners “{text}”",
     ActionKind.wait: "wait {minutes} minutes",
+    ASK_OPT_IN: "ask to confirm {keyword} with YES",
 }
 
 Act = Callable[[UnitOfWork, int, Any], Awaitable[object]]
@@ -127,7 +131,7 @@ PLAIN: Mapping[ActionKind, Callable[[Any, str], Any]] = {
 
 def describe(action: Mapping[str, Any]) -> str:
     """Return an action in words."""
-    return WORDS[ActionKind(action["kind"])].format(**action)
+    return WORDS[action["kind"]].format(**action)
 
 
 async def perform(unit: UnitOfWork, contact_id: int, action: Mapping[str, Any]) -> None:

@@ -23,7 +23,8 @@ class WatchedKeyword(Base):
     """A word or phrase that an account watches for, normalized by `keywords.normalize`.
 
     With `phone_number_id` only texts to that number count, with `opts_in` a text is recorded as consent, and `reply` is
-    sent as an answer. `hits` is the number of texts so far.
+    sent as an answer. With `double_opt_in` the person must confirm the text; only then is consent recorded, the tag
+    `opt_in_tag` added and `reply` sent. `hits` is the number of texts so far.
     """
 
     __tablename__ = "watched_keywords"
@@ -36,6 +37,8 @@ class WatchedKeyword(Base):
     phone_number_id: Mapped[int | None]
     is_active: Mapped[bool] = mapped_column(server_default=text("true"))
     opts_in: Mapped[bool] = mapped_column(server_default=text("false"))
+    double_opt_in: Mapped[bool] = mapped_column(server_default=text("false"))
+    opt_in_tag: Mapped[str] = mapped_column(server_default="")
     reply: Mapped[str] = mapped_column(server_default="")
     hits: Mapped[int] = mapped_column(server_default="0")
     created_by: Mapped[str]

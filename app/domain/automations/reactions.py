@@ -10,14 +10,16 @@ from app.domain.automations import keywords, runs
 from app.domain.automations.events import KeywordReply
 from app.domain.automations.models import KeywordMatch
 from app.domain.consent import sql as consent
+from app.domain.contacts.events import OptInConfirmed
 from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages.events import NewMessage
+from app.domain.messages.opt_in_questions import Asked
 from app.domain.numbers import sql as numbers
 
 # A keyword matches only messages received after its creation, as a subscription receives only later events.
 FIND_WATCHED = f"""
-SELECT w.id, w.account_id, w.keyword, w.match, w.opts_in, w.reply, w.created_at,
+SELECT w.id, w.account_id, w.keyword, w.match, w.opts_in, w.double_opt_in, w.opt_in_tag, w.reply, w.created_at,
   {numbers.number_of("w.phone_number_id")} AS number
 FROM watched_keywords w WHERE w.account_id = ANY($1::bigint[]) AND w.is_active
 """
@@ -37,6 +39,8 @@ class Watched(NamedTuple):
     keyword: str
     match: str
     opts_in: bool
+    double_opt_in: bool
+    opt_in_tag: str
     reply: str
     created_at: datetime
     number: str | None
@@ -80,15 +84,34 @@ async def recognize_keywords(batch: Batch) -> None:
 
 
 async def _act(batch: Batch, found: Sequence[tuple[OutboxEvent, Watched]]) -> None:
-    """Record the consent of texts that opt in, and start the reply of the most specific keyword of each text."""
+    """Record the consent of texts that opt in, and start the reply of the most specific keyword of each text.
+
+    A text that must be confirmed is no consent yet, and has its reply after the confirmation.
+    """
     answered = set[int]()
     for event, each in found:
         said = event.payload
+        if each.double_opt_in:
+            await runs.ask_opt_in(batch, event, each.id, Asked(said["id"], each.keyword, each.opt_in_tag))
+            answered.add(event.id)
+            continue
         if each.opts_in:
             facts = event.account_id, said["contact_phone"], said["body"], said["id"], f"keyword:{each.keyword}"
             await batch.connection.execute(consent.RECORD_OPT_IN, *facts)
         if each.reply and event.id not in answered:
             answered.add(event.id)
+            await runs.reply(batch, event, each.id, each.reply)
+
+
+async def reply_to_opt_ins(batch: Batch) -> None:
+    """Start the replies of the keywords whose double opt-in was confirmed."""
+    confirmed = [event for event in batch.events if event.name == OptInConfirmed.name]
+    if not confirmed:
+        return
+    watched = await fetch(batch.connection, Watched, FIND_WATCHED, list({event.account_id for event in confirmed}))
+    replies = {(each.account_id, each.keyword): each for each in watched if each.double_opt_in and each.reply}
+    for event in confirmed:
+        if each := replies.get((event.account_id, event.payload["keyword"])):
             await runs.reply(batch, event, each.id, each.reply)
 
 
@@ -101,7 +124,11 @@ def _match(watched: Sequence[Watched], event: OutboxEvent) -> Sequence[Watched]:
     return sorted(own, key=lambda each: (WEIGHT.index(KeywordMatch(each.match)), -len(each.keyword), each.keyword))
 
 
-REACTIONS = (Reaction("keywords", recognize_keywords), Reaction("automations", runs.start_runs))
+REACTIONS = (
+    Reaction("keywords", recognize_keywords),
+    Reaction("opt_ins", reply_to_opt_ins),
+    Reaction("automations", runs.start_runs),
+)
 
 
 def _reply(text: dict[str, Any], keyword: str) -> KeywordReply:

@@ -27,8 +27,10 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import opt_in_questions
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation, Purpose
+from app.domain.messages.opt_in_questions import Asked
 from app.domain.messages.requests import Send
 from app.domain.segments import explaining, filters
 from app.domain.templates import sql as templates
@@ -150,7 +152,9 @@ class AutomationRunner:
         """Execute an action; return whether the next one follows at once."""
         action = row.actions[place]
         try:
-            match ActionKind(action["kind"]):
+            match action["kind"]:
+                case actions.ASK_OPT_IN:
+                    await self._ask(row, place, action)
                 case ActionKind.send:
                     await self._send(row, place, action)
                 case ActionKind.wait:
@@ -168,6 +172,12 @@ class AutomationRunner:
             async with self._unit(row) as unit:
                 await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
         return True
+
+    async def _ask(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
+        asked = Asked(action["message_id"], action["keyword"], action["tag"])
+        async with self._unit(row) as unit:
+            is_asked = await opt_in_questions.ask(unit, row.contact_id, asked)
+            await self._advance(unit, row, place, "done" if is_asked else "refused")
 
     async def _send(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
         template = compiled(action["body"], tuple(row.fallbacks.items()))

@@ -1,6 +1,7 @@
 """Start runs of automations: for events, and for contacts that are found at a time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.accounts import queries as accounts
 from app.domain.automations import triggers
+from app.domain.automations.actions import ASK_OPT_IN
 from app.domain.automations.keywords import is_reserved
 from app.domain.automations.models import Automation, AutomationStatus, TriggerKind
 from app.domain.contacts import sql as contacts
@@ -19,6 +21,7 @@ from app.domain.events import sql as events
 from app.domain.events.reactions import Batch, OutboxEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import sql as messages
+from app.domain.messages.opt_in_questions import Asked
 from app.domain.segments import filters
 from app.domain.segments.compiling import Compiler
 
@@ -115,7 +118,16 @@ async def start_due(unit: UnitOfWork) -> int:
 
 async def reply(batch: Batch, event: OutboxEvent, keyword_id: int, body: str) -> None:
     """Start the run that sends the reply of a keyword."""
-    actions = [{"kind": "send", "body": body, "is_reply": True}]
+    await _start_own(batch, event, keyword_id, {"kind": "send", "body": body, "is_reply": True})
+
+
+async def ask_opt_in(batch: Batch, event: OutboxEvent, keyword_id: int, asked: Asked) -> None:
+    """Start the run that asks the sender of a text to confirm an opt-in."""
+    await _start_own(batch, event, keyword_id, {"kind": ASK_OPT_IN, **asdict(asked)})
+
+
+async def _start_own(batch: Batch, event: OutboxEvent, keyword_id: int, action: dict[str, Any]) -> None:
+    actions = [action]
     key = f"keyword/{keyword_id}/{event.id}"
     await batch.connection.execute(
         START, event.account_id, None, event.contact_id, key, list[int](), event.payload, actions, batch.now

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from app.domain.accounts.models import Account
 from app.domain.automations import keywords, queries
 from app.domain.automations.models import KeywordMatch, WatchedKeyword
+from app.domain.contacts.service import MAX_TAG, clean_text
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
@@ -22,6 +23,8 @@ class KeywordFields(TypedDict, total=False):
     phone_number_id: int | None
     is_active: bool
     opts_in: bool
+    double_opt_in: bool
+    opt_in_tag: str
     reply: str
 
 
@@ -66,6 +69,9 @@ async def _checked(unit: UnitOfWork, fields: KeywordFields) -> dict[str, Any]:
         await numbers.get(unit, number_id)
     if reply := fields.get("reply"):
         checking.check(reply, await vocabulary.find(unit), "reply")
+    if "opt_in_tag" in fields:
+        tag = clean_text("opt_in_tag", fields["opt_in_tag"], MAX_TAG)
+        return {**fields, "opt_in_tag": tag}
     return dict(fields)
 
 

@@ -13,8 +13,8 @@ from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.file_links import FileLinks
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import Scope
-from app.domain.consent import queries
-from app.domain.consent.models import Hold, Suppression
+from app.domain.consent import opt_in_requests, queries
+from app.domain.consent.models import Hold, OptInRequest, Suppression
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
@@ -51,11 +51,12 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PhoneConsent:
-    """The consent of a phone now: the suppression or the hold, if there is one."""
+    """The consent of a phone now: the suppression, the hold and the open request for an opt-in, if there is one."""
 
     phone: str
     suppression: Suppression | None
     hold: Hold | None
+    opt_in_request: OptInRequest | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ LINKS = FileLinks("consent", ConsentLinkEnded)
 
 async def find(unit: UnitOfWork, phone: str) -> PhoneConsent:
     """Return what holds for an E.164 phone, whether or not a contact has it."""
-    return PhoneConsent(phone, await queries.find_suppression(unit, phone), await queries.find_hold(unit, phone))
+    suppression, hold = await queries.find_suppression(unit, phone), await queries.find_hold(unit, phone)
+    return PhoneConsent(phone, suppression, hold, await opt_in_requests.find_open(unit, phone))
 
 
 async def make_link(unit: UnitOfWork, seal: Seal, phone: str) -> tuple[str, datetime]:

@@ -3,7 +3,7 @@
 import enum
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -33,6 +33,7 @@ class ConsentKind(enum.StrEnum):
     re_opt_in = enum.auto()
     attested = enum.auto()
     revoked_other = enum.auto()
+    opt_in_requested = enum.auto()
 
 
 class Consent(Base):
@@ -72,4 +73,40 @@ class Hold(Base):
     message_id: Mapped[int | None]
     text: Mapped[str] = mapped_column(server_default="")
     held_until: Mapped[datetime]
+    created_at: Mapped[Created]
+
+
+class OptInOutcome(enum.StrEnum):
+    """The end of a request for an opt-in."""
+
+    confirmed = enum.auto()
+    unconfirmed = enum.auto()
+    opted_out = enum.auto()
+    expired = enum.auto()
+
+
+class OptInRequest(Base):
+    """A person who asked for texts by a keyword, and whom the service asked to confirm it with YES by `expires_at`.
+
+    A phone has one open request at most; `tag` is added to its contact with the confirmation.
+    """
+
+    __tablename__ = "opt_in_requests"
+    __table_args__ = (
+        Index("ix_opt_in_requests_open", "account_id", "phone", unique=True, postgresql_where=text("ended_at IS NULL")),
+        Index("ix_opt_in_requests_phone", "account_id", "phone", "created_at"),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    phone: Mapped[str]
+    keyword: Mapped[str]
+    tag: Mapped[str] = mapped_column(server_default="")
+    text: Mapped[str]
+    message_id: Mapped[int]
+    question: Mapped[str]
+    question_id: Mapped[int]
+    expires_at: Mapped[datetime]
+    outcome: Mapped[str | None]
+    ended_at: Mapped[datetime | None]
     created_at: Mapped[Created]

@@ -1,11 +1,12 @@
 """Find suppressions, consent records and holds by phone."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import ARRAY, Text, func, literal, select, true
 from sqlalchemy.orm import aliased
 
-from app.domain.consent.models import Consent, Hold, Suppression
+from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -41,6 +42,13 @@ async def find_page(unit: UnitOfWork, phone: str, window: Window) -> Page[Consen
     """Return one page of the consent records of a phone, the oldest first."""
     own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
     return await fetch(unit, own, Order((Consent.id,), descending=False), window)
+
+
+async def has_opted_out_since(unit: UnitOfWork, phone: str, at: datetime) -> bool:
+    """Return whether an opt-out of a phone was recorded at an instant or later."""
+    kinds = Consent.kind.in_([ConsentKind.opt_out, ConsentKind.revoked_other])
+    own = Consent.account_id == unit.actor.account_id, Consent.phone == phone
+    return bool(await unit.all(select(Consent.id).where(*own, kinds, Consent.recorded_at >= at).limit(1)))
 
 
 async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:

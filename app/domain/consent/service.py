@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, text
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
+from app.domain.consent import opt_in_requests
+from app.domain.consent.models import Consent, ConsentKind, Hold, OptInOutcome, Suppression
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -53,8 +54,10 @@ class Evidence:
 async def suppress(unit: UnitOfWork, phone: str, keyword: str, reason: str, evidence: Evidence) -> None:
     """Suppress a phone for the whole account, and record the opt-out; an existing suppression is unchanged.
 
-    A suppression applies to the phone, and remains when the contact is deleted (47 CFR 64.1200(a)(10)).
+    A suppression applies to the phone, and remains when the contact is deleted (47 CFR 64.1200(a)(10)). It ends a
+    request for an opt-in.
     """
+    await opt_in_requests.end(unit, phone, OptInOutcome.opted_out)
     suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
     await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
     kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other

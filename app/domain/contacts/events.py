@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from app.domain.accounts.scopes import Scope
+from app.domain.consent.models import OptInRequest
 from app.domain.contacts.models import Contact
 from app.domain.kernel.events import Event, UpdateKind, event, timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -115,6 +116,23 @@ class NewOptOut(ContactEvent):
 
     opted_out_at: str
     keyword: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptInConfirmed(ContactEvent):
+    """A contact who had texted a keyword confirmed with YES that texts are wanted."""
+
+    name = "opt_in_confirmed"
+    example = {**ANN, "keyword": "join", "confirmed_at": AT}
+
+    keyword: str
+    confirmed_at: str
+
+    @classmethod
+    def of(cls, contact: Contact, request: OptInRequest, at: datetime) -> "OptInConfirmed":
+        """Return the event for a confirmed request."""
+        return cls(**contact_keys(contact), keyword=request.keyword, confirmed_at=timestamp(at))
 
 
 @event

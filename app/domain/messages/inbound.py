@@ -8,15 +8,16 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool, Sessions
-from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import Carrier, InboundMessage, Keyword
 from app.domain.carriers.connections import OpenConnections
-from app.domain.consent import recognition
+from app.domain.consent import opt_in_requests, recognition
+from app.domain.consent.models import OptInOutcome, OptInRequest
 from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
+from app.domain.contacts.events import OptInConfirmed
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.conversations import history
 from app.domain.conversations import service as conversations
@@ -25,20 +26,14 @@ from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import failures, outcome, outgoing
-from app.domain.messages.events import MessageAccepted, NewMessage
+from app.domain.messages import compliance, failures, outcome, outgoing
+from app.domain.messages.compliance import Thread
+from app.domain.messages.events import NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
 from app.domain.numbers import sql as numbers
 
 SOURCE = "inbound_sms"
 HELP_EVERY = timedelta(hours=24)
-STOPPED = "you are unsubscribed and will get no more messages. Reply START to resubscribe."
-STARTED = "you are subscribed again. Reply HELP for help, STOP to unsubscribe."
-END_OF_HELP = "Msg&data rates may apply. Reply STOP to unsubscribe."
-"""The end of every reply to HELP. It identifies earlier replies, also after a change of the account's name."""
-
-HELP_WITH_SUPPORT = "for help contact {support}. "
-HELP = HELP_WITH_SUPPORT + END_OF_HELP
 
 ANSWERED = {
     Keyword.stop: IntentKind.opt_out,
@@ -46,9 +41,6 @@ ANSWERED = {
     Keyword.help: IntentKind.help,
 }
 """The intents of the keywords that a carrier acts on itself, whatever the text."""
-
-FORMER_DEFAULT_NAME = "My company"
-"""The former default name of accounts."""
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
@@ -106,6 +98,11 @@ class Arrival:
     reopened: bool
     is_answered: bool
 
+    @property
+    def thread(self) -> Thread:
+        """Return the place of a reply."""
+        return Thread(self.contact, self.conversation.id, self.message.to_number, self.route.reply_through)
+
 
 async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> None:
     id = await _reserve_id(unit, route.carrier, inbound)
@@ -114,21 +111,25 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
     if _classify(inbound, opted_out=False).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
-    intent = _classify(inbound, opted_out=contact.status == ContactStatus.opted_out)
+    request = await opt_in_requests.find_open(unit, contact.phone)
+    opted_out = contact.status == ContactStatus.opted_out
+    intent = _classify(inbound, opted_out=opted_out, opt_in_pending=request is not None)
     arrival = await _store(unit, id, route, contact, inbound)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
         contact.updated_at = unit.clock.now()
-    await _act_on(unit, arrival, intent)
+    await _act_on(unit, arrival, intent, request)
+    if request is not None and _leaves_unconfirmed(intent, inbound.body, request):
+        await opt_in_requests.end(unit, contact.phone, OptInOutcome.unconfirmed)
     if arrival.reopened:
         history.tell_reopened(unit, arrival.conversation)
     await unit.save(contact, arrival.conversation)
 
 
-def _classify(inbound: InboundMessage, *, opted_out: bool) -> Intent:
+def _classify(inbound: InboundMessage, *, opted_out: bool, opt_in_pending: bool = False) -> Intent:
     """Return the intent of a message: the one that the carrier acted on, or else the one that its text expresses."""
-    intent = recognition.classify(inbound.body, opted_out=opted_out)
+    intent = recognition.classify(inbound.body, opted_out=opted_out, opt_in_pending=opt_in_pending)
     answered = inbound.answered_keyword
     if answered is None or intent.kind is ANSWERED[answered]:
         return intent
@@ -181,13 +182,13 @@ async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbo
     return Arrival(message, contact, conversation, route, reopened, is_answered)
 
 
-async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
+async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent, request: OptInRequest | None) -> None:
     """Act on the intent of a message, in the transaction that stores it."""
     match intent.kind:
         case IntentKind.opt_out:
             await _stop(unit, arrival, intent)
         case IntentKind.opt_in:
-            await _start(unit, arrival)
+            await (_confirm(unit, arrival, request) if request else _start(unit, arrival))
         case IntentKind.help:
             await _help(unit, arrival)
         case IntentKind.review:
@@ -207,14 +208,35 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     for message_id in await outgoing.cancel(unit, arrival.contact.id):
         await outcome.fail(unit, message_id, failures.OwnCode.contact_opted_out)
     if changed and not arrival.is_answered:
-        await _reply(unit, arrival, STOPPED)
+        await compliance.reply(unit, arrival.thread, compliance.STOPPED)
 
 
 async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
     arrival.conversation.possible_opt_out = False
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
     if await opt_outs.opt_in(unit, arrival.contact, evidence) and not arrival.is_answered:
-        await _reply(unit, arrival, STARTED)
+        await compliance.reply(unit, arrival.thread, compliance.STARTED)
+
+
+async def _confirm(unit: UnitOfWork, arrival: Arrival, request: OptInRequest) -> None:
+    """Record the consent that both texts of a double opt-in give, once, and tell of it."""
+    arrival.conversation.possible_opt_out = False
+    said = f"Asked: {request.question} After the text: {request.text}"
+    evidence = Evidence("double_opt_in", arrival.message.body, arrival.message.id, note=said)
+    await opt_in_requests.end(unit, arrival.contact.phone, OptInOutcome.confirmed)
+    await opt_outs.opt_in(unit, arrival.contact, evidence)
+    if request.tag and len(arrival.contact.tags) < contacts.MAX_TAGS:
+        await contacts.add_tag(unit, arrival.contact.id, request.tag)
+    outbox.record(unit, OptInConfirmed.of(arrival.contact, request, unit.clock.now()), arrival.contact.id)
+    if not arrival.is_answered:
+        await compliance.reply(unit, arrival.thread, compliance.CONFIRMED)
+
+
+def _leaves_unconfirmed(intent: Intent, body: str, request: OptInRequest) -> bool:
+    """Return whether a text ends a request: any but YES, a question for help, a reaction, and the keyword again."""
+    if intent.kind in (IntentKind.opt_in, IntentKind.help) or recognition.is_reaction(body):
+        return False
+    return recognition.normalize(body) != recognition.normalize(request.text)
 
 
 async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
@@ -223,47 +245,11 @@ async def _help(unit: UnitOfWork, arrival: Arrival) -> None:
         Message.account_id == unit.actor.account_id,
         Message.contact_id == arrival.contact.id,
         Message.purpose == Purpose.compliance,
-        Message.body.endswith(END_OF_HELP, autoescape=True),
+        Message.body.endswith(compliance.END_OF_HELP, autoescape=True),
         Message.created_at > unit.clock.now() - HELP_EVERY,
     )
     if not arrival.is_answered and not await unit.all(answered.limit(1)):
-        await _reply(unit, arrival, HELP)
-
-
-async def _reply(unit: UnitOfWork, arrival: Arrival, template: str) -> None:
-    """Queue a compliance message: free of charge, and exempt from every gate."""
-    if not arrival.contact.phone.startswith("+"):
-        return
-    body = await _compliance_text(unit, template)
-    counted, now = sms_parts.count(body), unit.clock.now()
-    reply = Message(
-        account_id=unit.actor.account_id,
-        contact_id=arrival.contact.id,
-        conversation_id=arrival.conversation.id,
-        direction=Direction.outbound,
-        from_number=arrival.message.to_number,
-        to_number=arrival.contact.phone,
-        body=body,
-        status=MessageStatus.pending,
-        purpose=Purpose.compliance,
-        segments=counted.segments,
-        encoding=counted.encoding,
-        carrier=arrival.route.reply_through,
-        actor="system",
-        created_at=now,
-    )
-    await unit.save(reply)
-    await outgoing.add(unit, reply)
-    outbox.record(unit, MessageAccepted.of(reply, arrival.contact), arrival.contact.id)
-
-
-async def _compliance_text(unit: UnitOfWork, template: str) -> str:
-    """Return a compliance text with the account's name and support contact, if set."""
-    account = await accounts.get_own(unit)
-    name = "" if account.company_name == FORMER_DEFAULT_NAME else account.company_name
-    support = account.support_contact or name
-    text = template.format(support=support) if support else template.removeprefix(HELP_WITH_SUPPORT)
-    return f"{name}: {text}" if name else text[:1].upper() + text[1:]
+        await compliance.reply(unit, arrival.thread, compliance.HELP)
 
 
 def _payload(inbound: InboundMessage) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""Requests for an opt-in that a person must confirm: the double opt-in.
+
+The caller holds the lock of the contact with the phone, so that a phone has one open request, confirmed once.
+"""
+
+from datetime import timedelta
+
+from sqlalchemy import Select, func, select, update
+
+from app.domain.consent.models import OptInOutcome, OptInRequest
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+LASTS = timedelta(hours=24)
+"""The time in which YES confirms a request; the question states it."""
+
+MAX_DAILY = 5
+"""Maximum number of questions to a phone in 24 hours: two programs that answer each other must not go on."""
+
+
+async def may_ask(unit: UnitOfWork, phone: str) -> bool:
+    """Return whether a phone has no open request and was not asked too often; end a request whose time is over."""
+    if await find_open(unit, phone):
+        return False
+    await end(unit, phone, OptInOutcome.expired)
+    asked = _own(unit, phone).where(OptInRequest.created_at > unit.clock.now() - timedelta(days=1))
+    return (await unit.one(select(func.count()).select_from(asked.subquery())) or 0) < MAX_DAILY
+
+
+async def find_open(unit: UnitOfWork, phone: str) -> OptInRequest | None:
+    """Return the request of a phone that YES confirms now."""
+    still = OptInRequest.ended_at.is_(None), OptInRequest.expires_at > unit.clock.now()
+    return await unit.one(_own(unit, phone).where(*still))
+
+
+async def end(unit: UnitOfWork, phone: str, outcome: OptInOutcome) -> None:
+    """End the open request of a phone, if it has one."""
+    unended = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone
+    ended = update(OptInRequest).where(*unended, OptInRequest.ended_at.is_(None))
+    await unit.execute(ended.values(outcome=outcome, ended_at=unit.clock.now()))
+
+
+def _own(unit: UnitOfWork, phone: str) -> Select[OptInRequest]:
+    return select(OptInRequest).where(OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone)
