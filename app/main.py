@@ -49,7 +49,7 @@ from app.services import Services
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
-from app.web import account, consent_page, dashboard, export_page, front, key_pages, people_pages, sign_in
+from app.web import account, consent_page, crm_page, dashboard, export_page, front, key_pages, people_pages, sign_in
 from app.web.browser import Browser
 from app.web.console import Console
 from app.web.oauth import routes as oauth
@@ -144,7 +144,7 @@ def _routes(
 
 def _console(browser: Browser, executor: Executor) -> list[BaseRoute]:
     pages = Console(browser, executor)
-    return [*key_pages.routes(pages), *people_pages.routes(pages), *export_page.routes(pages)]
+    return [*key_pages.routes(pages), *people_pages.routes(pages), *export_page.routes(pages), *crm_page.routes(pages)]
 
 
 def _open_identity(services: Services) -> Identity:

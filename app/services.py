@@ -9,6 +9,7 @@ from app.domain.accounts.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
+from app.domain.crm.service import Ports as CrmPorts
 from app.domain.integrations.intake import Intake
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import CursorSeal, Seal
@@ -44,6 +45,7 @@ class Services:
     acceptor: SendAcceptor
     inbox: Inbox
     intake: Intake
+    crm: CrmPorts
     receipts: Receipts
     webhooks: WebhookPorts
     writers: Writers

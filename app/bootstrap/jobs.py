@@ -30,6 +30,10 @@ from app.domain.carriers.retention import RULES as CARRIER_RULES
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.conversations import service as conversations
+from app.domain.crm.reactions import REACTIONS as CRM_REACTIONS
+from app.domain.crm.retention import RULES as CRM_RULES
+from app.domain.crm.sending import CrmSends
+from app.domain.crm.worker import CrmWorker
 from app.domain.deliverability.reactions import REACTIONS as DELIVERABILITY_REACTIONS
 from app.domain.deliverability.retention import RULES as DELIVERABILITY_RULES
 from app.domain.erasure.accounts import AccountDeletions
@@ -85,6 +89,7 @@ REACTIONS = (
     *CAMPAIGN_REACTIONS,
     *DELIVERABILITY_REACTIONS,
     *AGENT_REACTIONS,
+    *CRM_REACTIONS,
 )
 """Reactions to events, in the order in which they run."""
 
@@ -103,6 +108,7 @@ RULES = (
     *WRITING_RULES,
     *INTEGRATION_RULES,
     *AGENT_RULES,
+    *CRM_RULES,
 )
 """Rules of retention that no setting changes."""
 
@@ -190,6 +196,15 @@ def _integration_jobs(services: Services) -> Sequence[Job]:
     return (
         Job("integrations", applier.run, applier.due),
         Job("booking_texts", texts.run, texts.due),
+        *_crm_jobs(services),
+    )
+
+
+def _crm_jobs(services: Services) -> Sequence[Job]:
+    sends, worker = open_crm_sends(services), open_crm_worker(services)
+    return (
+        Job("crm_sends", sends.run, sends.due),
+        Job("crm", worker.run, worker.due, finish=worker.finish),
     )
 
 
@@ -259,6 +274,16 @@ def open_applier(services: Services) -> Applier:
 def open_booking_texts(services: Services) -> BookingTexts:
     """Return the sender of texts about bookings."""
     return BookingTexts(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_crm_sends(services: Services) -> CrmSends:
+    """Return the sender of the texts that CRMs ask for."""
+    return CrmSends(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_crm_worker(services: Services) -> CrmWorker:
+    """Return the worker of the connections to CRMs."""
+    return CrmWorker(services.database, services.clock, services.notify, services.crm)
 
 
 def open_agents(services: Services) -> Job:

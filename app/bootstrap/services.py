@@ -15,6 +15,8 @@ from app.domain.accounts.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
+from app.domain.crm.receiving import CrmReceiver
+from app.domain.crm.service import Ports as CrmPorts
 from app.domain.events import retention as events
 from app.domain.integrations.intake import Intake
 from app.domain.integrations.service import Ports as IntegrationPorts
@@ -35,6 +37,7 @@ from app.domain.writing.drafting import Writers
 from app.jobs.live import Listener
 from app.jobs.notifier import Notifier
 from app.providers.attempts import RedisAttempts
+from app.providers.crms import open_crms
 from app.providers.language_models.endpoint import Endpoint
 from app.providers.language_models.writer import LanguageModelWriter
 from app.providers.limits import Limits
@@ -120,6 +123,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
     connections = _open_connections(settings, pool, clock, notify, poster)
     health = Health(pool, clock, partial(_count_result, connections))
+    crm = _open_crm(settings, poster)
     return Services(
         settings=settings,
         database=database,
@@ -127,7 +131,8 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         notify=notify,
         acceptor=SendAcceptor(pool, clock, notify, connections, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, notify, connections),
-        intake=_open_intake(settings, database, clock, notify),
+        intake=Intake(database, clock, notify, crm.integrations),
+        crm=crm,
         receipts=Receipts(database, clock, notify, health, settings.database_pool // 2),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),
         writers=writers,
@@ -174,8 +179,14 @@ def _open_oauth(settings: Settings, database: Database, clock: Clock, poster: Ht
     )
 
 
-def _open_intake(settings: Settings, database: Database, clock: Clock, notify: Notify) -> Intake:
-    return Intake(database, clock, notify, IntegrationPorts(TOOLS, Seal(derive(settings, "integration secrets"))))
+def _open_crm(settings: Settings, client: HttpClient) -> CrmPorts:
+    """Return the ports of CRMs and of all integrations."""
+    connectors = open_crms(settings, client)
+    receivers = {name: CrmReceiver(connector) for name, connector in connectors.items()}
+    integrations = IntegrationPorts(TOOLS, Seal(derive(settings, "integration secrets")), receivers)
+    return CrmPorts(
+        connectors, Seal(derive(settings, "crm tokens")), f"{settings.public_url}/crm/callback", integrations
+    )
 
 
 def _open_connections(

@@ -31,6 +31,7 @@ GROUPS = {
     "placeholder": "Placeholders of texts.",
     "booking": "Bookings in scheduling tools, and the texts about them.",
     "inbound-webhook": "Addresses that turn JSON into changes of contacts.",
+    "crm": "Connections to CRMs, and the work towards them.",
     "integration": "Connections to scheduling tools, and the events that arrive.",
     "segment": "Saved filters of contacts.",
     "template": "Saved texts with placeholders.",

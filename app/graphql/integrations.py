@@ -91,8 +91,9 @@ class Integration:
     @strawberry.field(description="The address that the tool posts its events to.")
     def url(self, info: Info) -> str:
         """Return the address."""
-        row = row_of(self, models.Integration)
-        return f"{info.context.services.settings.public_url}/integrations/{row.kind}/{row.address}"
+        row, services = row_of(self, models.Integration), info.context.services
+        own = "" if row.kind in services.crm.connectors else f"/{row.address}"
+        return f"{services.settings.public_url}/integrations/{row.kind}{own}"
 
     @strawberry.field(name="texts", description="The texts about its bookings, one of each kind.")
     def listed_texts(self) -> list[IntegrationText]:

@@ -32,6 +32,7 @@ describe(
         "api": "For this text, by asking for it.",
         "automation": "For all texts of an automation platform, by connecting it.",
         "booking": "For the texts about a booking, as the attendee asked for them in the booking form.",
+        "crm": "For all texts that a CRM sends, by connecting it.",
         "enrollment": "For all texts of a drip sequence, by enrolling the contact.",
         "campaign": "For all texts of a campaign, by sending it.",
     },

@@ -25,6 +25,7 @@ from app.graphql.consents import ConsentQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
+from app.graphql.crm import CrmMutation, CrmQuery
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.deliverability import DeliverabilityQuery
 from app.graphql.exports import ExportMutation
@@ -78,6 +79,7 @@ class Query(
     ImportQuery,
     InboundWebhookQuery,
     IntegrationQuery,
+    CrmQuery,
     JobQuery,
     DeliverabilityQuery,
     MessageQuery,
@@ -122,6 +124,7 @@ class Mutation(
     ImportMutation,
     InboundWebhookMutation,
     IntegrationMutation,
+    CrmMutation,
     JobMutation,
     MessageMutation,
     NumberMutation,

@@ -16,6 +16,7 @@ from app.db.redis import AWAY, open_redis
 from app.domain.accounts import backlog as accounts
 from app.domain.campaigns import backlog as campaigns
 from app.domain.carriers import alerts
+from app.domain.crm import backlog as crm
 from app.domain.events import backlog as events
 from app.domain.events import set_aside
 from app.domain.integrations import backlog as integrations
@@ -41,6 +42,7 @@ OLDEST = {
     **sequences.OLDEST,
     **campaigns.OLDEST,
     **integrations.OLDEST,
+    **crm.OLDEST,
     **sandbox.OLDEST,
     **events.OLDEST,
     **accounts.OLDEST,

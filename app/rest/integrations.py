@@ -25,9 +25,10 @@ def routes(services: Services) -> list[Route]:
     """Return the route of all addresses."""
 
     async def receive(request: Request) -> Response:
-        kind, address = request.path_params["kind"], request.path_params["address"]
+        kind = request.path_params["kind"]
         delivery = Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
+            address = request.path_params.get("address") or services.intake.find_address(kind, delivery)
             integration = await services.intake.find(kind, address, delivery)
         except (NotFound, UnsignedEvent):
             await count_anonymous(services.limits, address_of(request))
@@ -40,4 +41,5 @@ def routes(services: Services) -> list[Route]:
         body = {"status": "duplicate"} if event_id is None else {"status": "accepted", "id": event_id}
         return Response(orjson.dumps(body), 202, media_type="application/json")
 
-    return [CountedRoute("/integrations/{kind}/{address}", receive, methods=["POST"])]
+    paths = "/integrations/{kind}/{address}", "/integrations/{kind}"
+    return [CountedRoute(path, receive, methods=["POST"]) for path in paths]

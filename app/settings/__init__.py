@@ -13,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 from app.settings import base_url, sentences, texts
 from app.settings.ai import AiSettings
 from app.settings.base_url import BASE_URL
+from app.settings.crm import CrmSettings
 from app.settings.errors import InvalidSetting, UnknownSetting
 from app.settings.payments import PaymentSettings
 from app.settings.secret_key import LEAST_BYTES
@@ -28,7 +29,7 @@ ESCAPED = ", with %23 for # and the like in a user or password"
 NAME = "a text of at most 100 characters"
 
 
-class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings):
+class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings, CrmSettings):
     """Settings, read from environment variables. Durations are seconds unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore")

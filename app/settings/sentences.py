@@ -16,6 +16,7 @@ SECRET = frozenset(
         "ai_api_key",
         "stripe_secret_key",
         "stripe_webhook_secret",
+        "highlevel_client_secret",
     }
 )
 """Settings whose values are never shown, because they may contain passwords."""

@@ -54,5 +54,6 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "ai_api_key": is_api_key,
     "stripe_secret_key": is_stripe_key,
     "stripe_webhook_secret": is_endpoint_secret,
+    "highlevel_client_secret": is_api_key,
 }
 """The check of each such setting, by its name."""

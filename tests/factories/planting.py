@@ -67,6 +67,9 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "automation_runs": {"due_at": None, "status": "done", "chain": []},
     "waiting_mails": {"invitation_id": None, "kind": "notice", "attempts": 1},
     "webhook_deliveries": {"status": "delivered"},
+    "crm_connections": {"state": "lost", "leased_until": None},
+    "crm_pushes": {"kind": "inbound", "status": "done"},
+    "crm_sends": {"status": "sent"},
     "writer_calls": {"status": "done"},
     "webhook_subscriptions": {"status": "active", "wake_at": None, "leased_until": None},
 }

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import orjson
 
@@ -21,6 +22,8 @@ from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.conversations import queries as conversations
+from app.domain.crm import service as crm
+from app.domain.crm.models import CrmConnection, CrmPush
 from app.domain.grants.models import Client, Grant
 from app.domain.integrations import bookings
 from app.domain.integrations import service as integrations
@@ -131,6 +134,21 @@ async def add_integrations(services: Services, actor: Actor) -> dict[str, int]:
         "failed_event": event_id,
         "booking": booked.booking_id,
     }
+
+
+async def add_crm(services: Services, actor: Actor, integration_id: int) -> dict[str, Any]:
+    """Make an integration one with a CRM, with a failed push, and begin to connect another; return what names them."""
+    now = services.clock.now()
+    own: dict[str, Any] = {"account_id": actor.account_id, "integration_id": integration_id}
+    async with unit_of(services, actor) as unit:
+        connection = CrmConnection(
+            **own, kind="crm", location=MARK, tokens=b"", expires_at=now, sync="done", fetch_at=now + timedelta(days=1)
+        )
+        times = {"due_at": now, "created_at": now}
+        push = CrmPush(**own, kind="check", external_id=MARK, status="failed", reason=MARK, **times)
+        await unit.save(connection, push)
+        state = crm.State(actor.account_id, "crm", "verifier", now.timestamp() + 3600)
+    return {"crm_state": crm.seal_state(services.crm.seal, state), "failed_push": push.id}
 
 
 async def make_agent(services: Services, account: Opened, actor: Actor, phone: str) -> dict[str, int]:

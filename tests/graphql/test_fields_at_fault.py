@@ -42,6 +42,7 @@ def test_an_error_has_the_field_it_is_about_unless_raised_with_another() -> None
         "BriefNotUnderstood": "description",
         "ConsentNotAttested": "consent_attested",
         "ConversationHasChanged": "expected_version",
+        "CrmAuthorizationRefused": "code",
         "IdempotencyKeyReused": "idempotency_key",
         "IntegrationSecretReused": "secret",
         "InvalidConfirmation": "confirmation",

@@ -46,6 +46,7 @@ from app.services import Services
 from tests.conftest import SAVED, opener, unit_of
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.conversations import CONVERSATIONS
+from tests.factories.crm import with_crm
 from tests.factories.payments import with_till
 from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
@@ -54,6 +55,7 @@ from tests.graphql.matrix import ARGUMENTS, MARK, PHONE, SHOWS_NO_TEXT
 from tests.graphql.records import (
     add_automation,
     add_connections,
+    add_crm,
     add_integrations,
     add_payments,
     add_segment,
@@ -106,6 +108,7 @@ CREATES = {
     "add_inbound_webhook",
     "add_integration",
     "add_quiet_hours",
+    "connect_crm",
     "bulk_delete",
     "bulk_stage",
     "bulk_tag",
@@ -140,10 +143,14 @@ CREATES = {
 }
 """Mutations that name nothing that exists: another account that runs one does so for itself."""
 
-STORES_NOTHING = {"announce_presence"}
-"""Mutations that are passed on to others at once, and change no row."""
+STORES_NOTHING = {"announce_presence", "connect_crm"}
+"""Mutations that change no row: one is passed on to others at once, the other gives an address."""
 
-OF_THE_CALLER = {"request_account_deletion": "invalid_input", "withdraw_account_deletion": "conflict"}
+OF_THE_CALLER = {
+    "finish_crm_connection": "crm_authorization_refused",
+    "request_account_deletion": "invalid_input",
+    "withdraw_account_deletion": "conflict",
+}
 """Mutations of the caller's own account that another account is refused, and how."""
 
 GIVEN: dict[str, frozenset[str]] = {
@@ -151,7 +158,9 @@ GIVEN: dict[str, frozenset[str]] = {
     "suggest_reply": frozenset({"conversations:read"}),
     **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
-    **dict.fromkeys(("add_integration", "update_integration"), frozenset({"messages:send"})),
+    **dict.fromkeys(
+        ("add_integration", "update_integration", "connect_crm", "finish_crm_connection"), frozenset({"messages:send"})
+    ),
     **dict.fromkeys(
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
     ),
@@ -162,6 +171,7 @@ SAME_FOR_ALL = {
     "automation_templates",
     "ai_status",
     "carrier_kinds",
+    "crm_kinds",
     "integration_kinds",
     "delivery_rates",
     "event_samples",
@@ -271,7 +281,8 @@ async def make_world(services: Services) -> World:
         **{name: id for each in made for name, id in each.items()},
         "quiet_hours": closed.own_id or 0,
         **await add_connections(services, actor, account.phone_number),
-        **await add_integrations(services, actor),
+        **(integrations := await add_integrations(services, actor)),
+        **await add_crm(services, actor, integrations["integration"]),
         "conversation": conversation,
         "message": sent.message_id,
         "key": key.id,
@@ -293,7 +304,9 @@ async def make_world(services: Services) -> World:
         "session": session.id,
         "invitation": invitation.id,
     }
-    return World(with_till(with_own_carriers(services)), actor, Actor(stranger.account_id, ALL, "stranger"), ids)
+    return World(
+        with_crm(with_till(with_own_carriers(services))), actor, Actor(stranger.account_id, ALL, "stranger"), ids
+    )
 
 
 async def add_note(services: Services, actor: Actor, conversation_id: int) -> int:

@@ -60,6 +60,8 @@ VALID: dict[str, dict[str, Any]] = {
     "contacts": {"time_zone_source": None, "status": "active", "pipeline_stage": "won"},
     "conversation_entries": {"kind": "closed", "ai_state": None},
     "conversations": {"status": "open", "ai_state": "none"},
+    "crm_connections": {"state": "authorized", "sync": "done"},
+    "crm_pushes": {"kind": "inbound", "status": "done"},
     "custom_fields": {"type": "text"},
     "integration_events": {"status": "applied"},
     "integrations": {"status": "active"},

@@ -251,6 +251,14 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         "The scheduling tool signs with the secret of one integration; tests/domain/integrations forges and replays.",
         [],
     ),
+    "POST /integrations/{kind}": (
+        "The CRM signs, and names its account, which one integration has. tests/domain/crm forges it.",
+        [],
+    ),
+    "GET /crm/callback": (
+        "The sealed state names the account that began; tests/domain/crm finishes it for another.",
+        [],
+    ),
     "POST /payments/stripe/webhook": (
         "Stripe signs; an event is of the account whose customer it names. tests/domain/payments forges and repeats.",
         [],

@@ -171,6 +171,8 @@ async def test_the_figures_say_how_long_the_oldest_work_has_waited(api: httpx2.A
         "failed_reactions": 0,
         "deletions": 0,
         "booking_texts": 0,
+        "crm": 0,
+        "crm_sends": 0,
         "integrations": 0,
         "webhooks": 0,
     }

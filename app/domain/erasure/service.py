@@ -6,6 +6,7 @@ from app.domain.billing import service as billing
 from app.domain.campaigns import erasure as campaigns
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
+from app.domain.crm import erasure as crm
 from app.domain.events import erasure as events
 from app.domain.integrations import erasure as integrations
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -38,6 +39,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
     await campaigns.forget(unit, contact_id, [message.id for message in waiting])
     await integrations.forget(unit, contact_id)
+    await crm.forget(unit, contact)
     await messages.erase_all(unit, contact_id)
     await events.hold_dispatch(unit)
     await webhooks.empty(unit, contact_id)

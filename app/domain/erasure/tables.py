@@ -9,6 +9,7 @@ from app.domain.carriers import account_tables as carriers
 from app.domain.consent import account_tables as consent
 from app.domain.contacts import account_tables as contacts
 from app.domain.conversations import account_tables as conversations
+from app.domain.crm import account_tables as crm
 from app.domain.deliverability import account_tables as deliverability
 from app.domain.events import account_tables as events
 from app.domain.grants import account_tables as grants
@@ -30,6 +31,7 @@ from app.domain.writing import account_tables as writing
 DELETED = (
     *webhooks.ENDED,
     *numbers.DELETED,
+    *crm.DELETED,
     *integrations.DELETED,
     *automations.DELETED,
     *sequences.DELETED,
@@ -68,6 +70,7 @@ EXPORTED = (
     *conversations.EXPORTED,
     *messages.EXPORTED,
     *integrations.EXPORTED,
+    *crm.EXPORTED,
     *sequences.EXPORTED,
     *templates.EXPORTED,
     *segments.EXPORTED,

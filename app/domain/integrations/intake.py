@@ -58,6 +58,13 @@ class Intake:
     notify: Notify
     ports: Ports
 
+    def find_address(self, kind: str, delivery: Delivery) -> str:
+        """Return the address that an event names itself; raise `NotFound`."""
+        try:
+            return self.ports.receivers[kind].find_address(delivery)
+        except (KeyError, Unreadable):
+            raise NotFound(kind="integration", id=kind[:64], by="kind") from None
+
     async def find(self, kind: str, address: str, delivery: Delivery) -> Address:
         """Return the integration that an event is for; raise `NotFound`, and `UnsignedEvent`, which is counted."""
         found = await rows.find(self.database.pool, Address, FIND, kind, address, self.clock.now())
@@ -85,7 +92,9 @@ class Intake:
 
     def _verify(self, kind: str, secret: str, delivery: Delivery) -> bool:
         try:
-            if kind == WEBHOOK:
+            if kind in self.ports.receivers:
+                self.ports.receivers[kind].verify(delivery)
+            elif kind == WEBHOOK:
                 hooks.verify(secret, delivery)
             else:
                 self.ports.tools[kind].verify(secret, delivery, self.clock.now())
@@ -115,6 +124,8 @@ class Intake:
             hooks.check_body(delivery)
             return "event", hooks.key_of(delivery)
         try:
+            if found.kind in self.ports.receivers:
+                return self.ports.receivers[found.kind].identify(delivery)
             notice = self.ports.tools[found.kind].read(delivery.body, found.consent_question)
         except Unreadable:
             return "unreadable", ""

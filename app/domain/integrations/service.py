@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypedDict
 
@@ -16,6 +16,7 @@ from app.domain.integrations import hook_actions, queries, texts
 from app.domain.integrations.errors import IntegrationSecretReused
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
+from app.domain.integrations.receiver import Receiver
 from app.domain.integrations.scheduling import SchedulingTool
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.sealing import Seal
@@ -25,15 +26,16 @@ from app.domain.numbers import queries as numbers
 MAX_OWN, MAX_NAME, MAX_QUESTION = 50, 100, 500
 MIN_SECRET, MAX_SECRET = 6, 200
 MAX_OVERLAP_HOURS = 72
-TOPICS = ("integrations", "booking_texts")
+TOPICS = ("integrations", "booking_texts", "crm", "crm_sends")
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The scheduling tools by their names, and the seal that encrypts secrets."""
+    """The scheduling tools and the receivers by the names of their kinds, and the seal that encrypts secrets."""
 
     tools: Mapping[str, SchedulingTool]
     seal: Seal
+    receivers: Mapping[str, Receiver] = field(default_factory=dict[str, Receiver])
 
 
 class IntegrationFields(TypedDict, total=False):
@@ -62,15 +64,20 @@ async def add(unit: UnitOfWork, ports: Ports, kind: str, secret: str, fields: In
     return await insert(unit, ports, kind, checked_secret, values)
 
 
-async def insert(unit: UnitOfWork, ports: Ports, kind: str, secret: str, values: Mapping[str, Any]) -> Integration:
-    """Store an integration of checked values under a new address; raise `Conflict` at the maximum of 50."""
+async def insert(
+    unit: UnitOfWork, ports: Ports, kind: str, secret: str, values: Mapping[str, Any], address: str = ""
+) -> Integration:
+    """Store an integration of checked values under a new address, unless one is given.
+
+    Raises `Conflict` at the maximum of 50.
+    """
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
     if await queries.count_own(unit) >= MAX_OWN:
         raise Conflict(reason=f"An account has at most {MAX_OWN} integrations. Remove one first.")
     integration = Integration(
         account_id=unit.actor.account_id,
         kind=kind,
-        address=secrets.token_urlsafe(24),
+        address=address or secrets.token_urlsafe(24),
         secret=ports.seal.close(secret),
         **values,
     )
@@ -134,6 +141,8 @@ async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_h
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
     integration = await queries.get(unit, id, lock=True)
+    if integration.kind in ports.receivers:
+        raise Conflict(reason="A CRM signs with its own key: there is no secret to rotate.")
     new = _check_secret(secret)
     if ports.seal.open(integration.secret) == new:
         raise IntegrationSecretReused()

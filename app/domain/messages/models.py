@@ -50,6 +50,7 @@ class Attestation(enum.StrEnum):
     enrollment = "enrollment"
     campaign = "campaign"
     booking = "booking_form"
+    crm = "crm_attestation"
 
 
 class Message(Base):

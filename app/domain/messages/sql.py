@@ -36,3 +36,6 @@ def _inbound(contact_id: str) -> str:
 
 FIND_OF_ACTOR = "SELECT id FROM messages WHERE id = ANY($1::bigint[]) AND starts_with(actor, $2)"
 """Find those of the messages `$1` whose actor has a label that begins with `$2`."""
+
+FIND_ACTORS = "SELECT id, actor FROM messages WHERE id = ANY($1::bigint[])"
+"""Find the labels of the actors of the messages `$1`."""

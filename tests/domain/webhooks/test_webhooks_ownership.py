@@ -109,7 +109,7 @@ def about_webhooks() -> Iterator[str]:
     for kind in (CORE.query_type, CORE.mutation_type, CORE.subscription_type):
         assert kind
         managed = (name for name in kind.fields if SCOPES[kind.name, name] == "webhooks:manage")
-        yield from (name for name in managed if not re.search("integration|inbound", name))
+        yield from (name for name in managed if not re.search("integration|inbound|crm", name))
 
 
 QUERIES = frozenset(CORE.query_type.fields if CORE.query_type else ())

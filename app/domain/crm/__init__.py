@@ -1,0 +1,1 @@
+"""Two-way synchronization with the CRMs of accounts: contacts, texts and their statuses."""

@@ -1,0 +1,180 @@
+"""Compares contacts with their records in a CRM, and merges what differs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.contacts import queries as contact_queries
+from app.domain.contacts import service as contact_service
+from app.domain.contacts.models import Contact, ContactFields, ContactStatus
+from app.domain.crm.connector import ContactValues, CrmContact, CrmRefused
+from app.domain.crm.merging import DND, MERGED, Side, merge
+from app.domain.crm.models import CrmLink, CrmPush, CrmPushKind, CrmPushStatus
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+PHONE = "phone"
+SOURCE = "crm"
+UNSYNCHRONIZED = {"synchronize_session": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The contact of a record, and the values to write to the CRM; none where both sides agree."""
+
+    contact_id: int | None
+    external_id: str
+    there: Mapping[str, Any]
+
+    @property
+    def values(self) -> ContactValues:
+        """Return the values to write to the CRM."""
+        return ContactValues(**self.there)
+
+
+async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> Compared:
+    """Take from a record of the CRM what is newer there, and return what is newer here.
+
+    A record belongs to the contact with its phone, which is added if there is none, unless it was deleted here. Raises
+    `CrmRefused` for a record without a phone and for a second one with a phone, and the `DomainError` of a bad value.
+    """
+    link = await find_link(unit, integration_id, external_id=record.external_id)
+    if link is not None and link.contact_id is None and not link.is_deleted:
+        return Compared(None, record.external_id, {})
+    if not record.phone:
+        raise CrmRefused(f"The contact {record.external_id} of the CRM has no phone.")
+    phone = await contact_service.normalize(unit, record.phone)
+    there = dict[str, Any]()
+    if link is not None and (moved := await _moved_here(unit, link, phone)):
+        contact, there[PHONE] = moved, moved.phone
+    else:
+        contact = await contact_service.find_or_create(unit, phone, SOURCE)
+    link = await _attach(unit, integration_id, link, record, contact)
+    there |= await _merge(unit, link, contact, record)
+    if not there:
+        await _end_pushes(unit, integration_id, contact.id)
+    return Compared(contact.id, record.external_id, there)
+
+
+async def agree(unit: UnitOfWork, integration_id: int, external_id: str, values: Mapping[str, Any]) -> None:
+    """Record values that the CRM has taken over."""
+    link = await find_link(unit, integration_id, external_id=external_id)
+    if link is not None:
+        link.fields = {**link.fields, **values}
+        await unit.save(link)
+
+
+async def find_link(
+    unit: UnitOfWork, integration_id: int, *, external_id: str | None = None, contact_id: int | None = None
+) -> CrmLink | None:
+    """Return the link of a record of the CRM or of a contact, locked for a change."""
+    own = CrmLink.account_id == unit.actor.account_id, CrmLink.integration_id == integration_id
+    which = CrmLink.external_id == external_id if external_id is not None else CrmLink.contact_id == contact_id
+    return await unit.one(select(CrmLink).where(*own, which).with_for_update())
+
+
+async def end_link(unit: UnitOfWork, integration_id: int, external_id: str) -> None:
+    """Mark the record of a contact as deleted in the CRM; the contact stays, and is not added there again."""
+    own = CrmLink.account_id == unit.actor.account_id, CrmLink.integration_id == integration_id
+    ended = update(CrmLink).where(*own, CrmLink.external_id == external_id).values(is_deleted=True, fields={})
+    await unit.execute(ended.execution_options(**UNSYNCHRONIZED))
+
+
+async def drop_link(unit: UnitOfWork, link: CrmLink) -> None:
+    """Delete a link, so that its contact is added to the CRM again."""
+    await unit.execute(delete(CrmLink).where(CrmLink.id == link.id).execution_options(**UNSYNCHRONIZED))
+
+
+async def add_push(unit: UnitOfWork, integration_id: int, contact_id: int) -> None:
+    """Add a push of a contact, unless one waits."""
+    now = unit.clock.now()
+    row = {
+        "account_id": unit.actor.account_id,
+        "integration_id": integration_id,
+        "kind": CrmPushKind.contact,
+        "contact_id": contact_id,
+        "due_at": now,
+        "created_at": now,
+    }
+    await unit.execute(insert(CrmPush).values(row).on_conflict_do_nothing())
+
+
+def values_of(contact: Contact) -> dict[str, Any]:
+    """Return the values of a contact as a CRM gets them; an opt-out is do-not-disturb there."""
+    is_silent = contact.dnd_sms or contact.status == ContactStatus.opted_out
+    texts = {name: getattr(contact, name) for name in MERGED if name != DND}
+    return {**texts, DND: is_silent}
+
+
+async def _moved_here(unit: UnitOfWork, link: CrmLink, phone: str) -> Contact | None:
+    """Return the contact of a link whose phone changed here only; None for one that follows the phone of the CRM."""
+    if link.contact_id is None or link.fields.get(PHONE) != phone:
+        return None
+    contact = await contact_queries.get(unit, link.contact_id, lock=True)
+    return contact if contact.phone != phone else None
+
+
+async def _attach(
+    unit: UnitOfWork, integration_id: int, link: CrmLink | None, record: CrmContact, contact: Contact
+) -> CrmLink:
+    """Return the link of a record with its contact; raise `CrmRefused` where another record has the contact."""
+    if link is not None and link.contact_id == contact.id:
+        link.is_deleted = False
+        return link
+    other = await find_link(unit, integration_id, contact_id=contact.id)
+    if other is not None and not other.is_deleted:
+        raise CrmRefused(f"The contact {other.external_id} of the CRM has the same phone.")
+    for each in (other, link):
+        if each is not None:
+            await drop_link(unit, each)
+    added = CrmLink(
+        account_id=unit.actor.account_id,
+        integration_id=integration_id,
+        contact_id=contact.id,
+        external_id=record.external_id,
+        fields={},
+    )
+    await unit.save(added)
+    return added
+
+
+async def _merge(unit: UnitOfWork, link: CrmLink, contact: Contact, record: CrmContact) -> Mapping[str, Any]:
+    """Write what is newer in the CRM, and return what is newer here."""
+    here = Side(values_of(contact), contact.updated_at, await _find_times(unit, link.integration_id, contact.id))
+    there = Side({name: getattr(record, name) for name in MERGED}, record.changed_at, {})
+    merged = merge(link.fields, here, there, is_opted_out=contact.status == ContactStatus.opted_out)
+    if merged.here:
+        written = {("dnd_sms" if name == DND else name): value for name, value in merged.here.items()}
+        await contact_service.update(unit, contact.id, cast("ContactFields", written))
+    kept = {name: value for name, value in link.fields.items() if name in merged.there}
+    agreed = {name: value for name, value in merged.agreed.items() if name not in merged.there}
+    link.fields = {PHONE: link.fields.get(PHONE, contact.phone), **kept, **agreed}
+    await unit.save(link)
+    return merged.there
+
+
+async def _find_times(unit: UnitOfWork, integration_id: int, contact_id: int) -> dict[str, datetime]:
+    """Return the times of the changes of a contact that were not pushed yet."""
+    times = dict[str, datetime]()
+    for changes in await unit.all(select(CrmPush.changes).where(*_waiting(integration_id, contact_id))):
+        times |= {name: datetime.fromisoformat(at) for name, at in changes.items()}
+    return times
+
+
+async def _end_pushes(unit: UnitOfWork, integration_id: int, contact_id: int) -> None:
+    """End the waiting push of a contact on which both sides agree: so an echo of a change goes no further."""
+    done = {"status": CrmPushStatus.done, "done_at": unit.clock.now(), "reason": ""}
+    ended = update(CrmPush).where(*_waiting(integration_id, contact_id)).values(done)
+    await unit.execute(ended.execution_options(**UNSYNCHRONIZED))
+
+
+def _waiting(integration_id: int, contact_id: int) -> tuple[Any, ...]:
+    return (
+        CrmPush.integration_id == integration_id,
+        CrmPush.contact_id == contact_id,
+        CrmPush.kind == CrmPushKind.contact,
+        CrmPush.status == CrmPushStatus.waiting,
+    )

@@ -1,0 +1,120 @@
+"""Synchronizes all contacts, page by page: the CRM's are fetched, then those of the account are offered to it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select, text
+
+from app.domain.contacts import sql as contacts
+from app.domain.crm import comparing
+from app.domain.crm.connector import CrmContact, CrmRefused, Fetched
+from app.domain.crm.models import CrmConnection, CrmPush, CrmPushKind, CrmPushStatus, CrmSync
+from app.domain.crm.pushing import MAX_REASON, Pushing
+from app.domain.kernel.errors import DomainError
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+EVERY = timedelta(minutes=10)
+"""The time between fetches of what changed, which find the changes whose notices were lost."""
+
+OVERLAP = timedelta(minutes=5)
+PAGE = 100
+
+OFFER = f"""
+WITH page AS (
+  SELECT c.id, c.phone FROM {contacts.walk(":account_id", ":after", "9223372036854775807", str(PAGE))}
+), added AS (
+  INSERT INTO crm_pushes (account_id, integration_id, kind, contact_id, due_at, created_at)
+  SELECT :account_id, :integration_id, 'contact', p.id, :now, :now FROM page p
+  WHERE NOT EXISTS (SELECT FROM crm_links l WHERE l.integration_id = :integration_id AND l.contact_id = p.id)
+  ON CONFLICT DO NOTHING
+)
+SELECT count(*) AS count, coalesce(max(phone), '') AS last FROM page
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """Advances the synchronization of one connection: a page and its place are one transaction, which may run twice."""
+
+    pushing: Pushing
+
+    async def step(self) -> bool:
+        """Fetch or offer one page if that is due; return whether there was one."""
+        session = self.pushing.session
+        async with self.pushing.unit() as unit:
+            connection = await _get(unit, session.row.id)
+            is_due = connection.fetch_at <= unit.clock.now()
+            sync, cursor, since = connection.sync, connection.cursor, connection.fetched_until
+        if sync == CrmSync.offering:
+            await self._offer()
+            return True
+        if sync == CrmSync.fetching or is_due:
+            page = await session.call(lambda access: session.connector.fetch(access, since, cursor))
+            await self._take(page)
+            return True
+        return False
+
+    async def _take(self, page: Fetched) -> None:
+        async with self.pushing.unit() as unit:
+            for record in page.contacts:
+                await self._compare(unit, record)
+            connection = await _get(unit, self.pushing.session.row.id)
+            connection.cursor = page.cursor
+            connection.total = page.total if connection.total is None else connection.total
+            if connection.sync == CrmSync.fetching:
+                connection.fetched += len(page.contacts)
+            if page.contacts:
+                connection.fetched_until = max(each.changed_at for each in page.contacts) - OVERLAP
+            if not page.cursor:
+                _end_fetch(connection, unit)
+            await unit.save(connection)
+
+    async def _compare(self, unit: UnitOfWork, record: CrmContact) -> None:
+        """Merge a fetched record; what is newer here is pushed, and a record that cannot be taken is a failed push."""
+        id, now = self.pushing.integration_id, unit.clock.now()
+        try:
+            compared = await comparing.compare(unit, id, record)
+        except (CrmRefused, DomainError) as refusal:
+            row = {"kind": CrmPushKind.check, "external_id": record.external_id, "status": CrmPushStatus.failed}
+            times = {"due_at": now, "created_at": now, "done_at": now}
+            await unit.save(
+                CrmPush(
+                    account_id=unit.actor.account_id,
+                    integration_id=id,
+                    reason=str(refusal)[:MAX_REASON],
+                    **row,
+                    **times,
+                )
+            )
+            return
+        if compared.there and compared.contact_id:
+            await comparing.add_push(unit, id, compared.contact_id)
+
+    async def _offer(self) -> None:
+        """Add pushes of the next contacts that the CRM does not know."""
+        async with self.pushing.unit() as unit:
+            connection = await _get(unit, self.pushing.session.row.id)
+            values = {
+                "account_id": connection.account_id,
+                "integration_id": self.pushing.integration_id,
+                "after": connection.cursor,
+                "now": unit.clock.now(),
+            }
+            page = (await unit.execute(text(OFFER), values)).one()
+            connection.cursor = page.last
+            connection.offered += page.count
+            if page.count < PAGE:
+                connection.sync, connection.cursor = CrmSync.done, ""
+            await unit.save(connection)
+
+
+def _end_fetch(connection: CrmConnection, unit: UnitOfWork) -> None:
+    connection.fetch_at = unit.clock.now() + EVERY
+    if connection.sync == CrmSync.fetching:
+        connection.sync = CrmSync.offering
+
+
+async def _get(unit: UnitOfWork, id: int) -> CrmConnection:
+    found = await unit.one(select(CrmConnection).where(CrmConnection.id == id).with_for_update())
+    assert found is not None, "a leased connection is not deleted by others"
+    return found

@@ -1,0 +1,205 @@
+"""Performs pushes: contacts are compared, texts added to conversations, statuses reported."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from app.db import rows
+from app.domain.contacts import queries as contact_queries
+from app.domain.contacts.models import Contact
+from app.domain.crm import comparing
+from app.domain.crm.connector import ContactValues, CrmContact, CrmGone, CrmRefused, Entry
+from app.domain.crm.models import CrmLink, CrmPushKind
+from app.domain.crm.session import Session
+from app.domain.kernel.errors import DomainError, NotFound
+from app.domain.kernel.unit_of_work import Notify, UnitOfWork, open_unit
+from app.domain.messages import queries as messages
+
+MAX_REASON = 500
+LATER = timedelta(seconds=5)
+MOST_WAITS = 60
+"""The tries of a report whose text was not recorded yet."""
+
+FIND_EXTERNAL = "SELECT external_id FROM crm_sends WHERE integration_id = $1 AND message_id = $2"
+DONE = """
+UPDATE crm_pushes SET status = 'done', reason = $3, done_at = $4 WHERE id = $1 AND version = $2 AND status = 'waiting'
+"""
+FAIL = """
+UPDATE crm_pushes SET status = 'failed', reason = $2, done_at = $3, attempts = attempts + 1
+WHERE id = $1 AND status = 'waiting'
+"""
+PUT_OFF = "UPDATE crm_pushes SET due_at = $2, attempts = attempts + 1 WHERE id = $1 AND status = 'waiting'"
+
+
+class DuePush(NamedTuple):
+    """A due push."""
+
+    id: int
+    kind: str
+    contact_id: int | None
+    message_id: int | None
+    external_id: str
+    changes: dict[str, Any]
+    version: int
+    attempts: int
+
+
+class NotYet(Exception):
+    """A push needs a row that is about to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushing:
+    """Performs the pushes of one connection. Calls are made with no transaction open; each push may run twice."""
+
+    session: Session
+    integration_id: int
+    notify: Notify
+
+    async def perform(self, push: DuePush) -> None:
+        """Perform a push; a refusal ends it with its reason. Raises `CrmAway` and `AuthorizationLost`."""
+        pool, now = self.session.database.pool, self.session.clock.now()
+        try:
+            note = await self._act(push)
+        except (CrmRefused, DomainError) as refusal:
+            await pool.execute(FAIL, push.id, str(refusal)[:MAX_REASON], now)
+        except CrmGone:
+            await pool.execute(FAIL, push.id, "The CRM does not have the record any more.", now)
+        except NotYet:
+            await pool.execute(PUT_OFF, push.id, now + LATER)
+        else:
+            await pool.execute(DONE, push.id, push.version, note, now)
+
+    def unit(self) -> Any:
+        """Open a transaction of the connection."""
+        session = self.session
+        return open_unit(session.database.sessions, session.actor, session.clock, self.notify)
+
+    async def _act(self, push: DuePush) -> str:
+        match CrmPushKind(push.kind):
+            case CrmPushKind.check:
+                return await self._check(push.external_id)
+            case CrmPushKind.contact:
+                return await self._push_contact(push.contact_id or 0)
+            case CrmPushKind.inbound | CrmPushKind.copy:
+                return await self._add_text(push)
+            case CrmPushKind.delivered | CrmPushKind.failed:
+                return await self._report(push)
+
+    async def _check(self, external_id: str) -> str:
+        """Compare a record of the CRM with its contact, in its present state."""
+        try:
+            record = await self.session.call(lambda access: self._connector.get_contact(access, external_id))
+        except CrmGone:
+            async with self.unit() as unit:
+                await comparing.end_link(unit, self.integration_id, external_id)
+            return "It was deleted in the CRM."
+        await self._settle(record)
+        return ""
+
+    async def _push_contact(self, contact_id: int) -> str:
+        contact, link = await self._find(contact_id)
+        if contact is None:
+            return "It was deleted."
+        if link is None:
+            await self._introduce(contact)
+            return ""
+        return "It was deleted in the CRM." if link.is_deleted else await self._check(link.external_id)
+
+    async def _introduce(self, contact: Contact) -> str:
+        """Find the record with the phone of a contact, or add one; return its id."""
+        record = await self.session.call(lambda access: self._connector.find_contact(access, contact.phone))
+        if record is None:
+            values = ContactValues(phone=contact.phone, **comparing.values_of(contact))
+            record = await self.session.call(lambda access: self._connector.create_contact(access, values))
+        await self._settle(record)
+        return record.external_id
+
+    async def _settle(self, record: CrmContact) -> None:
+        """Merge a record with its contact, and write to the CRM what is newer here."""
+        async with self.unit() as unit:
+            compared = await comparing.compare(unit, self.integration_id, record)
+        if not compared.there:
+            return
+        values = compared.values
+        await self.session.call(lambda access: self._connector.change_contact(access, compared.external_id, values))
+        async with self.unit() as unit:
+            await comparing.agree(unit, self.integration_id, compared.external_id, compared.there)
+
+    async def _add_text(self, push: DuePush) -> str:
+        contact, link = await self._find(push.contact_id or 0)
+        if contact is None:
+            return "Its contact was deleted."
+        async with self.unit() as unit:
+            try:
+                message = await messages.get(unit, push.message_id or 0)
+            except NotFound:
+                return "It was deleted."
+        external_id = link.external_id if link and not link.is_deleted else await self._introduce_again(contact, link)
+        at = message.sent_at or message.created_at
+        entry = Entry(external_id, message.body, push.kind == CrmPushKind.inbound, at, f"message-{message.id}")
+        return await self._add(contact, link, entry)
+
+    async def _add(self, contact: Contact, link: CrmLink | None, entry: Entry) -> str:
+        """Add a text to a conversation; a person who was deleted in the CRM, and texts again, is added there again."""
+        try:
+            return await self.session.call(lambda access: self._connector.add_message(access, entry))
+        except CrmGone:
+            again = replace(entry, external_id=await self._introduce_again(contact, link))
+            return await self.session.call(lambda access: self._connector.add_message(access, again))
+
+    async def _introduce_again(self, contact: Contact, link: CrmLink | None) -> str:
+        if link is not None:
+            async with self.unit() as unit:
+                await comparing.drop_link(unit, link)
+        return await self._introduce(contact)
+
+    async def _report(self, push: DuePush) -> str:
+        external_id = push.external_id or await self._find_external(push)
+        reason = push.changes.get("reason", "")
+        if push.kind == CrmPushKind.failed and not reason and push.message_id:
+            async with self.unit() as unit:
+                message = await messages.get(unit, push.message_id)
+            reason = message.error_code or ""
+        await self.session.call(lambda access: self._connector.report(access, external_id, push.kind, reason))
+        return ""
+
+    async def _find_external(self, push: DuePush) -> str:
+        pool = self.session.database.pool
+        found: str | None = await pool.fetchval(FIND_EXTERNAL, self.integration_id, push.message_id)
+        if found is None and push.attempts < MOST_WAITS:
+            raise NotYet
+        if found is None:
+            raise CrmRefused("The text was not asked for by the CRM.")
+        return found
+
+    async def _find(self, contact_id: int) -> tuple[Contact | None, CrmLink | None]:
+        async with self.unit() as unit:
+            return await _find(unit, self.integration_id, contact_id)
+
+    @property
+    def _connector(self) -> Any:
+        return self.session.connector
+
+
+async def _find(unit: UnitOfWork, integration_id: int, contact_id: int) -> tuple[Contact | None, CrmLink | None]:
+    found = await contact_queries.find_many(unit, [contact_id])
+    return found.get(contact_id), await comparing.find_link(unit, integration_id, contact_id=contact_id)
+
+
+FIND_TEXT = """
+SELECT id, kind, contact_id, message_id, external_id, changes, version, attempts FROM crm_pushes
+WHERE integration_id = $1 AND status = 'waiting' AND due_at <= $2 AND kind NOT IN ('contact', 'check')
+ORDER BY id LIMIT 1
+"""
+FIND_CONTACT = """
+SELECT id, kind, contact_id, message_id, external_id, changes, version, attempts FROM crm_pushes
+WHERE integration_id = $1 AND status = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT 1
+"""
+
+
+async def find_next(session: Session, integration_id: int) -> DuePush | None:
+    """Return the next due push: texts and their statuses before contacts."""
+    pool, now = session.database.pool, session.clock.now()
+    text = await rows.find(pool, DuePush, FIND_TEXT, integration_id, now)
+    return text or await rows.find(pool, DuePush, FIND_CONTACT, integration_id, now)

@@ -1,0 +1,106 @@
+"""Applies the notices of CRMs: texts to send become rows, changed contacts become checks."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.contacts import queries as contacts
+from app.domain.contacts import service as contact_service
+from app.domain.crm.connector import ContactTouched, CrmConnector, SendRequested
+from app.domain.crm.models import CrmPush, CrmPushKind, CrmPushStatus, CrmSend
+from app.domain.crm.service import TOPIC, address_of
+from app.domain.integrations.bookings import Applied
+from app.domain.integrations.models import Integration
+from app.domain.integrations.scheduling import Delivery, Unreadable
+from app.domain.kernel.phone import InvalidPhone
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+IS_CHECK = text(f"kind = '{CrmPushKind.check}' AND status = '{CrmPushStatus.waiting}'")
+
+
+@dataclass(frozen=True, slots=True)
+class CrmReceiver:
+    """The receiver of the notices of one kind of CRM. Contacts are read from the CRM itself, in their present state."""
+
+    connector: CrmConnector
+
+    @property
+    def title(self) -> str:
+        """Return the name that people know."""
+        return self.connector.title
+
+    def find_address(self, delivery: Delivery) -> str:
+        """Return the address of the integration with the CRM's account that a notice names."""
+        return address_of(self.connector.read(delivery.body).location)
+
+    def verify(self, delivery: Delivery) -> None:
+        """Raise `BadSignature` for a notice that the CRM has not signed."""
+        self.connector.verify(delivery)
+
+    def identify(self, delivery: Delivery) -> tuple[str, str]:
+        """Return the name of a notice and the key of its repetitions."""
+        notice = self.connector.read(delivery.body)
+        return notice.event, notice.key
+
+    async def apply(self, unit: UnitOfWork, integration: Integration, body: str) -> Applied | None:
+        """Store the work that a notice asks for; raise `Unreadable` for one of another account of the CRM."""
+        notice = self.connector.read(body.encode())
+        if address_of(notice.location) != integration.address:
+            raise Unreadable("The notice is about another account of the CRM.")
+        match notice.about:
+            case SendRequested():
+                return await _add_send(unit, integration, notice.about)
+            case ContactTouched():
+                return await _add_check(unit, integration, notice.about)
+            case None:
+                return None
+
+
+async def _add_send(unit: UnitOfWork, integration: Integration, asked: SendRequested) -> Applied:
+    now = unit.clock.now()
+    row = {
+        "account_id": integration.account_id,
+        "integration_id": integration.id,
+        "external_id": asked.message_id,
+        "contact_external_id": asked.contact_id,
+        "phone": asked.phone,
+        "body": asked.body,
+        "due_at": now,
+        "created_at": now,
+    }
+    added = insert(CrmSend).values(row).on_conflict_do_nothing(index_elements=["integration_id", "external_id"])
+    id = (await unit.execute(added.returning(CrmSend.id))).scalar_one_or_none()
+    if id is None:
+        return Applied(f"The text {asked.message_id} was asked for before.")
+    unit.notify("crm_sends")
+    return Applied(f"The text {asked.message_id} is sent.", contact_id=await _find_contact(unit, asked.phone))
+
+
+async def _find_contact(unit: UnitOfWork, phone: str) -> int | None:
+    try:
+        known = await contacts.find_by_phone(unit, await contact_service.normalize(unit, phone))
+    except InvalidPhone:
+        return None
+    return known and known.id
+
+
+async def _add_check(unit: UnitOfWork, integration: Integration, touched: ContactTouched) -> Applied:
+    now = unit.clock.now()
+    row = {
+        "account_id": integration.account_id,
+        "integration_id": integration.id,
+        "kind": CrmPushKind.check,
+        "external_id": touched.external_id,
+        "due_at": now,
+        "created_at": now,
+    }
+    added = insert(CrmPush).values(row)
+    repeated = added.on_conflict_do_update(
+        index_elements=["integration_id", "external_id"],
+        index_where=IS_CHECK,
+        set_={"version": CrmPush.version + 1},
+    )
+    await unit.execute(repeated)
+    unit.notify(TOPIC)
+    return Applied(f"The contact {touched.external_id} of the CRM is compared.")

@@ -1,0 +1,122 @@
+"""Sends the texts that CRMs ask for: claim, send through the acceptor, record.
+
+The claim is committed before the send. A worker that dies in between leaves a claim that expires; the repeated send has
+the same idempotency key, and gets the stored answer.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from app.db import claims
+from app.db.engine import Database
+from app.domain.crm.service import TOPIC
+from app.domain.integrations import sql as integrations
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import DomainError, Unavailable
+from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.unit_of_work import Actor, Notify
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.models import Attestation
+from app.domain.messages.requests import Send
+
+LEASE = timedelta(minutes=1)
+RETRY = timedelta(seconds=10)
+
+_DUE = f"""
+FROM crm_sends s WHERE s.status = 'waiting' AND s.due_at <= $1 AND (s.claimed_until IS NULL OR s.claimed_until <= $1)
+  AND {integrations.is_active("s.integration_id")}
+"""
+CLAIM = f"""
+WITH due AS (
+  SELECT s.id {_DUE} ORDER BY s.due_at, s.id LIMIT $3 FOR UPDATE OF s SKIP LOCKED
+)
+UPDATE crm_sends s SET claimed_until = $2, attempts = s.attempts + 1 FROM due WHERE s.id = due.id
+RETURNING s.id, s.account_id, s.integration_id, s.phone, s.body, s.claimed_until,
+  {integrations.number_of("s.integration_id")} AS phone_number_id
+"""
+IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
+
+RECORD = "UPDATE crm_sends SET status = 'sent', reason = '', message_id = $2, claimed_until = NULL WHERE id = $1"
+REFUSE = """
+WITH refused AS (
+  UPDATE crm_sends SET status = 'refused', reason = $2, claimed_until = NULL
+  WHERE id = $1 AND status = 'waiting' RETURNING account_id, integration_id, external_id
+)
+INSERT INTO crm_pushes (account_id, integration_id, kind, external_id, changes, due_at, created_at)
+SELECT account_id, integration_id, 'failed', external_id, jsonb_build_object('reason', $3::text), $4, $4 FROM refused
+"""
+PUT_OFF = "UPDATE crm_sends SET due_at = $2, claimed_until = NULL WHERE id = $1 AND status = 'waiting'"
+RELEASE = "UPDATE crm_sends SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
+
+
+class DueSend(NamedTuple):
+    """A claimed text."""
+
+    id: int
+    account_id: int
+    integration_id: int
+    phone: str
+    body: str
+    claimed_until: datetime
+    phone_number_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CrmSends:
+    """Sends due texts of CRMs; safe to run concurrently."""
+
+    database: Database
+    acceptor: SendAcceptor
+    clock: Clock
+    notify: Notify
+    batch: int = 64
+
+    async def run(self) -> bool:
+        """Send one batch of texts; return True when more may be due."""
+        now = self.clock.now()
+        rows = await claims.claim(
+            self.database.pool,
+            DueSend,
+            CLAIM,
+            now,
+            now + LEASE,
+            self.batch,
+            give_back=self._release,
+            seconds=LEASE.seconds,
+        )
+        await asyncio.gather(*map(self._attempt, rows))
+        return len(rows) == self.batch
+
+    async def due(self) -> bool:
+        """Return whether a text is due."""
+        return await self.database.pool.ask(IS_DUE, self.clock.now())
+
+    async def _attempt(self, row: DueSend) -> None:
+        send = Send(
+            to=row.phone,
+            body=row.body,
+            consent_attested=True,
+            from_phone_number_id=row.phone_number_id,
+            idempotency_key=OwnKey("crm", row.id),
+            attestation=Attestation.crm,
+            is_shown_live=True,
+        )
+        actor, pool = Actor(row.account_id, frozenset(), f"integration:{row.integration_id}"), self.database.pool
+        try:
+            accepted = await self.acceptor.accept(actor, send)
+        except Unavailable:
+            end = partial(pool.execute, PUT_OFF, row.id, self.clock.now() + RETRY)
+        except DomainError as refusal:
+            end = partial(pool.execute, REFUSE, row.id, refusal.code, str(refusal), self.clock.now())
+        else:
+            end = partial(pool.execute, RECORD, row.id, accepted.message_id)
+        await claims.persist(end, LEASE.seconds)
+        self.notify(TOPIC)
+
+    async def _release(self, rows: Sequence[DueSend]) -> None:
+        for row in rows:
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until)

@@ -1,0 +1,95 @@
+"""Calls of a CRM on behalf of one connection, whose lease the caller holds: tokens are refreshed by nobody else."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from app.db import claims
+from app.db.engine import Database
+from app.domain.crm.connector import Access, CrmConnector, CrmRefused, CrmUnauthorized, Tokens
+from app.domain.crm.service import Ports, expiry, pack, unpack
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit_of_work import Actor
+
+T = TypeVar("T")
+
+EARLY = timedelta(minutes=5)
+"""The time before the end of an access token at which it is refreshed."""
+
+PERSIST_SECONDS = 60.0
+
+STORE = "UPDATE crm_connections SET tokens = $2, expires_at = $3 WHERE id = $1 AND leased_until = $4"
+
+
+class Leased(NamedTuple):
+    """A leased connection."""
+
+    id: int
+    account_id: int
+    integration_id: int | None
+    kind: str
+    tokens: bytes
+    expires_at: datetime
+    leased_until: datetime
+    failures: int
+
+
+class AuthorizationLost(Exception):
+    """A CRM does not accept the tokens any more, and gives no new ones."""
+
+
+@dataclass(slots=True)
+class Session:
+    """The calls of one turn."""
+
+    database: Database
+    clock: Clock
+    ports: Ports
+    row: Leased
+    connector: CrmConnector
+    tokens: Tokens
+    expires_at: datetime
+
+    @classmethod
+    def open(cls, database: Database, clock: Clock, ports: Ports, row: Leased) -> "Session":
+        """Return the session of a leased connection."""
+        return cls(
+            database, clock, ports, row, ports.connectors[row.kind], unpack(ports.seal, row.tokens), row.expires_at
+        )
+
+    @property
+    def actor(self) -> Actor:
+        """Return the actor of the changes that the CRM causes."""
+        return Actor(self.row.account_id, frozenset(), f"integration:{self.row.integration_id}")
+
+    async def call(self, act: Callable[[Access], Awaitable[T]]) -> T:
+        """Return the result of a call, which is repeated once with new tokens where the CRM refuses those there are.
+
+        Raises as `CrmConnector` does, and `AuthorizationLost`.
+        """
+        if self.expires_at - self.clock.now() < EARLY:
+            await self._refresh()
+        try:
+            return await act(self._access())
+        except CrmUnauthorized:
+            await self._refresh()
+        try:
+            return await act(self._access())
+        except CrmUnauthorized as refusal:
+            raise AuthorizationLost(str(refusal) or "It does not accept its own token.") from None
+
+    def _access(self) -> Access:
+        return Access(self.tokens.access, self.tokens.location)
+
+    async def _refresh(self) -> None:
+        """Get new tokens, and store them before they are used: the old refresh token is used up."""
+        try:
+            self.tokens = await self.connector.refresh(self.tokens)
+        except (CrmRefused, CrmUnauthorized) as refusal:
+            raise AuthorizationLost(str(refusal) or "It refused to renew the tokens.") from None
+        self.expires_at = expiry(self.clock.now(), self.tokens)
+        packed = pack(self.ports.seal, self.tokens)
+        store = partial(self.database.pool.execute, STORE, self.row.id, packed, self.expires_at, self.row.leased_until)
+        await claims.persist(store, PERSIST_SECONDS)

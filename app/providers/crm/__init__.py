@@ -1,0 +1,1 @@
+"""Adapters of CRMs, one module each."""

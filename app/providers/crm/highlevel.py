@@ -1,0 +1,269 @@
+"""HighLevel: an application of its marketplace with a conversation provider.
+
+Sources: marketplace.gohighlevel.com/docs, pages OAuth 2.0, Conversation Providers, Webhook Integration Guide, Rate
+Limits, and the references of contacts and conversations.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from app.domain.crm.connector import (
+    Access,
+    ContactTouched,
+    ContactValues,
+    CrmAway,
+    CrmContact,
+    CrmGone,
+    CrmNotice,
+    CrmRefused,
+    Entry,
+    Fetched,
+    SendRequested,
+    Tokens,
+)
+from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
+from app.providers import vendor_json as fields
+from app.providers.crm_api import Api
+from app.providers.outbound.client import HttpClient
+from app.settings import Settings
+
+HEADER = "x-ghl-signature"
+CONTACTS, CONVERSATIONS = "2021-07-28", "2021-04-15"
+SCOPES = "conversations/message.write conversations.readonly conversations.write contacts.readonly contacts.write"
+TOUCHES = frozenset({"ContactCreate", "ContactUpdate", "ContactDelete", "ContactDndUpdate", "ContactTagUpdate"})
+PAGE = 100
+MAX_REPORTED = 200
+DAY = 24 * 3600
+NAMES = {"phone": "phone", "first_name": "firstName", "last_name": "lastName", "email": "email"}
+
+
+def open_highlevel(settings: Settings, client: HttpClient) -> "HighLevel | None":
+    """Return the adapter for the application of the settings; None without one."""
+    if settings.highlevel_client_id is None or settings.highlevel_client_secret is None:
+        return None
+    key = load_der_public_key(base64.b64decode(settings.highlevel_public_key))
+    assert isinstance(key, Ed25519PublicKey)
+    return HighLevel(
+        Api(client, settings.highlevel_url),
+        settings.highlevel_authorize_url,
+        settings.highlevel_client_id,
+        settings.highlevel_client_secret.get_secret_value(),
+        settings.highlevel_provider_id or "",
+        key,
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HighLevel:
+    """The API of HighLevel, for sub-accounts ("locations")."""
+
+    api: Api
+    authorize_at: str
+    client_id: str
+    client_secret: str
+    provider_id: str
+    key: Ed25519PublicKey
+    name: str = "highlevel"
+    title: str = "HighLevel"
+
+    def authorize_url(self, state: str, challenge: str, redirect_url: str) -> str:
+        """Return the page on which a person chooses the sub-account."""
+        asked = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": redirect_url,
+            "scope": SCOPES,
+            "state": state,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{self.authorize_at}?{urlencode(asked)}"
+
+    async def exchange(self, code: str, verifier: str, redirect_url: str) -> Tokens:
+        """Return the first tokens for a code."""
+        given = {"grant_type": "authorization_code", "code": code}
+        return await self._token(given | {"redirect_uri": redirect_url, "code_verifier": verifier})
+
+    async def refresh(self, tokens: Tokens) -> Tokens:
+        """Return new tokens of the same sub-account."""
+        new = await self._token({"grant_type": "refresh_token", "refresh_token": tokens.refresh}, tokens.location)
+        if new.location != tokens.location:
+            raise CrmRefused("The CRM gave tokens of another sub-account.")
+        return new
+
+    async def revoke(self, access: Access) -> None:
+        """Uninstall the application from the sub-account."""
+        body = {"locationId": access.location, "reason": "Disconnected"}
+        app = quote(self.client_id.partition("-")[0])
+        await self.api.send("DELETE", f"/marketplace/app/{app}/installations", _headers(access, CONTACTS), body)
+
+    def verify(self, delivery: Delivery) -> None:
+        """Check the Ed25519 signature of the raw body."""
+        try:
+            signature = base64.b64decode(delivery.headers.get(HEADER, ""), validate=True)
+            self.key.verify(signature, delivery.body)
+        except (InvalidSignature, binascii.Error, ValueError):
+            raise BadSignature("The signature does not fit.") from None
+
+    def read(self, body: bytes) -> CrmNotice:
+        """Read a message for the delivery address of the provider, or a notice about a contact."""
+        try:
+            return _read(fields.load(body))
+        except fields.NotThere as problem:
+            raise Unreadable(str(problem)) from None
+
+    async def get_contact(self, access: Access, external_id: str) -> CrmContact:
+        """Return a contact."""
+        answer = await self.api.send("GET", f"/contacts/{quote(external_id, safe='')}", _headers(access, CONTACTS))
+        return self._contact(answer)
+
+    async def find_contact(self, access: Access, phone: str) -> CrmContact | None:
+        """Return the contact that is the duplicate of a phone."""
+        query = urlencode({"locationId": access.location, "number": phone})
+        try:
+            answer = await self.api.send("GET", f"/contacts/search/duplicate?{query}", _headers(access, CONTACTS))
+        except CrmGone:
+            return None
+        return self._contact(answer) if fields.child(answer, "contact") else None
+
+    async def create_contact(self, access: Access, values: ContactValues) -> CrmContact:
+        """Add a contact, or change the one that is the duplicate of the phone."""
+        body = {"locationId": access.location, **_body(values)}
+        return self._contact(await self.api.send("POST", "/contacts/upsert", _headers(access, CONTACTS), body))
+
+    async def change_contact(self, access: Access, external_id: str, values: ContactValues) -> CrmContact:
+        """Change a contact."""
+        path = f"/contacts/{quote(external_id, safe='')}"
+        return self._contact(await self.api.send("PUT", path, _headers(access, CONTACTS), _body(values)))
+
+    async def fetch(self, access: Access, since: datetime | None, cursor: str) -> Fetched:
+        """Return 100 contacts in the order of their last changes."""
+        body: dict[str, Any] = {
+            "locationId": access.location,
+            "pageLimit": PAGE,
+            "sort": [{"field": "dateUpdated", "direction": "asc"}],
+        }
+        if since is not None:
+            changed = {"field": "dateUpdated", "operator": "range", "value": {"gte": _time(since)}}
+            body["filters"] = [changed]
+        if cursor:
+            body["searchAfter"] = orjson.loads(cursor)
+        answer = await self.api.send("POST", "/contacts/search", _headers(access, CONTACTS), body)
+        found = fields.children(answer, "contacts")
+        contacts = [_contact(each) for each in found]
+        return Fetched(contacts, _cursor(found[-1]) if len(found) == PAGE else "", int(answer.get("total") or 0))
+
+    async def add_message(self, access: Access, entry: Entry) -> str:
+        """Add a text of either direction to the conversation with a contact."""
+        body = {
+            "type": "SMS",
+            "contactId": entry.external_id,
+            "message": entry.body,
+            "direction": "inbound" if entry.is_inbound else "outbound",
+            "date": _time(entry.at),
+            "altId": entry.reference,
+        }
+        if self.provider_id:
+            body["conversationProviderId"] = self.provider_id
+        answer = await self.api.send("POST", "/conversations/messages/inbound", _headers(access, CONVERSATIONS), body)
+        return fields.text(answer, "messageId")
+
+    async def report(self, access: Access, message_id: str, status: str, reason: str) -> None:
+        """Report the status of a message of the provider."""
+        body: dict[str, Any] = {"status": status}
+        if status == "failed":
+            body["error"] = {"code": "1", "type": "saas", "message": reason[:MAX_REPORTED] or "It was not delivered."}
+        path = f"/conversations/messages/{quote(message_id, safe='')}/status"
+        await self.api.send("PUT", path, _headers(access, CONVERSATIONS), body)
+
+    async def _token(self, given: Mapping[str, str], location: str = "") -> Tokens:
+        credentials = {"client_id": self.client_id, "client_secret": self.client_secret, "user_type": "Location"}
+        answer = await self.api.send_form("/oauth/token", {**credentials, **given})
+        try:
+            return Tokens(
+                fields.needed(answer, "access_token"),
+                fields.needed(answer, "refresh_token"),
+                int(fields.text(answer, "expires_in") or DAY),
+                fields.text(answer, "locationId") or location or fields.needed(answer, "locationId"),
+            )
+        except (fields.NotThere, ValueError):
+            raise CrmRefused("The CRM gave no tokens of a sub-account.") from None
+
+    def _contact(self, answer: Mapping[str, Any]) -> CrmContact:
+        return _contact(fields.child(answer, "contact"))
+
+
+def _headers(access: Access, version: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {access.token}", "version": version}
+
+
+def _read(notice: Mapping[str, Any]) -> CrmNotice:
+    location, event = fields.needed(notice, "locationId"), fields.needed(notice, "type")
+    if event == "SMS":
+        id = fields.needed(notice, "messageId")
+        asked = SendRequested(id, fields.needed(notice, "contactId"), fields.needed(notice, "phone"), _message(notice))
+        return CrmNotice("OutboundSms", location, f"SMS {id}", asked)
+    id = fields.text(notice, "webhookId")
+    about = ContactTouched(fields.needed(notice, "id")) if event in TOUCHES else None
+    return CrmNotice(event, location, f"{event} {id}" if id else "", about)
+
+
+def _message(notice: Mapping[str, Any]) -> str:
+    """Return the whole text of a message; raise `NotThere` without one."""
+    value = notice.get("message")
+    if not isinstance(value, str) or not value.strip():
+        raise fields.NotThere("The field message is missing.")
+    return value.replace("\0", "")
+
+
+def _contact(record: Mapping[str, Any]) -> CrmContact:
+    """Return a contact; raise `CrmAway` for an answer that holds none."""
+    try:
+        return CrmContact(
+            external_id=fields.needed(record, "id"),
+            phone=fields.text(record, "phone"),
+            first_name=fields.text(record, "firstName"),
+            last_name=fields.text(record, "lastName"),
+            email=fields.text(record, "email"),
+            dnd=_is_silent(record),
+            changed_at=fields.optional_instant(record, "dateUpdated") or fields.instant(record, "dateAdded"),
+        )
+    except fields.NotThere as problem:
+        raise CrmAway(f"The CRM's answer holds no contact: {problem}") from None
+
+
+def _is_silent(record: Mapping[str, Any]) -> bool:
+    """Return whether a contact gets no texts: `dnd` for all channels, or the setting of SMS."""
+    setting = fields.text(fields.child(fields.child(record, "dndSettings"), "SMS"), "status")
+    return record.get("dnd") is True or setting in ("active", "permanent")
+
+
+def _body(values: ContactValues) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        there: value for here, there in NAMES.items() if (value := getattr(values, here)) is not None
+    }
+    if values.dnd is not None:
+        status = "active" if values.dnd else "inactive"
+        body["dndSettings"] = {"SMS": {"status": status, "message": "Set by the messaging service", "code": ""}}
+        if not values.dnd:
+            body["dnd"] = False
+    return body
+
+
+def _cursor(record: Mapping[str, Any]) -> str:
+    """Return the place after a contact, as JSON."""
+    return orjson.dumps(record.get("searchAfter") or []).decode()
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

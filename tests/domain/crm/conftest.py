@@ -1,0 +1,145 @@
+"""An account that is connected to a simulated CRM, at times that a test sets."""
+
+import base64
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from app.bootstrap import open_applier, open_crm_sends, open_crm_worker, open_dispatcher
+from app.domain.accounts.scopes import Scope
+from app.domain.contacts import service as contacts
+from app.domain.contacts.models import Contact, ContactFields
+from app.domain.crm import service
+from app.domain.crm.receiving import CrmReceiver
+from app.domain.crm.sending import CrmSends
+from app.domain.crm.service import Ports
+from app.domain.crm.worker import CrmWorker
+from app.domain.integrations.applying import Applier
+from app.domain.integrations.intake import Intake
+from app.domain.integrations.scheduling import Delivery
+from app.domain.kernel.unit_of_work import Actor, open_unit
+from app.domain.onboarding.service import Opened
+from app.providers.crm.highlevel import HighLevel
+from app.providers.crm_api import Api
+from app.services import Services
+from tests.domain.messages.handing import hand_over
+from tests.factories.clocks import At
+from tests.factories.crm import CRM_CONNECTIONS
+from tests.peers.highlevel import HighLevelPeer, serving
+
+AHEAD = timedelta(minutes=1)
+"""The distance of the clock of a test before that of the machine, so that what the machine's writes is due."""
+
+
+@dataclass
+class Shop:
+    """An account with a CRM, and its work at a time of the test's own."""
+
+    services: Services
+    account: Opened
+    clock: At
+    peer: HighLevelPeer
+    ports: Ports
+    intake: Intake
+    applier: Applier
+    sends: CrmSends
+    worker: CrmWorker
+    integration_id: int = 0
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.account.account_id, frozenset(Scope), "test")
+
+    def unit(self) -> Any:
+        return open_unit(self.services.database.sessions, self.actor, self.clock, self.services.notify)
+
+    async def connect(self) -> int:
+        """Connect the CRM; return the id of the integration."""
+        async with self.unit() as unit:
+            given = self.peer.authorize(service.begin(unit, self.ports, "highlevel"))
+            self.integration_id = (await service.finish(unit, self.ports, **given)).id
+        return self.integration_id
+
+    async def deliver(self, delivery: Delivery) -> int | None:
+        """Post a notice; return the id of the stored event."""
+        address = self.intake.find_address("highlevel", delivery)
+        found = await self.intake.find("highlevel", address, delivery)
+        return await self.intake.receive(found, delivery)
+
+    async def deliver_all(self) -> None:
+        """Post the notices that the CRM has made."""
+        while self.peer.notices:
+            await self.deliver(self.peer.notices.pop(0))
+
+    async def work(self, *, turns: int = 50) -> None:
+        """Do all work that is due, in this process."""
+        dispatcher = open_dispatcher(self.services)
+        for _ in range(turns):
+            while await dispatcher.run():
+                pass
+            await self.applier.run()
+            await self.sends.run()
+            await hand_over(self.services.handoff)
+            while await dispatcher.run():
+                pass
+            if not await self.worker.due():
+                return
+            await self.worker.run()
+            await self.worker.idle()
+        raise AssertionError("the work does not end")
+
+    async def settle(self) -> None:
+        """Exchange notices and do all work until nothing happens any more."""
+        await self.work()
+        while self.peer.notices:
+            await self.deliver_all()
+            await self.work()
+
+    async def add(self, phone: str, **fields: Any) -> Contact:
+        async with self.unit() as unit:
+            return await contacts.create(unit, {"phone": phone, **fields})  # pyright: ignore[reportArgumentType]
+
+    async def change(self, id: int, fields: ContactFields) -> None:
+        async with self.unit() as unit:
+            await contacts.update(unit, id, fields)
+
+    async def state(self, *columns: str) -> Any:
+        return await CRM_CONNECTIONS.only(self.services, *columns)
+
+    def move(self, **ahead: float) -> None:
+        self.clock.instant += timedelta(**ahead)
+
+
+@pytest.fixture
+async def shop(services: Services, account: Opened) -> AsyncGenerator[Shop]:
+    """Provide an account that is not connected yet."""
+    clock = At(datetime.now(UTC) + AHEAD)
+    peer = HighLevelPeer(clock=clock.now)
+    async with serving(peer) as url:
+        ports = connected_to(services, peer, url)
+        yield Shop(
+            services,
+            account,
+            clock,
+            peer,
+            ports,
+            replace(services.intake, clock=clock, ports=ports.integrations),
+            replace(open_applier(services), clock=clock, ports=ports.integrations),
+            replace(open_crm_sends(services), clock=clock),
+            replace(open_crm_worker(services), clock=clock, ports=ports),
+        )
+
+
+def connected_to(services: Services, peer: HighLevelPeer, url: str) -> Ports:
+    """Return the ports with the adapter of HighLevel for a peer."""
+    key = load_der_public_key(base64.b64decode(peer.public_key))
+    assert isinstance(key, Ed25519PublicKey)
+    api = Api(services.webhooks.poster, url)  # pyright: ignore[reportArgumentType]
+    adapter = HighLevel(api, f"{url}/authorize", peer.client_id, peer.client_secret, peer.provider_id, key)
+    integrations = replace(services.crm.integrations, receivers={adapter.name: CrmReceiver(adapter)})
+    return replace(services.crm, connectors={adapter.name: adapter}, integrations=integrations)

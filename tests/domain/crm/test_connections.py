@@ -1,0 +1,239 @@
+"""Connections to CRMs: authorization, tokens, health, and the end."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from app.domain.crm import service
+from app.domain.crm.errors import CrmAuthorizationRefused
+from app.domain.integrations import service as integrations
+from app.domain.integrations.errors import UnsignedEvent
+from app.domain.integrations.scheduling import Delivery
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from app.domain.kernel.unit_of_work import Actor, open_unit
+from tests.domain.crm.conftest import Shop, connected_to
+from tests.factories.crm import CRM_CONNECTIONS, CRM_PUSHES
+from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
+from tests.peers.highlevel import Fault, HighLevelPeer, serving
+from tests.waiting import until
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_authorization_gives_a_connection_with_sealed_tokens(shop: Shop) -> None:
+    await shop.connect()
+
+    [tokens, location, state, expires_at] = await shop.state("tokens", "location", "state", "expires_at")
+    assert (location, state, expires_at) == ("loc1", "authorized", shop.clock.now() + timedelta(seconds=86399))
+    assert b"access" not in tokens
+    assert service.unpack(shop.ports.seal, tokens).location == "loc1"
+    assert await INTEGRATIONS.only(shop.services, "kind", "name", "address") == (
+        "highlevel",
+        "HighLevel",
+        "location:loc1",
+    )
+
+
+async def test_an_authorization_is_refused_to_another_account_after_10_minutes_and_with_another_verifier(
+    shop: Shop, new_account
+) -> None:
+    other = Actor((await new_account()).account_id, shop.actor.scopes, "test")
+    async with shop.unit() as unit:
+        given = shop.peer.authorize(service.begin(unit, shop.ports, "highlevel"))
+        with pytest.raises(InvalidInput):
+            service.begin(unit, shop.ports, "unknown")
+
+    async with open_unit(shop.services.database.sessions, other, shop.clock, shop.services.notify) as unit:
+        with pytest.raises(CrmAuthorizationRefused):
+            await service.finish(unit, shop.ports, **given)
+    async with shop.unit() as unit:
+        for state in ("", "AAAA", given["state"][:-4] + "AAAA"):
+            with pytest.raises(CrmAuthorizationRefused):
+                await service.finish(unit, shop.ports, state, given["code"])
+        stolen = shop.peer.authorize(service.begin(unit, shop.ports, "highlevel"))
+        with pytest.raises(CrmAuthorizationRefused):  # the code of another authorization: PKCE
+            await service.finish(unit, shop.ports, given["state"], stolen["code"])
+    shop.move(minutes=10, seconds=1)
+    async with shop.unit() as unit:
+        with pytest.raises(CrmAuthorizationRefused):
+            await service.finish(unit, shop.ports, **given)
+    assert await CRM_CONNECTIONS.count(shop.services) == 0
+
+
+async def test_a_crm_that_is_away_during_an_authorization_is_unavailable(shop: Shop) -> None:
+    async with shop.unit() as unit:
+        given = shop.peer.authorize(service.begin(unit, shop.ports, "highlevel"))
+        shop.peer.faults.append(Fault(500))
+        with pytest.raises(Unavailable):
+            await service.finish(unit, shop.ports, **given)
+
+        await service.finish(unit, shop.ports, **given)
+
+
+async def test_a_sub_account_is_connected_to_one_account_and_again_only_with_new_tokens(
+    shop: Shop, new_account
+) -> None:
+    first = await shop.connect()
+    before = await shop.state("tokens")
+
+    assert await shop.connect() == first
+    assert await shop.state("tokens") != before
+    other = Actor((await new_account()).account_id, shop.actor.scopes, "test")
+    with pytest.raises(Conflict):
+        async with open_unit(shop.services.database.sessions, other, shop.clock, shop.services.notify) as unit:
+            await service.finish(unit, shop.ports, **shop.peer.authorize(service.begin(unit, shop.ports, "highlevel")))
+    assert await CRM_CONNECTIONS.count(shop.services) == 1
+
+
+async def test_tokens_are_renewed_before_they_expire_and_once_by_workers_at_the_same_time(shop: Shop) -> None:
+    await shop.connect()
+    await shop.work()
+    shop.peer.calls.clear()
+    shop.move(hours=23, minutes=56)
+
+    await asyncio.gather(shop.worker.run(), shop.worker.run(), shop.worker.run())
+    await shop.worker.idle()
+
+    assert shop.peer.calls.count("POST /oauth/token") == 1
+    assert (await shop.state("state"), await shop.state("error")) == ("authorized", "")
+    assert await shop.state("expires_at") == shop.clock.now() + timedelta(seconds=86399)
+
+
+async def test_tokens_that_end_under_way_are_renewed_and_the_call_is_repeated(shop: Shop) -> None:
+    await shop.connect()
+    shop.peer.expire_tokens()
+
+    await shop.work()
+
+    assert shop.peer.calls[1:4] == ["POST /contacts/search", "POST /oauth/token", "POST /contacts/search"]
+    assert await shop.state("state", "sync") == ("authorized", "done")
+
+
+async def test_a_withdrawn_authorization_is_shown_and_ends_the_calls_until_it_is_given_again(shop: Shop) -> None:
+    await shop.connect()
+    shop.peer.uninstall()
+
+    await shop.work()
+
+    state, error = await shop.state("state", "error")
+    assert state == "lost"
+    assert error == "The CRM answered 400: Invalid grant: refresh token is invalid."
+    assert not await shop.worker.due()
+    await shop.connect()
+    await shop.work()
+    assert await shop.state("state", "sync", "error") == ("authorized", "done", "")
+
+
+async def test_a_crm_is_left_alone_for_the_time_it_asks_for_and_longer_after_each_failure(shop: Shop) -> None:
+    await shop.connect()
+    rests = []
+    for fault in (Fault(429, retry_after=30), Fault(500), Fault(503), Fault(502)):
+        shop.peer.faults.append(fault)
+        await shop.work()
+        until = await shop.state("resting_until")
+        rests.append((until - shop.clock.now()).total_seconds())
+        shop.clock.instant = until
+    await shop.work()
+
+    assert rests == [30, 15, 60, 300]
+    assert await shop.state("resting_until", "failures", "sync") == (None, 0, "done")
+
+
+async def test_a_paused_connection_makes_no_calls_and_a_resumed_one_catches_up(shop: Shop) -> None:
+    await shop.connect()
+    async with shop.unit() as unit:
+        await integrations.pause(unit, shop.integration_id)
+    shop.peer.calls.clear()
+
+    await shop.work()
+    assert shop.peer.calls == []
+
+    async with shop.unit() as unit:
+        await integrations.resume(unit, shop.integration_id)
+    await shop.work()
+    assert shop.peer.calls == ["POST /contacts/search"]
+
+
+async def test_a_removed_connection_is_revoked_at_the_crm_and_then_forgotten(shop: Shop) -> None:
+    await shop.connect()
+    await shop.work()
+    async with shop.unit() as unit:
+        await integrations.remove(unit, shop.integration_id)
+    shop.peer.faults.append(Fault(500))
+
+    await shop.work()
+    assert shop.peer.is_installed
+    shop.move(seconds=60)
+    await shop.work()
+
+    assert not shop.peer.is_installed
+    assert await CRM_CONNECTIONS.count(shop.services) == 0
+
+
+async def test_a_notice_that_is_forged_truncated_or_for_nobody_is_refused_and_one_of_an_unknown_kind_ignored(
+    shop: Shop,
+) -> None:
+    await shop.connect()
+    contact = shop.peer.add(phone="+12025550143")
+    [good] = shop.peer.notices
+    shop.peer.notices.clear()
+    forged = good.body.replace(contact.encode(), b"contact999")
+    for headers, body in (
+        (good.headers, forged),
+        ({}, good.body),
+        ({"x-ghl-signature": "not base64"}, good.body),
+        ({"x-wh-signature": good.headers["x-ghl-signature"]}, good.body),
+    ):
+        with pytest.raises(UnsignedEvent):
+            await shop.deliver(Delivery(headers, body))
+    for body in (good.body[:40], b"", b"[]", b"\xff", b'{"locationId": "loc1"}'):
+        with pytest.raises(NotFound):
+            await shop.deliver(Delivery(good.headers, body))
+    with pytest.raises(NotFound):
+        await shop.deliver(shop.peer.sign({"type": "ContactUpdate", "locationId": "loc2", "id": contact}))
+    assert await INTEGRATION_EVENTS.count(shop.services) == 0
+
+    await shop.deliver(shop.peer.sign({"type": "InvoicePaid", "locationId": "loc1", "webhookId": "hook"}))
+    first, again = await shop.deliver(good), await shop.deliver(good)
+    await shop.work()
+
+    assert first is not None
+    assert again is None
+    assert await INTEGRATION_EVENTS.read(shop.services, "status") == ["ignored", "applied"]
+    assert await CRM_PUSHES.where(status="failed").count(shop.services) == 0
+
+
+async def test_the_secret_of_a_crm_cannot_be_rotated(shop: Shop) -> None:
+    await shop.connect()
+
+    async with shop.unit() as unit:
+        with pytest.raises(Conflict):
+            await integrations.rotate(unit, shop.ports.integrations, shop.integration_id, "another secret", 24)
+
+
+async def test_a_crm_that_never_answers_delays_no_other(shop: Shop, new_account) -> None:
+    await shop.connect()
+    peer = HighLevelPeer(clock=shop.clock.now, location="loc2", key=shop.peer.key)
+    async with serving(peer) as url:
+        ports = connected_to(shop.services, peer, url)
+        other = ports.connectors["highlevel"]
+        both = {"highlevel": shop.ports.connectors["highlevel"], "other": replace(other, name="other")}
+        all_ports = replace(shop.ports, connectors=both)
+        actor = Actor((await new_account()).account_id, shop.actor.scopes, "test")
+        async with open_unit(shop.services.database.sessions, actor, shop.clock, shop.services.notify) as unit:
+            given = peer.authorize(service.begin(unit, all_ports, "other"))
+            await service.finish(unit, all_ports, **given)
+        shop.peer.faults.append(Fault(None))
+        worker = replace(shop.worker, ports=all_ports)
+
+        await worker.run()
+        await until(lambda: _is_done(shop))
+
+        assert await CRM_CONNECTIONS.where(location="loc1").only(shop.services, "sync") == "fetching"
+        await worker.abandon()
+
+
+async def _is_done(shop: Shop) -> bool:
+    return await CRM_CONNECTIONS.where(location="loc2").only(shop.services, "sync") == "done"

@@ -1,0 +1,297 @@
+"""A simulated HighLevel: OAuth with single-use refresh tokens, contacts, conversations, limits, and signed notices.
+
+Written from marketplace.gohighlevel.com/docs: Get Access Token, Get Contact, Upsert Contact, Update Contact, Get
+Duplicate Contact, Search Contacts, Add an inbound message, Update message status, Uninstall an application,
+Conversation Providers, Webhook Integration Guide, Rate Limits.
+"""
+
+import asyncio
+import base64
+import hashlib
+import itertools
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from app.domain.integrations.scheduling import Delivery
+
+Json = dict[str, Any]
+NEVER_SECONDS = 3600.0
+PAGE_LIMIT = 100
+SETTABLE = ("phone", "firstName", "lastName", "email")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The failure of one request: a status, or no answer at all; `happens` where it takes effect all the same."""
+
+    status: int | None
+    retry_after: int | None = None
+    happens: bool = False
+
+
+class Refusal(Exception):
+    """A response with an error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+@dataclass
+class HighLevelPeer:
+    """The state of one sub-account. `clock` is its time; `faults` are the failures of the next requests."""
+
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    location: str = "loc1"
+    client_id: str = "64f0a1b2-lm3k"
+    client_secret: str = "the secret of the application"
+    provider_id: str = "provider1"
+    token_seconds: int = 86399
+    limit: int | None = None
+    key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
+    contacts: dict[str, Json] = field(default_factory=dict[str, Json])
+    messages: list[Json] = field(default_factory=list[Json])
+    statuses: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    notices: list[Delivery] = field(default_factory=list[Delivery])
+    faults: deque[Fault] = field(default_factory=deque[Fault])
+    calls: list[str] = field(default_factory=list[str])
+    is_installed: bool = False
+    _codes: dict[str, Json] = field(default_factory=dict[str, Json])
+    _access: set[str] = field(default_factory=set[str])
+    _refresh: set[str] = field(default_factory=set[str])
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def public_key(self) -> str:
+        """Return the public key as the documentation prints it."""
+        encoded = self.key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return base64.b64encode(encoded).decode()
+
+    def authorize(self, url: str) -> dict[str, str]:
+        """Consent at the address of an authorization; return the parameters of the redirect."""
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        assert asked["client_id"] == self.client_id
+        assert asked["response_type"] == "code"
+        code = self._id("code")
+        self._codes[code] = asked
+        return {"state": asked["state"], "code": code}
+
+    def expire_tokens(self) -> None:
+        """Have every access token expire."""
+        self._access.clear()
+
+    def uninstall(self) -> None:
+        """Have every token end, as a person does who uninstalls the application."""
+        self._access.clear()
+        self._refresh.clear()
+
+    def sign(self, notice: Json) -> Delivery:
+        """Return a delivery as HighLevel signs it."""
+        body = orjson.dumps(notice)
+        return Delivery({"x-ghl-signature": base64.b64encode(self.key.sign(body)).decode()}, body)
+
+    def write(self, contact_id: str, body: str, message_id: str | None = None) -> Delivery:
+        """Have a user send a text; return the delivery for the provider."""
+        asked = {
+            "contactId": contact_id,
+            "locationId": self.location,
+            "messageId": message_id or self._id("msg"),
+            "type": "SMS",
+            "phone": self.contacts[contact_id]["phone"],
+            "message": body,
+            "attachments": [],
+            "userId": "user1",
+        }
+        return self.sign(asked)
+
+    def add(self, **values: Any) -> str:
+        """Add a contact, as a user does; return its id."""
+        return self._save(self._id("contact"), values, "ContactCreate")["id"]
+
+    def change(self, id: str, **values: Any) -> None:
+        """Change a contact, as a user does."""
+        self._save(id, values, "ContactUpdate")
+
+    def set_dnd(self, id: str, on: bool) -> None:
+        """Set or lift do-not-disturb for texts, as a user does."""
+        setting = {"SMS": {"status": "active" if on else "inactive", "message": "", "code": ""}}
+        self._save(id, {"dndSettings": setting, "dnd": False}, "ContactDndUpdate")
+
+    def delete(self, id: str) -> None:
+        """Delete a contact, as a user does."""
+        record = self.contacts.pop(id)
+        self._notify("ContactDelete", record)
+
+    def is_silent(self, id: str) -> bool:
+        """Return whether a contact gets no texts."""
+        record = self.contacts[id]
+        return bool(record.get("dnd")) or record["dndSettings"].get("SMS", {}).get("status") in ("active", "permanent")
+
+    async def answer(self, method: str, address: str, headers: dict[str, str], body: bytes) -> tuple[int, Json, Json]:
+        """Answer a request with a status, headers and an object."""
+        url = urlsplit(address)
+        self.calls.append(f"{method} {url.path}")
+        fault = self.faults.popleft() if self.faults else None
+        if fault and fault.happens:
+            await self._safely(method, url.path, url.query, headers, body)
+        if fault and fault.status is None:
+            await asyncio.sleep(NEVER_SECONDS)
+        if fault:
+            waiting = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+            return fault.status or 500, waiting, {"message": "A simulated failure."}
+        return await self._safely(method, url.path, url.query, headers, body)
+
+    async def _safely(
+        self, method: str, path: str, query: str, headers: dict[str, str], body: bytes
+    ) -> tuple[int, Json, Json]:
+        try:
+            if path == "/oauth/token":
+                return 200, {}, self._token(dict(parse_qsl(body.decode())))
+            self._check(headers)
+            return 200, {}, self._serve(method, path, dict(parse_qsl(query)), orjson.loads(body) if body else {})
+        except Refusal as refusal:
+            return refusal.status, {}, {"statusCode": refusal.status, "message": refusal.message}
+
+    def _check(self, headers: dict[str, str]) -> None:
+        if headers.get("authorization", "").removeprefix("Bearer ") not in self._access:
+            raise Refusal(401, "Invalid JWT")
+        if headers.get("version") not in ("2021-07-28", "2021-04-15"):
+            raise Refusal(401, "version header was not found")
+
+    def _token(self, form: dict[str, str]) -> Json:
+        if (form.get("client_id"), form.get("client_secret")) != (self.client_id, self.client_secret):
+            raise Refusal(401, "Invalid client credentials")
+        if form["grant_type"] == "authorization_code":
+            asked = self._codes.pop(form.get("code", ""), None)
+            if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+                raise Refusal(400, "Invalid grant: authorization code is invalid")
+            digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+            if base64.urlsafe_b64encode(digest).decode().rstrip("=") != asked["code_challenge"]:
+                raise Refusal(400, "Invalid grant: code verifier is invalid")
+        elif form.get("refresh_token") not in self._refresh:
+            raise Refusal(400, "Invalid grant: refresh token is invalid")
+        self._refresh.discard(form.get("refresh_token", ""))
+        self.is_installed = True
+        access, refresh = self._id("access"), self._id("refresh")
+        self._access, self._refresh = {access}, self._refresh | {refresh}
+        known = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "userType": "Location"}
+        return {**known, "expires_in": self.token_seconds, "locationId": self.location, "companyId": "company1"}
+
+    def _serve(self, method: str, path: str, query: dict[str, str], body: Json) -> Json:
+        area, *names = path.strip("/").split("/")
+        if area == "contacts":
+            return self._serve_contacts(method, names, query, body)
+        match area, method, names:
+            case "conversations", "POST", ["messages", "inbound"]:
+                self._get(body["contactId"])
+                self.messages.append(body)
+                return {"success": True, "conversationId": f"of-{body['contactId']}", "messageId": self._id("msg")}
+            case "conversations", "PUT", ["messages", id, "status"]:
+                self.statuses.setdefault(id, []).append(body)
+                return {"messageId": id}
+            case "marketplace", "DELETE", ["app", _, "installations"]:
+                self.is_installed = False
+                self.uninstall()
+                return {"success": True}
+            case _:
+                raise Refusal(404, f"Cannot {method} {path}")
+
+    def _serve_contacts(self, method: str, names: list[str], query: dict[str, str], body: Json) -> Json:
+        match method, names:
+            case "GET", ["search", "duplicate"]:
+                found = [each for each in self.contacts.values() if each["phone"] == query["number"]]
+                return {"contact": found[0] if found else None}
+            case "POST", ["search"]:
+                return self._search(body)
+            case "POST", ["upsert"]:
+                known = [each["id"] for each in self.contacts.values() if each["phone"] == body.get("phone")]
+                id, event = (known[0], "ContactUpdate") if known else (self._id("contact"), "ContactCreate")
+                return {"new": not known, "contact": self._save(id, body, event)}
+            case "GET", [id]:
+                return {"contact": self._get(id)}
+            case _:
+                self._get(names[-1])
+                return {"succeded": True, "contact": self._save(names[-1], body, "ContactUpdate")}
+
+    def _search(self, body: Json) -> Json:
+        since = next((each["value"]["gte"] for each in body.get("filters", [])), "")
+        listed = sorted(
+            (each for each in self.contacts.values() if each["dateUpdated"] >= since),
+            key=lambda each: (each["dateUpdated"], each["id"]),
+        )
+        after = tuple(body.get("searchAfter", ("", "")))
+        page = [each for each in listed if (each["dateUpdated"], each["id"]) > after][: body["pageLimit"]]
+        shown = [{**each, "searchAfter": [each["dateUpdated"], each["id"]]} for each in page]
+        return {"contacts": shown, "total": len(listed)}
+
+    def _get(self, id: str) -> Json:
+        if id not in self.contacts:
+            raise Refusal(400 if not id else 404, f"Contact with id {id} not found")
+        return self.contacts[id]
+
+    def _save(self, id: str, values: Json, event: str) -> Json:
+        empty = dict.fromkeys(SETTABLE, "")
+        record = self.contacts.setdefault(id, {"id": id, "locationId": self.location, **empty, "dndSettings": {}})
+        for name in (*SETTABLE, "dnd"):
+            if name in values:
+                record[name] = values[name]
+        record["dndSettings"] |= values.get("dndSettings", {})
+        record["dateUpdated"] = self._now()
+        self._notify(event, record)
+        return dict(record)
+
+    def _notify(self, event: str, record: Json) -> None:
+        notice = {**record, "type": event, "webhookId": self._id("hook"), "timestamp": self._now()}
+        self.notices.append(self.sign(notice))
+
+    def _now(self) -> str:
+        return self.clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _id(self, kind: str) -> str:
+        return f"{kind}{next(self._ids):06d}"
+
+
+@asynccontextmanager
+async def serving(peer: HighLevelPeer) -> AsyncGenerator[str]:
+    """Serve a peer on a port of loopback, and yield its address."""
+    open_ones = set[asyncio.Task[None]]()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            open_ones.add(task)
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            while True:
+                writer.write(await _answer(peer, reader))
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for each in open_ones:
+            each.cancel()
+        await asyncio.gather(*open_ones, return_exceptions=True)
+
+
+async def _answer(peer: HighLevelPeer, reader: asyncio.StreamReader) -> bytes:
+    """Read a request, and return the response."""
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    method, address, _ = lines[0].split(" ")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:-2])}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    status, extra, answer = await peer.answer(method, address, headers, body)
+    content = orjson.dumps(answer)
+    listed = {"content-type": "application/json", "content-length": str(len(content)), **extra}
+    head = "".join(f"{name}: {value}\r\n" for name, value in listed.items())
+    return f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() + content
