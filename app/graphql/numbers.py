@@ -8,7 +8,7 @@ import strawberry
 
 from app.domain.messages import pacing
 from app.domain.numbers import models, paces, queries, service
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.scalars import BigInt
 
@@ -32,6 +32,11 @@ class PhoneNumber:
     )
     created_at: datetime = strawberry.field(description="The time at which the account got it.")
 
+    @strawberry.field(description="False while it is paused: then no new text is accepted from it.")
+    def is_active(self) -> bool:
+        """Tell whether the number sends."""
+        return not row_of(self, models.PhoneNumber).is_paused
+
 
 @strawberry.type
 class NumberQuery:
@@ -39,7 +44,8 @@ class NumberQuery:
 
     @strawberry.field(
         graphql_type=list[PhoneNumber],
-        description=f"The account's active numbers, the primary one first; at most {queries.MAX_LISTED:,}.",
+        description=f"The account's numbers, the primary one first; at most {queries.MAX_LISTED:,}. Paused ones are "
+        "among them, released ones are not.",
         directives=guarded("numbers:read"),
     )
     async def phone_numbers(self, info: Info) -> Sequence[models.PhoneNumber]:
@@ -86,6 +92,21 @@ class NumberMutation:
     async def set_primary_phone_number(self, info: Info, id: NumberId) -> models.PhoneNumber:
         """Choose the primary number."""
         return await service.set_primary(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=PhoneNumber,
+        description="Pause a sending number, or resume it. No new text is accepted from a paused number: other numbers "
+        "take its place, and another one becomes the primary. Accepted texts leave, and texts still come in.",
+        directives=guarded("numbers:write", "not_found"),
+    )
+    async def set_phone_number_active(
+        self,
+        info: Info,
+        id: NumberId,
+        active: Annotated[bool, strawberry.argument(description="False to pause the number, true to resume it.")],
+    ) -> models.PhoneNumber:
+        """Pause or resume a number."""
+        return await service.set_paused(info.context.unit, id, paused=not active)
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,

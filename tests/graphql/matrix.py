@@ -104,6 +104,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "cancel_campaign": lambda ids: {"id": ids["sending_campaign"]},
     "check_spam": lambda ids: {"phone_number_id": ids["number"]},
     "set_primary_phone_number": lambda ids: {"id": ids["other_number"]},
+    "set_phone_number_active": lambda ids: {"id": ids["number"], "active": False},
     "rename_phone_number": lambda ids: {"id": ids["number"], "label": "Front desk"},
     "check_deliverability": lambda ids: {"phone_number_id": ids["number"]},
     "segment": lambda ids: {"id": ids["segment"]},

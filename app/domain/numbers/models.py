@@ -18,7 +18,8 @@ class NumberStatus(enum.StrEnum):
 class PhoneNumber(Base):
     """A number that an account sends from and receives on, of the connection with the key `carrier`.
 
-    `parts_per_second` is how many SMS parts leave from it in a second at most; None for no limit.
+    `parts_per_second` is how many SMS parts leave from it in a second at most; None for no limit. While it `is_paused`,
+    no new text is accepted from it; accepted ones leave, and texts that come in are received.
     """
 
     __tablename__ = "phone_numbers"
@@ -34,5 +35,6 @@ class PhoneNumber(Base):
     carrier: Mapped[str]
     status: Mapped[str] = mapped_column(server_default=NumberStatus.active)
     is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_paused: Mapped[bool] = mapped_column(server_default=text("false"))
     parts_per_second: Mapped[float | None]
     created_at: Mapped[Created]

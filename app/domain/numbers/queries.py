@@ -31,11 +31,12 @@ async def list_connections(unit: UnitOfWork) -> Sequence[str]:
 
 
 async def list_usual(unit: UnitOfWork) -> Sequence[PhoneNumber]:
-    """Return the active numbers for texts whose sender is not named, the primary one first.
+    """Return the active numbers for texts whose sender is not named, the primary one first, without paused ones.
 
     Numbers of the sandbox are among them only where the account has no other.
     """
-    active, real = await list_active(unit), await carriers.list_real_keys(unit)
+    active = [each for each in await list_active(unit) if not each.is_paused]
+    real = await carriers.list_real_keys(unit)
     return [each for each in active if each.carrier in real] or active
 
 

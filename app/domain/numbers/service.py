@@ -43,10 +43,12 @@ async def keep_primary(unit: UnitOfWork) -> None:
 async def set_primary(unit: UnitOfWork, id: int) -> PhoneNumber:
     """Choose the number that is used when none is named; raise `NotFound`, or `Conflict` for one of the sandbox.
 
-    A number of the sandbox can be chosen only while the account has no other.
+    A number of the sandbox can be chosen only while the account has no other, and a paused one never.
     """
     await users.lock_account(unit)
     number = await _get_active(unit, id)
+    if number.is_paused:
+        raise Conflict(reason="The number is paused. Resume it, or choose another one.", field="id")
     if number.id not in {each.id for each in await queries.list_usual(unit)}:
         reason = "A number of the sandbox reaches no phones. Choose a number at a carrier."
         raise Conflict(reason=reason, field="id")
@@ -54,6 +56,20 @@ async def set_primary(unit: UnitOfWork, id: int) -> PhoneNumber:
     await unit.execute(update(PhoneNumber).where(*own).values(is_primary=False))
     number.is_primary = True
     await unit.save(number)
+    return number
+
+
+async def set_paused(unit: UnitOfWork, id: int, *, paused: bool) -> PhoneNumber:
+    """Pause or resume an active number; raise `NotFound`.
+
+    No new text is accepted from a paused number: texts that name it are refused, others leave from another number, and
+    another one becomes the primary, if there is one. Accepted texts leave, and texts that come in are received.
+    """
+    await users.lock_account(unit)
+    number = await _get_active(unit, id)
+    number.is_paused = paused
+    await unit.save(number)
+    await keep_primary(unit)
     return number
 
 

@@ -7,9 +7,9 @@ REACHES_PHONES = carriers.reaches_phones("p.carrier")
 
 ACTIVE = (
     f"(SELECT p.*, {REACHES_PHONES} AS reaches_phones FROM phone_numbers p"
-    " WHERE p.account_id = {account_id} AND p.status = 'active')"
+    " WHERE p.account_id = {account_id} AND p.status = 'active' AND NOT p.is_paused)"
 )
-"""The active numbers of an account, with the column `reaches_phones`."""
+"""The active numbers of an account that are not paused, with the column `reaches_phones`."""
 
 FIND_OWNER = f"""
 SELECT p.account_id, p.carrier FROM phone_numbers p
@@ -28,16 +28,16 @@ FIND_CONNECTION = "SELECT carrier FROM phone_numbers WHERE phone_number = $1 AND
 def join_sender(account_id: str, number_id: str, usual_number: str) -> str:
     """Return a left join with the active number `n` that a text is sent from: that of an id, or the one to choose."""
     return f"""LEFT JOIN phone_numbers n ON n.account_id = {account_id} AND n.status = 'active'
-  AND n.id = coalesce({number_id}, {choose(account_id, usual_number)})"""
+  AND NOT n.is_paused AND n.id = coalesce({number_id}, {choose(account_id, usual_number)})"""
 
 
 def choose(account_id: str, usual_number: str) -> str:
     """Return the id of the active number for a text whose sender is not named, or null.
 
-    It is the usual number, or the primary one where that is null or inactive. Numbers of the sandbox count only where
-    the account has no other. The first two queries read one row, also of an account with many numbers.
+    It is the usual number, or the primary one where that is null, inactive or paused. Numbers of the sandbox count only
+    where the account has no other. The first two queries read one row, also of an account with many numbers.
     """
-    own = f"FROM phone_numbers p WHERE p.account_id = {account_id} AND p.status = 'active'"
+    own = f"FROM phone_numbers p WHERE p.account_id = {account_id} AND p.status = 'active' AND NOT p.is_paused"
     return f"""coalesce(
     (SELECT p.id {own} AND p.phone_number = {usual_number} AND {REACHES_PHONES}),
     (SELECT p.id {own} AND p.is_primary AND {REACHES_PHONES}),
