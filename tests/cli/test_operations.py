@@ -174,7 +174,7 @@ def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: 
         (("sequence", "create", "Welcome", "--step", "Hello"), 2, "--step must be JSON"),
         (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),
         (("user", "role", 1, "boss"), 2, "ROLE cannot be 'boss': it must be one of 'owner', 'member', 'service'."),
-        (("number", "pase"), 2, "No such command 'pase'. Did you mean 'pace'? `messaging number -h` shows"),
+        (("number", "pase"), 2, "No such command 'pase'. Did you mean 'pause', 'pace'? `messaging number -h` shows"),
         (("number", "pace", 1, 0), 1, "messaging: parts_per_second must be from 0.01 to 1000."),
         (("webhook", "replay-all", 1, "yesterday"), 2, "since must be a date and time with an offset"),
         (("contact", "list", "--first", 201), 2, "--first cannot be '201': it must be at most 200."),
