@@ -55,6 +55,10 @@ from app.domain.live.retention import RULES as LIVE_RULES
 from app.domain.messages import retention as messages
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.handoff import Handoff
+from app.domain.notices.mails import NoticeMails
+from app.domain.notices.reactions import REACTIONS as NOTICE_REACTIONS
+from app.domain.notices.reactions import TOPIC as NOTICE_TOPIC
+from app.domain.notices.retention import RULES as NOTICE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.quiet_hours.retention import RULES as QUIET_HOURS_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
@@ -90,6 +94,7 @@ REACTIONS = (
     *DELIVERABILITY_REACTIONS,
     *AGENT_REACTIONS,
     *CRM_REACTIONS,
+    *NOTICE_REACTIONS,
 )
 """Reactions to events, in the order in which they run."""
 
@@ -109,6 +114,7 @@ RULES = (
     *INTEGRATION_RULES,
     *AGENT_RULES,
     *CRM_RULES,
+    *NOTICE_RULES,
 )
 """Rules of retention that no setting changes."""
 
@@ -137,7 +143,6 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.connections, services.clock)
         deletions = AccountDeletions(services.database, services.clock, services.notify)
-        mail_sender = open_mail_sender(services)
         workers = open_delivery_workers(services)
         remains = Leftovers(services.database)
         await workers.warm()
@@ -156,7 +161,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
             Job("deletions", deletions.run, deletions.due, every=SELDOM),
             Job("webhooks", workers.run, workers.due, finish=workers.finish),
             Job(leftovers.TOPIC, remains.run, remains.due, every=SELDOM),
-            Job(mail_outbox.TOPIC, mail_sender.run, mail_sender.due, every=SELDOM),
+            *_mail_jobs(services),
             *_sweeps(services),
             open_job_worker(services),
             *_maintenance_jobs(services),
@@ -205,6 +210,15 @@ def _crm_jobs(services: Services) -> Sequence[Job]:
     return (
         Job("crm_sends", sends.run, sends.due),
         Job("crm", worker.run, worker.due, finish=worker.finish),
+    )
+
+
+def _mail_jobs(services: Services) -> Sequence[Job]:
+    notices = NoticeMails(services.database, services.clock, services.notify)
+    sender = open_mail_sender(services)
+    return (
+        Job(NOTICE_TOPIC, notices.run, notices.due, every=SELDOM),
+        Job(mail_outbox.TOPIC, sender.run, sender.due, every=SELDOM),
     )
 
 

@@ -17,6 +17,7 @@ from app.domain.kernel.events import UpdateKind
 from app.domain.live import feed
 from app.domain.live.presence import LASTS_SECONDS, Presence
 from app.domain.messages import queries as messages
+from app.domain.notices import queries as notices
 from app.graphql.actors import Actor, actor_of
 from app.graphql.agent_runs import AiAgentRun
 from app.graphql.agents import AiAgent
@@ -53,6 +54,7 @@ describe(
         "balance_changed": "Credits were added, taken back, or spent on something other than a text.",
         "agent_state": "An AI agent changed, or one of its runs came to a result.",
         "campaign_progress": "Recipients of a campaign came to other states; at most one a second for each campaign.",
+        "notice": "Users got notices.",
     },
 )
 
@@ -242,6 +244,16 @@ class CampaignUpdate(Update):
         return await info.context.load(campaigns.find_many, self.campaign_id)
 
 
+@strawberry.type(description="Users of the account got notices.")
+class NoticeUpdate(Update):
+    """Users got notices."""
+
+    @strawberry.field(description="The number of unread notices of the user who looks on; 0 for a key.")
+    async def unread(self, info: Info) -> int:
+        """Return the number."""
+        return await notices.count_unread(info.context.unit)
+
+
 UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.new_message: NewMessageUpdate,
     UpdateKind.message_status: MessageStatusUpdate,
@@ -253,6 +265,7 @@ UPDATES: dict[UpdateKind, type[Update]] = {
     UpdateKind.contact_changed: ContactUpdate,
     UpdateKind.balance_changed: BalanceUpdate,
     UpdateKind.agent_state: AgentUpdate,
+    UpdateKind.notice: NoticeUpdate,
 }
 """The type of each kind of update."""
 
@@ -302,8 +315,8 @@ class UpdateSubscription:
     @strawberry.subscription(
         graphql_type=Update,
         description="New messages, changes of the status of sent ones, changes of conversations, contacts, balances "
-        "and AI agents, notes, presences, and the progress of jobs and campaigns, as they happen. Each arrives once, "
-        "in the same order for all subscribers; after a disconnect, `after` brings those missed.",
+        "and AI agents, notes, presences, notices, and the progress of jobs and campaigns, as they happen. Each arrives "
+        "once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(

@@ -36,6 +36,7 @@ from app.graphql.jobs import JobMutation, JobQuery
 from app.graphql.keywords import KeywordMutation, KeywordQuery
 from app.graphql.live import UPDATES, UpdateMutation, UpdateQuery, UpdateSubscription
 from app.graphql.messages import MessageMutation, MessageQuery
+from app.graphql.notices import NoticeMutation, NoticeQuery
 from app.graphql.number_checks import NumberCheckQuery
 from app.graphql.numbers import NumberMutation, NumberQuery
 from app.graphql.oauth import OauthMutation, OauthQuery
@@ -83,6 +84,7 @@ class Query(
     JobQuery,
     DeliverabilityQuery,
     MessageQuery,
+    NoticeQuery,
     NumberQuery,
     NumberCheckQuery,
     OauthQuery,
@@ -127,6 +129,7 @@ class Mutation(
     CrmMutation,
     JobMutation,
     MessageMutation,
+    NoticeMutation,
     NumberMutation,
     OauthMutation,
     OptOutMutation,

@@ -34,10 +34,12 @@ CONNECTION_VERBS = (
     "rotate_carrier_connection",
     "sync_phone_numbers",
 )
+OF_A_USER = "each user has notices of their own"
 WITHOUT_COMMAND = {
     "create_consent_link": "`contact evidence` writes the file itself",
     "create_job_link": "`contact import` and `contact export` write the files themselves",
     "create_export_link": "`account export` writes the archive itself",
+    **dict.fromkeys(("read_notices", "update_notice_setting"), OF_A_USER),
     "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
     **dict.fromkeys(CONNECTION_VERBS, OWN_CONNECTIONS),
@@ -49,6 +51,7 @@ WITHOUT_COMMAND = {
 }
 QUERIES_WITHOUT_COMMAND = {
     **dict.fromkeys(("carrier_connection_check", "carrier_connections", "carrier_kinds"), OWN_CONNECTIONS),
+    **dict.fromkeys(("notice_settings", "notices"), OF_A_USER),
     "automation_keys": "`key list` lists every key",
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",

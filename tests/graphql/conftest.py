@@ -7,6 +7,8 @@ import pytest
 from app.domain.onboarding.service import Opened
 from app.jobs.live import Announcer
 from app.services import Services
+from tests.factories.accounts import id_of_user
+from tests.factories.notices import NOTICE_PREFERENCES
 from tests.graphql.live import Scene, Scenes, Served, serving
 
 
@@ -33,6 +35,9 @@ def scene_of(services: Services, announcer: Announcer) -> Scenes:
 
 
 @pytest.fixture
-def scene(scene_of: Scenes, account: Opened) -> Scene:
-    """Provide a scene of the account."""
+async def scene(scene_of: Scenes, services: Services, account: Opened) -> Scene:
+    """Provide a scene of the account, whose owner wants no notices of texts."""
+    owner = await id_of_user(services, email=account.email)
+    values = {"account_id": account.account_id, "in_browser": False, "by_mail": False}
+    await NOTICE_PREFERENCES.insert(services, user_id=owner, kind="new_message", **values)
     return scene_of(account)

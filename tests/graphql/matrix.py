@@ -142,6 +142,8 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "check_text": lambda _: {"body": "Hello"},
     "watch_keyword": lambda _: {"keyword": "another"},
     "update_keyword": lambda ids: {"id": ids["keyword"], "changes": {"reply": "Hello"}},
+    "read_notices": lambda _: {"up_to": 2**31},
+    "update_notice_setting": lambda _: {"kind": "campaign", "in_browser": True, "by_mail": False},
     "automation": lambda ids: {"id": ids["automation"]},
     "create_automation": lambda _: {
         "automation": {
@@ -202,6 +204,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
 """Good arguments of the fields that need some. A new field that needs arguments gets its line here."""
 
 SHOWS_NO_TEXT = {
+    "notice_settings",
     "ai_status",
     "automation_templates",
     "balance",

@@ -32,6 +32,7 @@ from app.domain.jobs import service as jobs
 from app.domain.jobs import uploads
 from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.notices.models import Notice, NoticeKind
 from app.domain.onboarding.service import Opened
 from app.domain.payments.models import Payment, PaymentStatus, PlanStatus, PlanSubscription
 from app.domain.segments import service as segments
@@ -62,10 +63,12 @@ async def connect(unit: UnitOfWork, client: Client) -> Grant:
 
 
 async def make_details(unit: UnitOfWork) -> dict[str, int]:
-    """Declare a custom field, and create a job with a problem; return their ids."""
+    """Declare a custom field, and add a notice and a job with a problem; return the ids."""
     job = await jobs.create(unit, JobKind.tag_contacts, {})
     job.problems = [MARK]
-    await unit.save(job)
+    owner = await accounts.get_viewer(unit)
+    notice = Notice(account_id=unit.actor.account_id, user_id=owner.id, kind=NoticeKind.campaign, title=MARK)
+    await unit.save(job, notice)
     return {"job": job.id, "custom_field": (await custom_fields.create(unit, NewField("mark", MARK))).id}
 
 

@@ -139,6 +139,8 @@ CREATES = {
     "top_up",
     "update_account",
     "upsert_contact",
+    "read_notices",
+    "update_notice_setting",
     "watch_keyword",
 }
 """Mutations that name nothing that exists: another account that runs one does so for itself."""
@@ -178,6 +180,7 @@ SAME_FOR_ALL = {
     "explain_send",
     "last_update_id",
     "measure_text",
+    "notice_settings",
     "scheduled_messages",
     "payment_method",
     "tariff",

@@ -124,6 +124,9 @@ READING = {
     "Timeline": "conversations:read",
     "TimelineMessage": "conversations:read",
     "Transaction": "billing:read",
+    "Notice": "account:read",
+    "NoticeSetting": "account:read",
+    "NoticeUpdate": "messages:read",
     "Upload": "contacts:read",
     "User": "conversations:read",
     "Viewer": "account:read",
@@ -167,6 +170,7 @@ RESULTS = {
     "TextMeasure",
     "CrmAuthorization",
     "TextParts",
+    "UnreadNotices",
     "WebhookSecret",
 }
 """Types returned only by the operation that creates them, with data that the caller has sent."""

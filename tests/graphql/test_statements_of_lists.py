@@ -35,8 +35,8 @@ pytestmark = pytest.mark.anyio
 MANY = 100
 """The number of records of each table in the second count."""
 
-UNASKED = {"find_contacts", "validate_contacts"}
-"""Lists of what their optional arguments name: they answer nothing without them."""
+UNASKED = {"find_contacts", "notice_settings", "notices", "validate_contacts"}
+"""Lists of records that their optional arguments name, and lists of a signed-in user: a key gets nothing."""
 
 IDS = {"campaign_id": "campaigns", "conversation_id": "conversations", "sequence_id": "sequences"}
 """The tables of the records that required arguments name."""
@@ -66,6 +66,7 @@ VALID: dict[str, dict[str, Any]] = {
     "integration_events": {"status": "applied"},
     "integrations": {"status": "active"},
     "messages": {"encoding": "GSM-7", "error_code": None, "media": None, "deferral_rule": None},
+    "notices": {"kind": "campaign"},
     "payments": {"status": "paid"},
     "plan_subscriptions": {"status": "active"},
     "quiet_hours_rules": {"weekdays": ["monday"], "jurisdiction": "GB"},

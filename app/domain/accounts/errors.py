@@ -32,15 +32,15 @@ class AccountDeletionPending(DomainError):
 
 
 class PersonRequired(DomainError):
-    """Only a signed-in owner, or the operator by command, invites and removes users and changes their roles.
+    """Only a signed-in user does this, or the operator by command: a key or a connected application cannot.
 
-    Keys and connected applications cannot: users added with a stolen key would remain after its revocation. Sign in and
-    open `/account/people`.
+    Owners invite and remove users and change their roles, because users added with a stolen key would remain after its
+    revocation; and each user has notices of their own. Sign in, and open the settings.
     """
 
     code = "person_required"
     status = 403
-    message = "Keys and connected applications do not manage people. Sign in as an owner and open /account/people."
+    message = "Keys and connected applications do not do this. Sign in, and open the settings of the dashboard."
 
 
 class AccountDeleted(DomainError):

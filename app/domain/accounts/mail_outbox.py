@@ -1,5 +1,6 @@
 """The outbox of mails, written in one transaction with the change they report."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, delete, select
@@ -16,8 +17,7 @@ INVITATION, RESET, NOTICE = "invitation", "reset", "notice"
 NOTICE_LASTS = timedelta(days=7)
 POST_NOTICE = f"""
 INSERT INTO waiting_mails (account_id, user_id, kind, words, expires_at)
-SELECT account_id, id, '{NOTICE}', $2, now() + $3 FROM users
-WHERE account_id = $1 AND role = 'owner' AND removed_at IS NULL ORDER BY id
+VALUES ($1, $2, '{NOTICE}', $3, now() + $4)
 """
 
 
@@ -88,10 +88,9 @@ async def withdraw_invitations(unit: UnitOfWork, *which: ColumnElement[bool]) ->
     await unit.execute(delete(WaitingMail).where(WaitingMail.invitation_id.in_(ended)))
 
 
-async def post_notice(connection: Connection, account_id: int, *, subject: str, opening: str) -> None:
-    """Queue a notice to every owner of an account, one mail each, so that each is retried separately.
+async def post_notice(connection: Connection, account_id: int, user_id: int, words: Mapping[str, str]) -> None:
+    """Queue a notice to a user; a mail not sent within a week is dropped.
 
-    A mail not sent within a week is dropped.
+    `words` are the subject, the opening, the closing, and the path of the page that it leads to.
     """
-    words = {"subject": subject, "opening": opening}
-    await connection.execute(POST_NOTICE, account_id, words, NOTICE_LASTS)
+    await connection.execute(POST_NOTICE, account_id, user_id, dict(words), NOTICE_LASTS)

@@ -64,9 +64,10 @@ class MailSender:
             return (await db.scalars(_due(self.clock.now()).with_only_columns(WaitingMail.id))).first() is not None
 
     def _write(self, waiting: WaitingMail, email: str, account: Account, is_in_use: bool) -> Mail:
-        path = f"password/{self.tokens.of_link(waiting.seed)}" if waiting.seed else ""
+        words = dict(waiting.words)
+        path = f"password/{self.tokens.of_link(waiting.seed)}" if waiting.seed else words.pop("path", "")
         write = mail_templates.invitation_elsewhere if waiting.invitation_id and is_in_use else TEMPLATES[waiting.kind]
-        return write(email, account.company_name, f"{self.url}/{path}", **waiting.words)
+        return write(email, account.company_name, f"{self.url}/{path}", **words)
 
     async def _claim(self) -> Due | None:
         now, until, claimed = self.clock.now(), self.clock.now() + LEASE, list[int]()

@@ -76,15 +76,15 @@ def reset(to: str, company: str, url: str) -> Mail:
     )
 
 
-def notice(to: str, company: str, url: str, *, subject: str, opening: str) -> Mail:
-    """Return a notice to an owner; the caller provides its subject and text."""
+def notice(to: str, company: str, url: str, *, subject: str, opening: str, closing: str = "") -> Mail:
+    """Return a notice; the caller provides its subject and text. Without a closing it is for owners."""
     return _mail(
         to,
         _line(subject),
         title=_line(subject),
         opening=opening,
         button=f"Open {SERVICE}",
-        closing=f"You get this mail because you are an owner of {_account(company)}.",
+        closing=closing or f"You get this mail because you are an owner of {_account(company)}.",
         url=url,
     )
 

@@ -59,6 +59,15 @@ def join(account_id: str) -> str:
     return f"JOIN accounts a ON a.id = {account_id}"
 
 
+def join_people(account_id: str) -> str:
+    """Return a join with the people `u` of an account: its users, except service accounts."""
+    return f"JOIN users u ON u.account_id = {account_id} AND u.removed_at IS NULL AND u.role <> 'service'"
+
+
+IS_OWNER = "u.role = 'owner'"
+"""The condition that the user `u` is an owner."""
+
+
 def status_of(account_id: str) -> str:
     """Return the status of an account."""
     return f"(SELECT status FROM accounts a WHERE a.id = {account_id})"

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from sqlalchemy import func, select
 
-from app.domain.accounts import audit, links, sessions
+from app.domain.accounts import audit, links, queries, sessions
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, User
@@ -117,6 +117,12 @@ def check_is_person(unit: UnitOfWork) -> None:
     """Raise `PersonRequired` for a key or a connected application (`credentials`, rule 10)."""
     if unit.actor.key_id is not None or unit.actor.grant_id is not None:
         raise PersonRequired()
+
+
+async def get_person(unit: UnitOfWork) -> User:
+    """Return the user who acts, or the oldest owner for the operator; raise `PersonRequired`."""
+    check_is_person(unit)
+    return await queries.get_viewer(unit)
 
 
 def check_may_give(unit: UnitOfWork, role: Role) -> None:

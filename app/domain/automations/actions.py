@@ -4,13 +4,16 @@ import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from app.domain.accounts import mail_outbox, users
+from app.domain.accounts import users
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import PipelineStage
 from app.domain.conversations import review
+from app.domain.events import outbox
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.placeholders import Vocabulary
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.notices.events import OwnersNotified
+from app.domain.notices.models import NoticeKind
 from app.domain.sequences import queries as sequence_queries
 from app.domain.sequences import service as sequences
 from app.domain.templates import checking, vocabulary
@@ -155,7 +158,8 @@ async def _exit_drips(unit: UnitOfWork, contact_id: int, _: None) -> None:
 async def _notify(unit: UnitOfWork, contact_id: int, text: str) -> None:
     contact = await contacts.get(unit, contact_id, None)
     name = " ".join(filter(None, (contact.first_name, contact.last_name))) or contact.phone
-    await mail_outbox.notify_owners(unit, subject=f"Automation: {name}", opening=f"{text} ({name}, {contact.phone})")
+    body = f"{text} ({name}, {contact.phone})"
+    outbox.record(unit, OwnersNotified(kind=NoticeKind.automation, title=f"Automation: {name}", body=body), contact.id)
 
 
 ACTS: Mapping[ActionKind, Act] = {

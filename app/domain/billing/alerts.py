@@ -3,7 +3,6 @@
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.accounts import mail_outbox
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import Account
 from app.domain.billing.events import LowBalance
@@ -19,12 +18,6 @@ SELECT w.account_id FROM balance_alerts w {accounts.join("w.account_id")}
 WHERE w.warned_at IS NULL AND a.balance < w.threshold AND a.status <> 'deleted' AND $1::timestamptz IS NOT NULL
 """
 """Find the accounts to warn, whatever the instant `$1`."""
-
-SUBJECT = "Your credits are running low"
-OPENING = (
-    "The balance is {balance:,} credits, below the {threshold:,} at which you asked to be warned. Texts are refused "
-    "once the credits are spent. Add credits to go on sending; this mail is not repeated until then."
-)
 
 
 async def find_threshold(unit: UnitOfWork) -> int | None:
@@ -58,7 +51,7 @@ async def rearm(unit: UnitOfWork, balance: int) -> None:
 
 
 async def warn(unit: UnitOfWork) -> int:
-    """Record the event of a low balance, and mail the owners, if they were not warned yet; return 1 if so."""
+    """Record the event of a low balance, of which owners get notices, unless it was recorded; return 1 if so."""
     own = select(BalanceAlert).where(BalanceAlert.account_id == unit.actor.account_id)
     alert = await unit.one(own.with_for_update().execution_options(populate_existing=True))
     balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
@@ -67,6 +60,4 @@ async def warn(unit: UnitOfWork) -> int:
     alert.warned_at = unit.clock.now()
     await unit.save(alert)
     outbox.record(unit, LowBalance(balance=balance, threshold=alert.threshold))
-    opening = OPENING.format(balance=balance, threshold=alert.threshold)
-    await mail_outbox.notify_owners(unit, subject=SUBJECT, opening=opening)
     return 1

@@ -12,7 +12,7 @@ from app.db.engine import Connection, Database
 from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.scopes import Scope
-from app.domain.campaigns import breaker, enqueue, queries, service, snapshot
+from app.domain.campaigns import breaker, enqueue, notices, queries, service, snapshot
 from app.domain.campaigns.models import CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
@@ -74,7 +74,7 @@ FROM (
 
 COMPLETE = """
 UPDATE campaigns SET status = 'completed', ended_at = $2, updated_at = $2, due_at = NULL
-WHERE id = $1 AND status = 'sending' AND is_read
+WHERE id = $1 AND status = 'sending' AND is_read RETURNING name
 """
 
 
@@ -133,7 +133,8 @@ class CampaignRunner:
             return fault
         counts = await connection.fetchrow(COUNT, campaign.id)
         if not counts["waiting"] and not counts["claimed"]:
-            await connection.execute(COMPLETE, campaign.id, now)
+            if name := await connection.fetchval(COMPLETE, campaign.id, now):
+                await notices.tell_completed(connection, campaign.account_id, name)
             return None
         room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:

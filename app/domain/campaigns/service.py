@@ -9,7 +9,7 @@ from sqlalchemy import delete as delete_rows
 from sqlalchemy import select, text
 
 from app.domain.billing import service as billing
-from app.domain.campaigns import audience, content, previews, queries
+from app.domain.campaigns import audience, content, notices, previews, queries
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
 from app.domain.campaigns.models import (
@@ -154,6 +154,7 @@ async def stop(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> Non
         campaign.due_at = unit.clock.now() + RETRY
     else:
         await cancellation.hold(unit, await _claimed(unit, campaign.id))
+    notices.tell_paused(unit, campaign, reason)
     await _save(unit, campaign)
 
 

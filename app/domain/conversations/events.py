@@ -1,6 +1,6 @@
 """Events of conversations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.accounts.scopes import Scope
 from app.domain.conversations.models import Conversation
@@ -46,7 +46,8 @@ class NewConversation(Event):
 class ConversationChanged(Event):
     """A conversation was closed, reopened, snoozed, read, assigned or reviewed, or its AI state changed.
 
-    It is a live update, not offered to webhooks. `actor` is the label of who changed it.
+    It is a live update, not offered to webhooks. `actor` is the label of who changed it; `changed` names the fields
+    that differ from before.
     """
 
     name = "conversation_changed"
@@ -63,6 +64,7 @@ class ConversationChanged(Event):
         "possible_opt_out": False,
         "ai_state": "none",
         "actor": "user:7",
+        "changed": ["status"],
     }
 
     conversation_id: int
@@ -74,6 +76,7 @@ class ConversationChanged(Event):
     possible_opt_out: bool
     ai_state: str
     actor: str
+    changed: list[str]
 
     @classmethod
     def of(cls, unit: UnitOfWork, conversation: Conversation) -> "ConversationChanged":
@@ -88,7 +91,13 @@ class ConversationChanged(Event):
             possible_opt_out=conversation.possible_opt_out,
             ai_state=conversation.ai_state,
             actor=unit.actor.label,
+            changed=[],
         )
+
+    def since(self, before: "ConversationChanged") -> "ConversationChanged":
+        """Return the event with the names of the fields that differ from an earlier state."""
+        names = [name for name in self.keys if getattr(self, name) != getattr(before, name)]
+        return replace(self, changed=[name for name in names if name not in ("actor", "changed")])
 
     @property
     def shared(self) -> tuple[str, str | None, int | None]:

@@ -1,5 +1,7 @@
 """Tell of the changes of conversations: by an event, a new version, and entries in the thread."""
 
+from dataclasses import replace
+
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
 from app.domain.events import outbox
@@ -20,7 +22,7 @@ def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChang
         conversation.version += 1
     if after == before:
         return
-    outbox.record(unit, after, conversation.contact_id)
+    outbox.record(unit, after.since(before), conversation.contact_id)
     if (after.status, after.snoozed_until) != (before.status, before.snoozed_until):
         _add(unit, conversation, KINDS[ConversationStatus(conversation.status)])
     if after.assignee_id != before.assignee_id:
@@ -31,7 +33,8 @@ def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChang
 
 def tell_reopened(unit: UnitOfWork, conversation: Conversation) -> None:
     """Record that a text of the contact has reopened a conversation."""
-    outbox.record(unit, ConversationChanged.of(unit, conversation), conversation.contact_id)
+    event = replace(ConversationChanged.of(unit, conversation), changed=["status"])
+    outbox.record(unit, event, conversation.contact_id)
     _add(unit, conversation, EntryKind.reopened)
 
 

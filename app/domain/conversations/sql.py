@@ -23,6 +23,9 @@ LAST_INBOUND, LAST_OUTBOUND = "v.last_inbound_at", "v.last_outbound_at"
 """The times of the last messages from and to the contact, in the conversation `v`."""
 
 
+ID, ASSIGNEE = "v.id", "v.assignee_id"
+"""The id of the conversation `v`, and of the user to whom it is assigned."""
+
 AI_STATE = "v.ai_state"
 """What AI agents do in the conversation `v`."""
 

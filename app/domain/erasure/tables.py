@@ -18,6 +18,7 @@ from app.domain.jobs import account_tables as jobs
 from app.domain.kernel import idempotency
 from app.domain.live import account_tables as live
 from app.domain.messages import account_tables as messages
+from app.domain.notices import account_tables as notices
 from app.domain.numbers import account_tables as numbers
 from app.domain.oauth import account_tables as oauth
 from app.domain.payments import account_tables as payments
@@ -38,6 +39,7 @@ DELETED = (
     *campaigns.DELETED,
     *agents.DELETED,
     *segments.DELETED,
+    *notices.DELETED,
     *messages.DELETED,
     *jobs.DELETED,
     *quiet_hours.DELETED,
@@ -82,6 +84,7 @@ EXPORTED = (
     *writing.EXPORTED,
     *agents.EXPORTED,
     *payments.EXPORTED,
+    *notices.EXPORTED,
     *events.EXPORTED,
     *webhooks.EXPORTED,
 )

@@ -19,6 +19,7 @@ class UpdateKind(enum.StrEnum):
     contact_changed = enum.auto()
     balance_changed = enum.auto()
     agent_state = enum.auto()
+    notice = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,9 @@
-"""Notices about failing subscriptions: a row for the account, and a mail to its owners."""
+"""Notices about failing subscriptions: a row for the account, and a notice to its owners."""
 
 from app.db.engine import Connection
-from app.domain.accounts import mail_outbox
+from app.domain.events import sql as events
+from app.domain.notices.events import OwnersNotified
+from app.domain.notices.models import NoticeKind as NoticeOf
 from app.domain.webhooks.models import NoticeKind
 from app.domain.webhooks.rows import Owned
 from app.urls import split
@@ -28,10 +30,11 @@ ADD = "INSERT INTO webhook_notices (account_id, subscription_id, kind, text) VAL
 
 
 async def notify(connection: Connection, subscription: Owned, kind: NoticeKind, what: str) -> None:
-    """Insert a notice about a subscription, and queue mails to its owners, in the caller's transaction."""
+    """Insert a notice about a subscription, and record the event for the owners, in the caller's transaction."""
     id, account_id, url = subscription.id, subscription.account_id, subscription.target_url
     state, advice = STATES[kind]
     text = f"{url} {what}."
     await connection.execute(ADD, account_id, id, kind, text)
     subject = f"Webhook {id} to {split(url).netloc} {state}"
-    await mail_outbox.post_notice(connection, account_id, subject=subject, opening=f"{text} {advice}")
+    event = OwnersNotified(kind=NoticeOf.webhook, title=subject, body=f"{text} {advice}")
+    await connection.execute(events.INSERT, [account_id], [event.name], [None], [event.payload()], [None])

@@ -60,7 +60,8 @@ async def test_an_update_that_changes_something_is_told(
         "ai_state": "none",
         "actor": "test",
     }
-    assert await changes(recorded) == ([] if changed is None else [before | changed])
+    after = [] if changed is None else [before | changed | {"changed": [*changed]}]
+    assert await changes(recorded) == after
 
 
 async def test_a_decision_on_an_unclear_reply_is_told_once(

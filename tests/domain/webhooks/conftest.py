@@ -6,6 +6,7 @@ import pytest
 
 from app.bootstrap import open_delivery_workers
 from app.domain.events.dispatcher import Dispatcher
+from app.domain.notices.reactions import REACTIONS as NOTICE_REACTIONS
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks.reactions import REACTIONS
 from app.services import Services
@@ -37,7 +38,7 @@ async def receiver() -> AsyncGenerator[Receiver]:
 @pytest.fixture
 def harness(services: Services, account: Opened, receiver: Receiver) -> Harness:
     """Provide a harness without a running worker."""
-    dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
+    dispatcher = Dispatcher(services.database, services.clock, services.notify, (*REACTIONS, *NOTICE_REACTIONS))
     return Harness(services, account, receiver, dispatcher, open_delivery_workers(services))
 
 

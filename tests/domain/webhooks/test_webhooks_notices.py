@@ -14,6 +14,7 @@ from app.domain.accounts.mail_sender import LEASE, WAITS
 from app.domain.accounts.mailer import Mail
 from app.domain.accounts.models import Role
 from app.domain.accounts.sessions import Visitor
+from app.domain.notices.mails import CHOSEN, NoticeMails
 from app.domain.webhooks import ownership, service
 from tests.domain.mail_senders import SenderSetup, set_up_sender
 from tests.domain.webhooks.harness import Harness
@@ -59,7 +60,14 @@ async def is_gone(harness: Harness) -> str:
 
 async def work(harness: Harness) -> list[Mail]:
     """Send the due mails; return all mails sent."""
+    await note(harness)
     return await set_up_sender(harness.services).send_due()
+
+
+async def note(harness: Harness) -> None:
+    """Add the notices of the owners, and queue their mails."""
+    await harness.dispatcher.run()
+    await NoticeMails(harness.services.database, harness.services.clock, harness.services.notify).run()
 
 
 async def mails_left(harness: Harness) -> int:
@@ -88,13 +96,12 @@ async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_els
         "Fix the endpoint, activate the webhook (update_webhook with active: true), then send the skipped deliveries "
         "(replay_webhook_deliveries)."
     )
-    closing = f"You get this mail because you are an owner of the account of {harness.account.company_name}."
-    text = f"{title}\n\n{harness.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/\n\n{closing}\n"
+    text = f"{title}\n\n{harness.receiver.url}/hook {what} {advice}\n\nhttps://sms.example.com/app/\n\n{CHOSEN}\n"
     assert [(mail.to, mail.subject, mail.text) for mail in sent] == [
         (harness.account.email, title, text),
         (second, title, text),
     ]
-    for part in (title, f"{harness.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/"', closing):
+    for part in (title, f"{harness.receiver.url}/hook {what} {advice}", 'href="https://sms.example.com/app/"', CHOSEN):
         assert part in sent[0].html
     assert await mails_left(harness) == 0
 
@@ -162,12 +169,13 @@ async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(harness: Ha
     await USERS.change(harness.pool, role="member")
     await is_gone(harness)
 
-    assert (len(await harness.notices()), await mails_left(harness), await work(harness)) == (1, 0, [])
+    assert (await work(harness), len(await harness.notices()), await mails_left(harness)) == ([], 1, 0)
 
 
 async def test_an_owner_who_left_before_the_mail_was_sent_gets_none(harness: Harness) -> None:
     second = await add_user(harness, "second")
     await is_gone(harness)
+    await note(harness)
     await USERS.where(email=harness.account.email).change(harness.pool, removed_at=ago())
 
     assert [mail.to for mail in await work(harness)] == [second]
@@ -178,6 +186,7 @@ async def test_a_notice_that_one_owners_server_refuses_is_tried_again_for_that_o
 ) -> None:
     second = await add_user(harness, "second")
     await is_gone(harness)
+    await note(harness)
     setup = set_up_sender(harness.services)
     refuse(setup, harness.account.email)
     await setup.send_due()
@@ -210,6 +219,7 @@ async def test_an_owner_who_got_the_mail_gets_no_other_when_the_worker_dies_over
 ) -> None:
     second = await add_user(harness, "second")
     await is_gone(harness)
+    await note(harness)
     setup = set_up_sender(harness.services)
     assert await setup.mail_sender.run()
     setup.server.on_mail = die

@@ -1,0 +1,35 @@
+"""Notices to the owners about a campaign that has ended, or was paused for another reason than a user's request."""
+
+from app.db.engine import Connection
+from app.domain.campaigns.models import Campaign, PauseReason
+from app.domain.events import outbox
+from app.domain.events import sql as events
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.notices.events import OwnersNotified
+from app.domain.notices.models import NoticeKind
+
+REASONS = {
+    PauseReason.insufficient_credits: "The balance does not pay for the next text. It goes on after a top-up.",
+    PauseReason.over_max_credits: "Its exact cost is more than the credits that were allowed. Nothing was sent.",
+    PauseReason.account: "The account is suspended, or its deletion was requested.",
+    PauseReason.credential_ended: "The key, application or user that sent it has ended. Resume it to send as yourself.",
+    PauseReason.no_sending_number: "The account has no active number that it can send from.",
+    PauseReason.filtered: "Carriers filtered more than 10 % of its last results.",
+    PauseReason.opt_outs: "More than 3 % of its last recipients opted out.",
+    PauseReason.sender_refused: "The carrier refused the sender several times in a row.",
+    PauseReason.no_recipients: "No contact of its audience may be texted.",
+}
+COMPLETED = "All its recipients are decided. The report shows the results."
+
+
+def tell_paused(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
+    """Record that a campaign was paused, unless a user asked for it."""
+    if body := REASONS.get(reason):
+        title = f"The campaign {campaign.name} was paused"
+        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body))
+
+
+async def tell_completed(connection: Connection, account_id: int, name: str) -> None:
+    """Record that a campaign has ended, in the transaction of the caller."""
+    event = OwnersNotified(kind=NoticeKind.campaign, title=f"The campaign {name} has ended", body=COMPLETED)
+    await connection.execute(events.INSERT, [account_id], [event.name], [None], [event.payload()], [None])

@@ -1,0 +1,1 @@
+"""Notices to users: in the browser and by mail, as each of them chooses."""
