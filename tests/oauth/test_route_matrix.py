@@ -44,7 +44,7 @@ NOT_FOR_OTHERS = "Pipelines belongs to another account. Only users of that accou
 UNSIGNED = "403 unsigned_callback"
 NO_SESSIONS = "405 method_not_allowed"
 SENT_BACK = f"302 {REDIRECT}"
-EVENTS = frozenset({"events", "outbox", "live_updates", "number_hours"})
+EVENTS = frozenset({"events", "outbox", "live_updates", "notices", "number_hours"})
 NO_KEY, NO_USER = "No API key with id N.", "404 No user with id N."
 NO_INVITATION, TO_PEOPLE = "404 No invitation with id N.", "303 /account/people"
 
