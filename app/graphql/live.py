@@ -315,8 +315,8 @@ class UpdateSubscription:
     @strawberry.subscription(
         graphql_type=Update,
         description="New messages, changes of the status of sent ones, changes of conversations, contacts, balances "
-        "and AI agents, notes, presences, notices, and the progress of jobs and campaigns, as they happen. Each arrives "
-        "once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
+        "and AI agents, notes, presences, notices, and the progress of jobs and campaigns, as they happen. Each "
+        "arrives once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(
