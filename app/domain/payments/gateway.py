@@ -146,6 +146,6 @@ class Gateway(Protocol):
         """Return the saved payment method of a customer; raise as `start` does."""
         ...
 
-    async def read(self, body: bytes, signature: str) -> Notice:
+    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
         """Verify an event and read what it is about; raise `UnsignedPaymentEvent`, and as `start` does."""
         ...

@@ -38,7 +38,7 @@ class Payments:
     async def receive(self, body: bytes, signature: str) -> None:
         """Process an event of the provider; raise `UnsignedPaymentEvent`, and `Unavailable` to get it again."""
         seen_at = self.clock.now()
-        notice = await self.gateway.read(body, signature)
+        notice = await self.gateway.read(body, signature, seen_at)
         for plan in notice.plans:
             async with self._unit(plan.account_id) as unit:
                 await settle_plan(unit, self.gateway.name, plan, seen_at)

@@ -1,6 +1,7 @@
 """No payment provider: the operator gets the money in another way, and adds the credits."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from app.domain.kernel.errors import Conflict
 from app.domain.payments.gateway import Card, Checkout, Notice, Order, PlanState, UnsignedPaymentEvent
@@ -26,6 +27,6 @@ class Manual:
         """Return None."""
         return None
 
-    async def read(self, body: bytes, signature: str) -> Notice:
+    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
         """Refuse: no provider sends events."""
         raise UnsignedPaymentEvent()
