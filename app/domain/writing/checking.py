@@ -9,10 +9,17 @@ from app.domain.writing.writer import Brief
 OPT_OUT = re.compile(r"\b(?:reply|text|send)\s+[\"']?stop\b", re.IGNORECASE)
 
 _BLANK = re.compile(r"\{[^{}]*\}|[{}]|\[[^\[\]]*\]")
-_PLACEHOLDER = re.compile(r"\{[\w.]+(?::[^{}|]*)?\|?([^{}]*)\}")
-_LINK = re.compile(r"(?:https?://|www\.)[^\s<>\"'“”‘’—…]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}\b(?:/[^\s—…]*)?")
+_PLACEHOLDER = re.compile(r"\{[\w.]++(?::[^{}|]*+)?\|?([^{}]*+)\}")
+_LINK = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"'“”‘’—…]+"
+    r"|(?<![a-z0-9-])(?<![a-z0-9-]\.)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}\b(?:/[^\s—…]*)?"
+)
+"""A host begins where no longer one can, so that the time grows with the length of a text, not with its square."""
+
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_PRICE = re.compile(r"[$€£¥]\s?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*\s?(?:%|[€£¥]|percent\b|dollars?\b|euros?\b)")
+_PRICE = re.compile(
+    r"[$€£¥]\s?\d+(?:[.,]\d+)*|(?<!\d)(?<!\d[.,])\d++(?:[.,]\d++)*+\s?(?:%|[€£¥]|percent\b|dollars?\b|euros?\b)"
+)
 _WORDS = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -101,4 +108,6 @@ def _spelling(character: str) -> str:
 
 
 def _bare(link: str) -> str:
-    return re.sub(r"^(?:https?://)?(?:www\.)?|[\W_]+$", "", link)
+    """Return a link without its scheme, `www.`, and the punctuation around it."""
+    bare = re.sub(r"^-*(?:https?://)?(?:www\.)?", "", link)
+    return bare[: next((end for end in range(len(bare), 0, -1) if bare[end - 1].isalnum()), 0)]
