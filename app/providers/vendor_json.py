@@ -1,5 +1,6 @@
 """Reads fields of JSON bodies of vendors, any of which may be absent or of another type."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -7,8 +8,14 @@ from typing import Any, cast
 import orjson
 
 MAX_TEXT = 1000
-REFUSALS = frozenset({"", "no", "false", "0", "off", "none", "null", "decline", "disagree", "opt out", "[]"})
+REFUSALS = frozenset({"", "0", "off", "null", "n", "[]"})
 """Answers to a question of consent, in lower case, that are not a consent."""
+
+REFUSING = re.compile(
+    r"\b(?:no|not|non|none|nope|nah|nein|nicht|nunca|não|never|false|stop|without|don['’]?t|won['’]?t|decline[ds]?"
+    r"|refuse[ds]?|disagree|unsubscribe|unchecked|opt(?:ed)?[- ]?out)\b"
+)
+"""Words of answers that are not a consent. A consent that has one counts as none: then nothing is sent."""
 
 
 class NotThere(Exception):
@@ -80,10 +87,9 @@ def optional_instant(source: Mapping[str, Any], name: str) -> datetime | None:
 
 def is_consent(answer: object) -> bool:
     """Return whether the answer to a question of consent is positive: anything but nothing, and words such as no."""
-    if isinstance(answer, list):
-        return any(is_consent(each) for each in cast("list[Any]", answer))
-    written = scalar(answer).lower().rstrip(".!")
-    return not (written in REFUSALS or written.startswith(("no,", "no ", "don't", "do not", "i do not", "i don't")))
+    given = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
+    written = [scalar(each).lower().rstrip(".!") for each in given]
+    return any(each not in REFUSALS for each in written) and not any(map(REFUSING.search, written))
 
 
 def is_same_question(label: str, question: str) -> bool:

@@ -67,9 +67,7 @@ class Intake:
 
     async def find(self, kind: str, address: str, delivery: Delivery) -> Address:
         """Return the integration that an event is for; raise `NotFound`, and `UnsignedEvent`, which is counted."""
-        found = await rows.find(self.database.pool, Address, FIND, kind, address, self.clock.now())
-        if found is None:
-            raise NotFound(kind="integration", id=address[:64], by="address")
+        found = await self._look_up(kind, address)
         if not self._is_signed(found, delivery):
             await self.database.pool.execute(COUNT_REFUSED, found.id, self.clock.now())
             raise UnsignedEvent(kind=kind)
@@ -82,6 +80,15 @@ class Intake:
             counted = {"received": Integration.received + 1, "last_received_at": now}
             await unit.execute(update(Integration).where(Integration.id == found.id).values(counted))
             return await self._store(unit, found, delivery)
+
+    async def _look_up(self, kind: str, address: str) -> Address:
+        """Return the integration at an address; raise `NotFound`, also for one that the database could not compare."""
+        facts = kind, address, self.clock.now()
+        is_text = f"{kind}{address}".isprintable()
+        found = await rows.find(self.database.pool, Address, FIND, *facts) if is_text else None
+        if found is None:
+            raise NotFound(kind="integration", id=address[:64], by="address")
+        return found
 
     def _is_signed(self, found: Address, delivery: Delivery) -> bool:
         return any(

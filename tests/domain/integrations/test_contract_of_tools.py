@@ -167,7 +167,8 @@ async def test_a_signed_event_that_cannot_be_read_fails_visibly_and_an_unknown_o
 QUESTION = "May we text you?"
 ANSWERS: list[tuple[Any, bool]] = [
     ("Yes", True), ("yes, please", True), ("I agree", True), ("No", False), ("no, thanks", False), ("", False),
-    ("Do not text me", False),
+    ("Do not text me", False), ("Never", False), ("Nope", False), ("I would rather not", False), ("Nein danke", False),
+    ("N", False), ("Please don’t", False), ("I decline", False), ("Opt-out", False),
 ]  # fmt: skip
 
 

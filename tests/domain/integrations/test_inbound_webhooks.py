@@ -98,13 +98,15 @@ async def test_a_caller_is_told_what_is_wrong(services: Services, http: httpx2.A
         refusal(await post(http, hook, b'{"order":')),
         refusal(await post(http, hook, b" " * (256 * 1024 + 1))),
         refusal(await http.post("/integrations/webhook/unknown", content=b"{}", headers=HEADERS)),
+        refusal(await http.post("/integrations/webhook/a%00b", content=b"{}", headers=HEADERS)),
+        refusal(await http.post(f"/integrations/web%00hook/{hook.address}", content=b"{}", headers=HEADERS)),
     ]
 
     assert answers[0] == (403, "unsigned_event", text)
     assert [answer[:2] for answer in answers[1:]] == [
         (400, "invalid_json"),
         (413, "body_too_large"),
-        (404, "not_found"),
+        *[(404, "not_found")] * 3,
     ]
     assert await INTEGRATION_EVENTS.count(services) == 0
 
