@@ -205,8 +205,11 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Create an AI agent. It is paused, and its drafts wait for approval unless mode says otherwise.",
-        directives=guarded("agents:write", "conflict", "not_found"),
+        description=(
+            "Create an AI agent. It is paused, and its drafts wait for approval unless mode says otherwise; the mode "
+            "auto needs messages:send too."
+        ),
+        directives=guarded("agents:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def create_ai_agent(
         self,
@@ -222,8 +225,8 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Change an AI agent; omitted fields keep their values.",
-        directives=guarded("agents:write", "not_found"),
+        description="Change an AI agent; omitted fields keep their values. The mode auto needs messages:send too.",
+        directives=guarded("agents:write", "insufficient_scope", "not_found"),
     )
     async def update_ai_agent(
         self,
@@ -236,8 +239,8 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Activate or pause an AI agent.",
-        directives=guarded("agents:write", "not_found"),
+        description="Activate or pause an AI agent. To activate one in the mode auto needs messages:send too.",
+        directives=guarded("agents:write", "insufficient_scope", "not_found"),
     )
     async def set_ai_agent_status(
         self,

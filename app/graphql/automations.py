@@ -52,6 +52,9 @@ describe(
         "enroll": "Enroll the contact in a drip sequence.",
         "exit_drips": "End the drip sequences of the contact.",
         "notify": "Mail the owners of the account.",
+        "webhook": "Emit automation.webhook, which webhooks can subscribe to.",
+        "ai_on": "Let AI agents answer in the conversation.",
+        "ai_off": "Pause AI agents in the conversation.",
         "wait": "Wait before the next action.",
     },
     name="AutomationActionKind",
@@ -65,6 +68,7 @@ describe(
         "done": "All actions were executed or refused.",
         "skipped": "The contact did not satisfy the conditions.",
         "canceled": "The automation was paused.",
+        "failed": "The service could not execute an action, several times.",
     },
     name="AutomationRunStatus",
 )
@@ -109,7 +113,9 @@ class AutomationActionInput:
     stage: PipelineStage | None = strawberry.field(default=None, description="For set_stage: the stage.")
     user_id: BigInt | None = strawberry.field(default=None, description="For assign: the id of the user.")
     sequence_id: BigInt | None = strawberry.field(default=None, description="For enroll: the id of the sequence.")
-    text: str | None = strawberry.field(default=None, description="For notify: the words of the mail.")
+    text: str | None = strawberry.field(
+        default=None, description="For notify: the words of the mail. For webhook: the text of the event."
+    )
     minutes: int | None = strawberry.field(default=None, description="For wait: the minutes.")
 
 
@@ -207,12 +213,17 @@ class AutomationRun:
     automation_id: BigInt | None = strawberry.field(description="The automation; null for the reply of a keyword.")
     contact_id: BigInt = strawberry.field(description="The id of the contact.")
     status: RunStatus = strawberry.field(description="The status.")
-    reason: str = strawberry.field(description="The reason of a run that was skipped or canceled; empty otherwise.")
+    reason: str = strawberry.field(
+        description="The reason of a run that was skipped, canceled or failed, or whose next action is tried again."
+    )
+    attempts: BigInt = strawberry.field(description="The attempts of the next action that did not succeed.")
     due_at: datetime | None = strawberry.field(description="The time of its next action; null at its end.")
     created_at: datetime = strawberry.field(description="The time at which it was started.")
     ended_at: datetime | None = strawberry.field(description="The time of its end.")
 
-    @strawberry.field(description="Each condition; empty until they were checked. At most 50.")
+    @strawberry.field(
+        description="Each condition; empty until they were checked. At most 50.", directives=guarded("contacts:read")
+    )
     def conditions(self) -> list[RunCondition]:
         """Return the conditions."""
         row: Any = self
@@ -310,8 +321,11 @@ class AutomationMutation:
 
     @strawberry.mutation(
         graphql_type=Automation,
-        description="Create a paused automation, and return it. set_automation_status activates it.",
-        directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
+        description=(
+            "Create a paused automation, and return it. set_automation_status activates it. Its actions need the "
+            "scopes of the same changes by hand, such as messages:send to send."
+        ),
+        directives=guarded("campaigns:write", "conflict", "insufficient_scope", "message_too_long", "not_found"),
     )
     async def create_automation(
         self,
@@ -323,8 +337,8 @@ class AutomationMutation:
 
     @strawberry.mutation(
         graphql_type=Automation,
-        description="Change an automation, and return it.",
-        directives=guarded("campaigns:write", "message_too_long", "not_found"),
+        description="Change an automation, and return it. Needs the scopes of its actions, as create_automation does.",
+        directives=guarded("campaigns:write", "insufficient_scope", "message_too_long", "not_found"),
     )
     async def update_automation(
         self,
@@ -338,8 +352,11 @@ class AutomationMutation:
 
     @strawberry.mutation(
         graphql_type=Automation,
-        description="Activate or pause an automation, and return it. A pause cancels the runs that wait.",
-        directives=guarded("campaigns:write", "not_found"),
+        description=(
+            "Activate or pause an automation, and return it. A pause cancels the runs that wait. To activate it needs "
+            "the scopes of its actions; with texts, it certifies the prior express written consent of their recipients."
+        ),
+        directives=guarded("campaigns:write", "insufficient_scope", "not_found"),
     )
     async def set_automation_status(
         self,

@@ -117,9 +117,10 @@ class KeywordMutation:
         description=(
             "Watch a keyword, and return it: from now on each inbound text that matches it emits keyword_reply. "
             "A keyword that is watched already is returned without a change. Words by which people stop, start again "
-            "or get help are refused, in any language, and texts that may be meant so never emit the event."
+            "or get help are refused, in any language, and texts that may be meant so never emit the event. A reply "
+            "needs messages:send too, and opts_in contacts:write."
         ),
-        directives=guarded("campaigns:write", "conflict"),
+        directives=guarded("campaigns:write", "conflict", "insufficient_scope"),
     )
     async def watch_keyword(
         self,
@@ -144,8 +145,11 @@ class KeywordMutation:
 
     @strawberry.mutation(
         graphql_type=WatchedKeyword,
-        description="Change the rules of a watched keyword, and return it.",
-        directives=guarded("campaigns:write", "not_found"),
+        description=(
+            "Change the rules of a watched keyword, and return it. A keyword with a reply needs messages:send too, one "
+            "with opts_in contacts:write."
+        ),
+        directives=guarded("campaigns:write", "insufficient_scope", "not_found"),
     )
     async def update_keyword(
         self,

@@ -1,7 +1,9 @@
 """AI agents with knowledge, and their runs."""
 
+from dataclasses import replace
 from typing import Any
 
+from app.domain.accounts.scopes import ALL
 from app.domain.agents import knowledge, service
 from app.domain.agents.models import AgentStatus, KnowledgeKind
 from app.domain.agents.service import AgentFields
@@ -22,6 +24,7 @@ FAQ = {
 
 async def add_agent(unit: UnitOfWork, fields: AgentFields | None = None, **faq: str) -> int:
     """Add an active agent with a FAQ, by default `FAQ`; return its id."""
+    unit.actor = replace(unit.actor, scopes=unit.actor.scopes | ALL)
     values: Any = {"name": "Robin", "instructions": "Be brief.", "mode": "auto", **(fields or {})}
     agent = await service.create(unit, values)
     for question, answer in (faq or FAQ).items():

@@ -3,6 +3,9 @@
 import enum
 from collections.abc import Iterable
 
+from app.domain.kernel.errors import InsufficientScope
+from app.domain.kernel.unit_of_work import Actor
+
 
 class Scope(enum.StrEnum):
     """One permission. A key holds a set of them; every operation names the one that it needs."""
@@ -68,3 +71,9 @@ def complete(scopes: Iterable[str]) -> frozenset[str]:
     """Return scopes with those that they include. Every credential's scopes pass through here when it is resolved."""
     given = frozenset(scopes)
     return given | {str(read) for write, read in INCLUDED.items() if write in given}
+
+
+def require(actor: Actor, scopes: Iterable[str]) -> None:
+    """Raise `InsufficientScope` for a scope that the actor lacks: what acts later in its place needs it too."""
+    if missing := sorted(frozenset(scopes) - actor.scopes):
+        raise InsufficientScope(scope=missing[0])

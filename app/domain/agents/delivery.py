@@ -9,6 +9,7 @@ from app.db.engine import Connection, Database
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.agents import queries
 from app.domain.agents.conclusions import end
+from app.domain.agents.gates import WINDOW
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.contacts import queries as contacts
 from app.domain.conversations import sql as conversations
@@ -26,14 +27,16 @@ from app.domain.numbers import queries as numbers
 RETRY = timedelta(seconds=30)
 
 # An answer is not sent after a newer message, after a person has answered, or after a pause; the message of a hand-over
-# not after a release; an approved draft is sent whatever happened since.
+# not after a release; neither while the agent is paused, nor a day after the message. An approved draft is sent
+# whatever happened since.
 FIND_SENDABLE = f"""
-SELECT r.id FROM ai_agent_runs r {conversations.join("r.contact_id")}
-WHERE r.id = ANY($1::bigint[]) AND r.status = 'sending' AND CASE r.outcome
-  WHEN 'drafted' THEN true
-  WHEN 'handed_over' THEN {conversations.AI_STATE} = 'handed_over'
+SELECT r.id FROM ai_agent_runs r JOIN ai_agents a ON a.id = r.agent_id {conversations.join("r.contact_id")}
+WHERE r.id = ANY($1::bigint[]) AND r.status = 'sending' AND CASE
+  WHEN r.outcome = 'drafted' THEN true
+  WHEN a.status <> 'active' OR r.created_at < now() - interval '{WINDOW.days} day' THEN false
+  WHEN r.outcome = 'handed_over' THEN {conversations.AI_STATE} = 'handed_over'
   ELSE {conversations.AI_STATE} = 'active' AND NOT {sql.has_inbound_after("r.contact_id", "r.message_id")} END
-ORDER BY r.id FOR SHARE OF r
+ORDER BY r.id FOR SHARE OF r, a
 """
 
 

@@ -77,6 +77,7 @@ class Facts:
     """What the gates decide by. `turns` are the latest messages of the conversation, the oldest first.
 
     `minute` and `weekday` are those of the account's time zone. `signals` are those of all messages of the burst.
+    `own_since_person` is the number of the agents' messages of the window after the last one of a person.
     """
 
     agent: Agent
@@ -88,6 +89,7 @@ class Facts:
     is_held: bool = False
     ai_state: str = "none"
     runs_today: int = 0
+    own_since_person: int = 0
     balance: int = 1
     is_test: bool = False
     signals: frozenset[Signal] = frozenset()
@@ -97,16 +99,6 @@ class Facts:
     def inbound(self) -> list[Turn]:
         """Return the inbound messages, the newest first."""
         return [turn for turn in reversed(self.turns) if turn.is_inbound]
-
-    @property
-    def own_since_person(self) -> int:
-        """Return the number of the agent's messages of the window after the last one of a person of the account."""
-        count = 0
-        for turn in reversed(self.turns):
-            if turn.is_person or turn.at < self.now - WINDOW:
-                break
-            count += turn.is_agent
-        return count
 
     @property
     def own_unanswered(self) -> int:

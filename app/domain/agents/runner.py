@@ -30,7 +30,7 @@ from app.domain.writing.errors import TooManyCalls
 from app.domain.writing.models import CallKind
 
 TOPIC = "ai_agents"
-MOST_ATTEMPTS, BUSY = 3, timedelta(seconds=10)
+MOST_ATTEMPTS, MOST_FAULTS, BUSY = 3, 10, timedelta(seconds=10)
 
 CLAIM = """
 WITH due AS (
@@ -96,6 +96,23 @@ class AgentRunner:
         await self.database.pool.execute(RELEASE, [row.id for row in rows])
 
     async def _handle(self, row: DueRun) -> None:
+        """Decide on a run and send its text; a run that fails again and again for a fault of the service ends."""
+        try:
+            await self._attempt(row)
+        except Exception:
+            if row.attempts >= MOST_FAULTS:
+                await self._fail(row, "The service could not finish it.")
+            raise
+
+    async def _fail(self, row: DueRun, reason: str) -> None:
+        async with self._unit(row) as unit:
+            run = await queries.get_run(unit, row.id, lock=True)
+            if run.status != RunStatus.done:
+                end(unit, run, Outcome.failed)
+                run.reason = reason
+                await unit.save(run)
+
+    async def _attempt(self, row: DueRun) -> None:
         if row.status != RunStatus.sending and not await self._decide(row):
             return
         await Delivery(self.database, self.acceptor, self.clock, self.notify).send(row.account_id, row.id)

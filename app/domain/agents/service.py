@@ -4,7 +4,9 @@ from typing import Any, TypedDict
 
 from sqlalchemy import select
 
+from app.domain.accounts import scopes
 from app.domain.accounts.models import Account, User
+from app.domain.accounts.scopes import Scope
 from app.domain.agents import queries
 from app.domain.agents.events import AgentState
 from app.domain.agents.models import Agent, AgentMode, AgentStatus
@@ -51,8 +53,14 @@ class AgentFields(TypedDict, total=False):
 
 
 async def create(unit: UnitOfWork, fields: AgentFields) -> Agent:
-    """Create a paused agent; raise `InvalidInput`, `NotFound`, or `Conflict` at the maximum of 50 agents."""
+    """Create a paused agent.
+
+    Raises `InvalidInput`, `NotFound`, `Conflict` at the maximum of 50 agents, and `InsufficientScope` for one that
+    sends by itself by an actor that may not send: an agent acts for the account, and goes on without its creator.
+    """
     values = await _checked(unit, {"hand_over_message": HAND_OVER, **fields})
+    _check_order(values.get("opens_at", 0), values.get("closes_at", DAY))
+    _check_scope(unit, values.get("mode"))
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
     if await queries.count_all(unit) >= MAX_AGENTS:
         raise Conflict(reason=f"An account has at most {MAX_AGENTS} AI agents.")
@@ -62,17 +70,24 @@ async def create(unit: UnitOfWork, fields: AgentFields) -> Agent:
 
 
 async def update(unit: UnitOfWork, id: int, fields: AgentFields) -> Agent:
-    """Change an agent; raise `InvalidInput` or `NotFound`."""
+    """Change an agent; raise `InvalidInput` or `NotFound`, and `InsufficientScope` as `create` does."""
     values = await _checked(unit, fields)
     agent = await queries.get(unit, id, lock=True)
     for name, value in values.items():
         setattr(agent, name, value)
+    _check_order(agent.opens_at, agent.closes_at)
+    _check_scope(unit, agent.mode)
     return await _save(unit, agent)
 
 
 async def set_status(unit: UnitOfWork, id: int, status: AgentStatus) -> Agent:
-    """Activate or pause an agent. A paused agent sends nothing any more, except drafts that a person approves."""
+    """Activate or pause an agent. A paused agent sends nothing any more, except drafts that a person approves.
+
+    Raises `NotFound`, and `InsufficientScope` for an activation as `create` does.
+    """
     agent = await queries.get(unit, id, lock=True)
+    if status == AgentStatus.active:
+        _check_scope(unit, agent.mode)
     agent.status = status
     return await _save(unit, agent)
 
@@ -90,6 +105,11 @@ async def _save(unit: UnitOfWork, agent: Agent) -> Agent:
     await unit.save(agent)
     outbox.record(unit, AgentState.of(unit, agent))
     return agent
+
+
+def _check_scope(unit: UnitOfWork, mode: str | None) -> None:
+    if mode == AgentMode.auto:
+        scopes.require(unit.actor, [Scope.messages_send])
 
 
 async def _checked(unit: UnitOfWork, fields: AgentFields) -> dict[str, Any]:
@@ -115,7 +135,10 @@ def _check_hours(values: dict[str, Any]) -> None:
     for name in ("opens_at", "closes_at"):
         if name in values:
             values[name] = minute_of(values[name], name)
-    if values.get("closes_at", DAY) <= values.get("opens_at", 0):
+
+
+def _check_order(opens_at: int, closes_at: int) -> None:
+    if closes_at <= opens_at:
         raise InvalidInput(reason="closes_at must be later than opens_at.", field="closes_at")
 
 

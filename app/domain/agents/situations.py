@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account
 from app.domain.agents import queries, signals
-from app.domain.agents.gates import Facts, Turn
+from app.domain.agents.gates import WINDOW, Facts, Turn
 from app.domain.agents.models import Agent, AgentRun
 from app.domain.agents.signals import Signal
 from app.domain.consent import queries as consents
@@ -99,6 +99,7 @@ async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
         is_held=contact.held_until is not None,
         ai_state=(await conversations.get(unit, run.conversation_id)).ai_state,
         runs_today=await _count_today(unit, agent),
+        own_since_person=await messages.count_of_agents(unit, run.conversation_id, unit.clock.now() - WINDOW, PEOPLE),
         signals=_signals(burst),
     )
     return Situation(facts, "\n".join(burst), account.company_name, contact.first_name)

@@ -2,14 +2,20 @@
 
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from app.domain.accounts import users
+from app.domain.accounts.scopes import Scope
+from app.domain.automations.events import AutomationWebhook
 from app.domain.contacts import service as contacts
+from app.domain.contacts.events import contact_keys
 from app.domain.contacts.models import PipelineStage
+from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
+from app.domain.conversations import service as conversation_service
 from app.domain.events import outbox
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.kernel.events import timestamp
 from app.domain.kernel.placeholders import Vocabulary
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.notices.events import OwnersNotified
@@ -32,6 +38,9 @@ class ActionKind(enum.StrEnum):
     enroll = enum.auto()
     exit_drips = enum.auto()
     notify = enum.auto()
+    webhook = enum.auto()
+    ai_on = enum.auto()
+    ai_off = enum.auto()
     wait = enum.auto()
 
 
@@ -46,6 +55,7 @@ VALUES = {
     ActionKind.assign: "user_id",
     ActionKind.enroll: "sequence_id",
     ActionKind.notify: "text",
+    ActionKind.webhook: "text",
     ActionKind.wait: "minutes",
 }
 """The field that an action of each kind needs."""
@@ -59,9 +69,46 @@ WORDS = {
     ActionKind.enroll: "enroll in drip sequence {sequence_id}",
     ActionKind.exit_drips: "end all drip sequences",
     ActionKind.notify: "mail the owners “{text}”",
+    ActionKind.webhook: "report “{text}” to webhooks",
+    ActionKind.ai_on: "let AI agents answer",
+    ActionKind.ai_off: "pause AI agents",
     ActionKind.wait: "wait {minutes} minutes",
     ASK_OPT_IN: "ask to confirm {keyword} with YES",
 }
+
+SCOPES = {
+    ActionKind.send: Scope.messages_send,
+    ActionKind.add_tag: Scope.contacts_write,
+    ActionKind.remove_tag: Scope.contacts_write,
+    ActionKind.set_stage: Scope.contacts_write,
+    ActionKind.assign: Scope.contacts_write,
+    ActionKind.enroll: Scope.campaigns_send,
+    ActionKind.exit_drips: Scope.campaigns_send,
+    ActionKind.webhook: Scope.webhooks_manage,
+    ActionKind.ai_on: Scope.conversations_write,
+    ActionKind.ai_off: Scope.conversations_write,
+}
+"""The scope that an action of a kind needs of who has it executed: the one of the same change by hand."""
+
+
+class ActingRun(Protocol):
+    """The run that an action belongs to."""
+
+    @property
+    def id(self) -> int:
+        """Return its id."""
+        ...
+
+    @property
+    def automation_id(self) -> int | None:
+        """Return its automation; None for the reply of a keyword."""
+        ...
+
+    @property
+    def contact_id(self) -> int:
+        """Return its contact."""
+        ...
+
 
 Act = Callable[[UnitOfWork, int, Any], Awaitable[object]]
 
@@ -72,6 +119,11 @@ async def check(unit: UnitOfWork, given: Sequence[Mapping[str, Any]]) -> list[di
         raise InvalidInput(reason=f"An automation has 1 to {MAX_ACTIONS} actions.", field="actions")
     known = await vocabulary.find(unit)
     return [await _check(unit, each, known, f"actions[{place}]") for place, each in enumerate(given)]
+
+
+def scopes_of(actions: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the scopes that actions need of who has them executed."""
+    return frozenset(SCOPES[kind] for each in actions if (kind := ActionKind(each["kind"])) in SCOPES)
 
 
 async def _check(unit: UnitOfWork, given: Mapping[str, Any], known: Vocabulary, place: str) -> dict[str, Any]:
@@ -127,6 +179,7 @@ PLAIN: Mapping[ActionKind, Callable[[Any, str], Any]] = {
     ActionKind.remove_tag: _tag,
     ActionKind.set_stage: _stage,
     ActionKind.notify: _note,
+    ActionKind.webhook: _note,
     ActionKind.wait: _minutes,
 }
 """The checks of values that need no query."""
@@ -137,10 +190,42 @@ def describe(action: Mapping[str, Any]) -> str:
     return WORDS[action["kind"]].format(**action)
 
 
-async def perform(unit: UnitOfWork, contact_id: int, action: Mapping[str, Any]) -> None:
+async def perform(unit: UnitOfWork, run: ActingRun, action: Mapping[str, Any]) -> None:
     """Change a contact as an action says, in the transaction of the caller; raise what its verb raises."""
     kind = ActionKind(action["kind"])
-    await ACTS[kind](unit, contact_id, action.get(VALUES.get(kind, "")))
+    value = action.get(VALUES.get(kind, ""))
+    if kind is ActionKind.webhook:
+        await _report(unit, run, str(value))
+    else:
+        await ACTS[kind](unit, run.contact_id, value)
+
+
+async def _report(unit: UnitOfWork, run: ActingRun, text: str) -> None:
+    """Record the event that webhooks subscribe to, which the sender of webhooks signs and posts."""
+    contact = await contacts.get(unit, run.contact_id, None)
+    event = AutomationWebhook(
+        **contact_keys(contact),
+        automation_id=run.automation_id or 0,
+        run_id=run.id,
+        text=text,
+        acted_at=timestamp(unit.clock.now()),
+    )
+    outbox.record(unit, event, contact.id)
+
+
+async def _set_ai(unit: UnitOfWork, contact_id: int, change: Callable[[UnitOfWork, int], Awaitable[object]]) -> None:
+    conversation = await conversations.find_by_contact(unit, contact_id)
+    if conversation is None:
+        raise NotFound(kind="conversation", id=contact_id, by="contact")
+    await change(unit, conversation.id)
+
+
+async def _ai_on(unit: UnitOfWork, contact_id: int, _: None) -> None:
+    await _set_ai(unit, contact_id, conversation_service.release_ai)
+
+
+async def _ai_off(unit: UnitOfWork, contact_id: int, _: None) -> None:
+    await _set_ai(unit, contact_id, conversation_service.pause_ai)
 
 
 async def _set_stage(unit: UnitOfWork, contact_id: int, stage: str) -> None:
@@ -170,5 +255,7 @@ ACTS: Mapping[ActionKind, Act] = {
     ActionKind.enroll: _enroll,
     ActionKind.exit_drips: _exit_drips,
     ActionKind.notify: _notify,
+    ActionKind.ai_on: _ai_on,
+    ActionKind.ai_off: _ai_off,
 }
 """The verbs of the actions that change rows; texts and waits are the work of the runner."""

@@ -1,4 +1,4 @@
-"""Events of watched keywords."""
+"""Events of watched keywords and automations."""
 
 from dataclasses import dataclass
 
@@ -29,3 +29,22 @@ class KeywordReply(ContactEvent):
     from_number: str
     to_number: str
     received_at: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutomationWebhook(ContactEvent):
+    """An action of an automation reports to the webhooks that subscribe to it; `text` is the action's own.
+
+    It starts no automation.
+    """
+
+    name = "automation_webhook"
+    topic = "automation.webhook"
+    subscribable = False
+    example = {**ANN, "automation_id": 12, "run_id": 3401, "text": "Ask for a review", "acted_at": AT}
+
+    automation_id: int
+    run_id: int
+    text: str
+    acted_at: str

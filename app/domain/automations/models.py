@@ -69,6 +69,7 @@ class RunStatus(enum.StrEnum):
     done = enum.auto()
     skipped = enum.auto()
     canceled = enum.auto()
+    failed = enum.auto()
 
 
 class Automation(Base):
@@ -104,8 +105,8 @@ class AutomationRun(Base):
     """One execution of the actions of an automation, or of the reply of a keyword, for a contact.
 
     `key` names its cause, at most once for each automation and contact. `chain` are the automations whose actions led
-    to it, the first cause first. `position` is the next action, due at `due_at`. `conditions` and `results` explain
-    each condition and action.
+    to it, the first cause first. `position` is the next action, due at `due_at`, after `attempts` that did not succeed.
+    `conditions` and `results` explain each condition and action.
     """
 
     __tablename__ = "automation_runs"
@@ -129,6 +130,7 @@ class AutomationRun(Base):
     payload: Mapped[dict[str, Any]]
     actions: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     position: Mapped[int] = mapped_column(server_default="0")
+    attempts: Mapped[int] = mapped_column(server_default="0")
     conditions: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     results: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     due_at: Mapped[datetime | None]

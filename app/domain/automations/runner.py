@@ -2,7 +2,8 @@
 
 A run is claimed and the claim committed. A change of rows and the advance to the next action are one transaction, so
 that a repetition after a crash finds the run behind that action. A text has an idempotency key made of the run and the
-action: a repetition gets the stored answer.
+action: a repetition gets the stored answer. An action that fails for a passing reason is tried again after `WAITS`;
+then it counts as refused, and a run that fails for a reason of the service's own ends.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import orjson
 from sqlalchemy import text, update
 
 from app.db import claims
-from app.db.engine import Database
+from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.automations import actions
 from app.domain.automations.actions import ActionKind
@@ -31,13 +32,16 @@ from app.domain.messages import opt_in_questions
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.opt_in_questions import Asked
-from app.domain.messages.requests import Send
+from app.domain.messages.requests import Condition, Send
 from app.domain.segments import explaining, filters
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
 
 LEASE = timedelta(minutes=1)
-BUSY = timedelta(seconds=30)
+WAITS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
+"""The waits after an action did not succeed, before it is tried again."""
+
+MAX_REASON, INTERNAL = 500, "The service could not execute the next action."
 
 CLAIM = f"""
 WITH due AS (
@@ -46,7 +50,7 @@ WITH due AS (
 ), claimed AS (
   UPDATE automation_runs r SET claimed_until = $2 FROM due WHERE r.id = due.id RETURNING r.*
 )
-SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.conditions, r.claimed_until,
+SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.claimed_until,
   u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.PLACEHOLDERS}, a.company_name,
   {templates.fallbacks_of("r.account_id")} AS fallbacks
 FROM claimed r LEFT JOIN automations u ON u.id = r.automation_id
@@ -56,10 +60,21 @@ IS_DUE = """
 SELECT EXISTS (SELECT FROM automation_runs WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1))
 """
 RELEASE = "UPDATE automation_runs SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND claimed_until = $2"
+COUNT_ATTEMPT = """
+UPDATE automation_runs SET attempts = attempts + 1, reason = $3 WHERE id = $1 AND claimed_until = $2
+RETURNING attempts, position
+"""
+
+FIND_SENDABLE = """
+SELECT r.id FROM automation_runs r LEFT JOIN automations u ON u.id = r.automation_id
+WHERE r.id = ANY($1::bigint[]) AND r.ended_at IS NULL AND coalesce(u.status, 'active') = 'active'
+ORDER BY r.id FOR SHARE OF r
+"""
 
 ADVANCE = """
 UPDATE automation_runs SET position = position + 1, results = results || CAST(:result AS jsonb),
-  due_at = CAST(:due_at AS timestamptz), status = :status, ended_at = CAST(:ended_at AS timestamptz),
+  attempts = 0, reason = '', due_at = CAST(:due_at AS timestamptz), status = :status,
+  ended_at = CAST(:ended_at AS timestamptz),
   claimed_until = CASE WHEN :status = 'running' THEN claimed_until END
 WHERE id = :id AND position = :position AND claimed_until = CAST(:claim AS timestamptz) RETURNING id
 """
@@ -74,7 +89,6 @@ class DueRun(NamedTuple):
     contact_id: int
     position: int
     actions: list[dict[str, Any]]
-    conditions: list[dict[str, Any]]
     claimed_until: Any
     filter: dict[str, Any] | None
     automation_status: str
@@ -109,26 +123,52 @@ class AutomationRunner:
     batch: int = 32
 
     async def run(self) -> bool:
-        """Execute a batch of runs as far as they go; return True when more may be due."""
+        """Execute a batch of runs as far as they go; return True when more may be due.
+
+        A fault of one run holds no other one up; the first is raised at the end, so that it is logged.
+        """
         now = self.clock.now()
         claim = CLAIM, now, now + LEASE, self.batch
         rows = await claims.claim(self.database.pool, DueRun, *claim, give_back=self._give_back, seconds=LEASE.seconds)
-        for row in rows:
-            try:
-                await self._execute(row)
-            except Superseded:
-                continue
-            except (Unavailable, Conflict):
-                await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now + BUSY)
+        faults = [fault for row in rows if (fault := await self._attempt(row))]
+        if faults:
+            raise faults[0]
         return len(rows) == self.batch
 
     async def due(self) -> bool:
         """Return whether a run is due."""
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
+    async def _attempt(self, row: DueRun) -> Exception | None:
+        """Execute a run; return the fault of the service's own that put it off, or ended it."""
+        try:
+            await self._execute(row)
+        except Superseded:
+            return None
+        except DomainError as refusal:
+            await self._put_off(row, str(refusal), refusal)
+        except Exception as fault:
+            await self._put_off(row, INTERNAL)
+            return fault
+        return None
+
+    async def _put_off(self, row: DueRun, reason: str, refusal: DomainError | None = None) -> None:
+        """Try the next action of a run again later; after the last attempt refuse it, or end the run."""
+        counted = await self.database.pool.fetchrow(COUNT_ATTEMPT, row.id, row.claimed_until, reason[:MAX_REASON])
+        if counted is None:
+            return
+        now, attempts = self.clock.now(), counted["attempts"]
+        if attempts <= len(WAITS):
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now + WAITS[attempts - 1])
+        elif refusal is None:
+            await self._end(row, RunStatus.failed, reason)
+        else:
+            await self._refuse(row, counted["position"], refusal)
+            await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now)
+
     async def _execute(self, row: DueRun) -> None:
         if row.automation_status != "active":
-            return await self._end(row, RunStatus.canceled, "paused", row.conditions)
+            return await self._end(row, RunStatus.canceled, "paused")
         if row.position == 0 and row.filter and not await self._check(row):
             return None
         for place in range(row.position, len(row.actions)):
@@ -142,7 +182,7 @@ class AutomationRunner:
             found = await explaining.explain(unit, filters.load(row.filter or {}), row.contact_id, self.clock.now())
         shown = [{"condition": each.condition, "value": each.value, "holds": each.holds} for each in found.conditions]
         if not found.holds:
-            await self._end(row, RunStatus.skipped, "conditions", shown)
+            await self._end(row, RunStatus.skipped, "conditions", conditions=shown)
             return False
         async with self._unit(row) as unit:
             await unit.execute(update(AutomationRun).where(AutomationRun.id == row.id).values(conditions=shown))
@@ -165,12 +205,11 @@ class AutomationRunner:
                 case _:
                     async with self._unit(row) as unit:
                         await self._advance(unit, row, place, "done")
-                        await actions.perform(unit, row.contact_id, action)
+                        await actions.perform(unit, row, action)
         except (Unavailable, Conflict):
             raise
         except DomainError as refusal:
-            async with self._unit(row) as unit:
-                await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
+            await self._refuse(row, place, refusal)
         return True
 
     async def _ask(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
@@ -178,6 +217,10 @@ class AutomationRunner:
         async with self._unit(row) as unit:
             is_asked = await opt_in_questions.ask(unit, row.contact_id, asked)
             await self._advance(unit, row, place, "done" if is_asked else "refused")
+
+    async def _refuse(self, row: DueRun, place: int, refusal: DomainError) -> None:
+        async with self._unit(row) as unit:
+            await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
 
     async def _send(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
         template = compiled(action["body"], tuple(row.fallbacks.items()))
@@ -191,6 +234,7 @@ class AutomationRunner:
             purpose=Purpose.conversational if is_reply else Purpose.promotional,
             attestation=Attestation.enrollment,
             contact_id=row.contact_id,
+            condition=Condition(_find_sendable, row.id),
         )
         accepted = await self.acceptor.accept(row.actor, send)
         async with self._unit(row) as unit:
@@ -215,9 +259,9 @@ class AutomationRunner:
         if (await unit.execute(text(ADVANCE), values)).one_or_none() is None:
             raise Superseded
 
-    async def _end(self, row: DueRun, status: RunStatus, reason: str, conditions: list[dict[str, Any]]) -> None:
+    async def _end(self, row: DueRun, status: RunStatus, reason: str, **facts: Any) -> None:
         async with self._unit(row) as unit:
-            ended = {"status": status, "reason": reason, "conditions": conditions, "ended_at": self.clock.now()}
+            ended = {"status": status, "reason": reason, "ended_at": self.clock.now(), **facts}
             claimed = AutomationRun.id == row.id, AutomationRun.claimed_until == row.claimed_until
             await unit.execute(update(AutomationRun).where(*claimed).values(**ended, due_at=None, claimed_until=None))
 
@@ -227,3 +271,7 @@ class AutomationRunner:
     async def _give_back(self, rows: Sequence[DueRun]) -> None:
         for row in rows:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until, self.clock.now())
+
+
+async def _find_sendable(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
+    return [row["id"] for row in await connection.fetch(FIND_SENDABLE, list(ids))]

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 from sqlalchemy import select, update
 
 from app.domain.accounts import queries as accounts
+from app.domain.accounts import scopes
 from app.domain.accounts.models import Account
 from app.domain.automations import actions, queries, triggers
 from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus
@@ -27,11 +28,16 @@ class AutomationFields(TypedDict, total=False):
 
 
 async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
-    """Create a paused automation; raise `InvalidInput`, `NotFound`, and `Conflict` at the maximum of 100."""
+    """Create a paused automation.
+
+    Raises `InvalidInput`, `NotFound`, `Conflict` at the maximum of 100, and `InsufficientScope` for actions that the
+    actor may not take by hand: an automation acts for the account, and goes on when its creator is removed.
+    """
     for name in ("name", "trigger", "actions"):
         if name not in fields:
             raise InvalidInput(reason=f"{name} is required.", field=name)
     values = await _checked(unit, fields)
+    _check_scopes(unit, values["actions"])
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
     if await queries.count_automations(unit) >= MAX_AUTOMATIONS:
         raise Conflict(reason=f"An account has at most {MAX_AUTOMATIONS} automations. Delete one first.")
@@ -41,9 +47,10 @@ async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
 
 
 async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields) -> Automation:
-    """Change an automation; runs under way keep their actions. Raises `NotFound` and `InvalidInput`."""
+    """Change an automation; runs under way keep their actions. Raises as `create` does, and `NotFound`."""
     values = await _checked(unit, fields)
     automation = await queries.get_automation(unit, id, lock=True)
+    _check_scopes(unit, automation.actions, values.get("actions", []))
     for name, value in values.items():
         setattr(automation, name, value)
     automation.updated_at = unit.clock.now()
@@ -54,8 +61,13 @@ async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields)
 
 
 async def set_status(unit: UnitOfWork, id: int, *, enabled: bool) -> Automation:
-    """Activate or pause an automation. Idempotent. A pause cancels the runs that wait; raise `NotFound`."""
+    """Activate or pause an automation. Idempotent. A pause cancels the runs that wait.
+
+    Raises `NotFound`, and `InsufficientScope` for the activation of actions that the actor may not take by hand.
+    """
     automation = await queries.get_automation(unit, id, lock=True)
+    if enabled:
+        _check_scopes(unit, automation.actions)
     if enabled and automation.status == AutomationStatus.paused:
         automation.status = AutomationStatus.active
         automation.active_since = unit.clock.now()
@@ -74,6 +86,11 @@ async def delete(unit: UnitOfWork, id: int) -> Automation:
     automation = await queries.get_automation(unit, id, lock=True)
     await unit.delete(automation)
     return automation
+
+
+def _check_scopes(unit: UnitOfWork, *given: Sequence[Mapping[str, Any]]) -> None:
+    for each in given:
+        scopes.require(unit.actor, actions.scopes_of(each))
 
 
 async def _activate(unit: UnitOfWork, automation: Automation) -> None:

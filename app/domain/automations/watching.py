@@ -4,7 +4,9 @@ from typing import Any, TypedDict
 
 from sqlalchemy import select
 
+from app.domain.accounts import scopes
 from app.domain.accounts.models import Account
+from app.domain.accounts.scopes import Scope
 from app.domain.automations import keywords, queries
 from app.domain.automations.models import KeywordMatch, WatchedKeyword
 from app.domain.contacts.service import MAX_TAG, clean_text
@@ -31,11 +33,12 @@ class KeywordFields(TypedDict, total=False):
 async def watch(unit: UnitOfWork, keyword: str, fields: KeywordFields | None = None) -> WatchedKeyword:
     """Watch a keyword: later inbound messages that match it record `keyword_reply`.
 
-    Returns the existing row for a keyword already watched. Raises `InvalidInput`, `NotFound`, and `Conflict` at the
-    maximum of 100.
+    Returns the existing row for a keyword already watched. Raises `InvalidInput`, `NotFound`, `Conflict` at the maximum
+    of 100, and `InsufficientScope` for a reply or a consent that the actor may not send or record by hand.
     """
     word = keywords.check(keyword)
     values = await _checked(unit, fields or {})
+    _check_scopes(unit, values.get("reply"), opts_in=values.get("opts_in"))
     await _lock(unit)
     watched = {row.keyword: row for row in await queries.list_keywords(unit)}
     if word in watched:
@@ -48,11 +51,12 @@ async def watch(unit: UnitOfWork, keyword: str, fields: KeywordFields | None = N
 
 
 async def change(unit: UnitOfWork, id: int, fields: KeywordFields) -> WatchedKeyword:
-    """Change a watched keyword; raise `NotFound` and `InvalidInput`."""
+    """Change a watched keyword; raise `NotFound`, `InvalidInput` and `InsufficientScope`."""
     values = await _checked(unit, fields)
     row = await queries.lock_keyword(unit, id)
     for name, value in values.items():
         setattr(row, name, value)
+    _check_scopes(unit, row.reply, opts_in=row.opts_in)
     await unit.save(row)
     return row
 
@@ -73,6 +77,11 @@ async def _checked(unit: UnitOfWork, fields: KeywordFields) -> dict[str, Any]:
         tag = clean_text("opt_in_tag", fields["opt_in_tag"], MAX_TAG)
         return {**fields, "opt_in_tag": tag}
     return dict(fields)
+
+
+def _check_scopes(unit: UnitOfWork, reply: str | None, *, opts_in: bool | None) -> None:
+    needed = [Scope.messages_send] if reply else []
+    scopes.require(unit.actor, [*needed, Scope.contacts_write] if opts_in else needed)
 
 
 async def _lock(unit: UnitOfWork) -> None:

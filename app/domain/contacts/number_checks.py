@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from app.domain.accounts import scopes
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import Scope
 from app.domain.carriers import lookups
@@ -13,7 +14,7 @@ from app.domain.carriers.carrier import LookedUpNumber
 from app.domain.carriers.connections import OpenConnections
 from app.domain.contacts import queries
 from app.domain.kernel import phone as phones
-from app.domain.kernel.errors import InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.phone import Confidence, InvalidPhone, LandlinePhone, LineType, NumberFacts, NumberValidation
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -79,8 +80,7 @@ async def ask_carrier(
     The carrier charges for it, so the scope `numbers:write` is needed. Raises `InsufficientScope`, and as
     `lookups.look_up` does.
     """
-    if Scope.numbers_write not in unit.actor.scopes:
-        raise InsufficientScope(scope=Scope.numbers_write)
+    scopes.require(unit.actor, [Scope.numbers_write])
     found = await look_up(unit, phone, country)
     if found.e164 is None:
         return found

@@ -5,6 +5,7 @@ from typing import Any, TypedDict, cast
 
 import orjson
 
+from app.domain.accounts import scopes
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts import custom_fields
 from app.domain.contacts import queries as contacts
@@ -14,7 +15,7 @@ from app.domain.integrations import paths
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import Integration
 from app.domain.integrations.scheduling import Unreadable
-from app.domain.kernel.errors import DomainError, InsufficientScope, InvalidInput
+from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.domain.sequences import queries as sequences
 from app.domain.sequences import service as enrollments
@@ -56,8 +57,7 @@ async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
         if key not in known or len(custom) > MAX_CUSTOM:
             raise InvalidInput(reason=f"custom_fields has {key}, which the account lacks.", field="custom_fields")
     if (sequence_id := actions.get("sequence_id")) is not None:
-        if Scope.campaigns_send not in unit.actor.scopes:
-            raise InsufficientScope(scope=Scope.campaigns_send)
+        scopes.require(unit.actor, [Scope.campaigns_send])
         await sequences.get(unit, sequence_id)
     return {
         "paths": {name: paths.check(path, name) for name, path in given.items() if path.strip()},

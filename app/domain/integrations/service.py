@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from sqlalchemy import select
 
-from app.domain.accounts import audit
+from app.domain.accounts import audit, scopes
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import Scope
@@ -18,7 +18,7 @@ from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
 from app.domain.integrations.receiver import Receiver
 from app.domain.integrations.scheduling import SchedulingTool
-from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
@@ -27,6 +27,8 @@ MAX_OWN, MAX_NAME, MAX_QUESTION = 50, 100, 500
 MIN_SECRET, MAX_SECRET = 6, 200
 MAX_OVERLAP_HOURS = 72
 TOPICS = ("integrations", "booking_texts", "crm", "crm_sends")
+SENDING = (Scope.messages_send,)
+"""The scopes of texts that an integration sends in the place of an actor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ async def add(unit: UnitOfWork, ports: Ports, kind: str, secret: str, fields: In
     """
     if kind not in ports.tools:
         raise InvalidInput(reason=f"kind must be one of: {', '.join(sorted(ports.tools))}.", field="kind")
-    _check_scope(unit)
+    scopes.require(unit.actor, SENDING)
     checked_secret = _check_secret(secret)
     name = fields.get("name") or ports.tools[kind].title
     values = await _checked(unit, {**fields, "name": name}, {})
@@ -116,7 +118,7 @@ async def get_webhook(unit: UnitOfWork, id: int, *, lock: bool = False) -> Integ
 
 async def update(unit: UnitOfWork, id: int, fields: IntegrationFields) -> Integration:
     """Change an integration; texts that wait leave with the new wording. Raises as `add` does, and `NotFound`."""
-    _check_scope(unit)
+    scopes.require(unit.actor, SENDING)
     integration = await queries.get(unit, id, lock=True)
     for name, value in (await _checked(unit, fields, integration.texts)).items():
         setattr(integration, name, value)
@@ -187,12 +189,6 @@ async def _set_status(unit: UnitOfWork, id: int, status: IntegrationStatus) -> I
         action = AuditAction.integration_paused if is_paused else AuditAction.integration_resumed
         await record(unit, action, integration)
     return integration
-
-
-def _check_scope(unit: UnitOfWork) -> None:
-    """Raise `InsufficientScope` for an actor that may not send texts: an integration sends them in its place."""
-    if Scope.messages_send not in unit.actor.scopes:
-        raise InsufficientScope(scope=Scope.messages_send)
 
 
 def _check_secret(secret: str) -> str:

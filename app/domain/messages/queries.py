@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ARRAY, BigInteger, Select, case, func, literal, select, true
+from sqlalchemy import ARRAY, BigInteger, Select, case, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.models import Direction, Message, MessageStatus
+from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
+from app.domain.messages.requests import AGENT
 
 NEWEST = Order((Message.id,))
 
@@ -152,6 +153,22 @@ async def list_latest(unit: UnitOfWork, conversation_id: int, most: int) -> Sequ
     return await unit.all(
         _own(unit).where(Message.conversation_id == conversation_id).order_by(Message.id.desc()).limit(most)
     )
+
+
+async def count_of_agents(unit: UnitOfWork, conversation_id: int, since: datetime, people: Sequence[str]) -> int:
+    """Return the number of texts of AI agents in a conversation after an instant, and after the last one of a person.
+
+    `people` are the beginnings of the labels of people.
+    """
+    own = _own(unit).where(
+        Message.conversation_id == conversation_id,
+        Message.direction == Direction.outbound,
+        Message.created_at > since,
+    )
+    by_people = or_(*(Message.actor.startswith(each) for each in people))
+    of_person = own.where(by_people, Message.purpose == Purpose.conversational).with_only_columns(func.max(Message.id))
+    of_agents = own.where(Message.actor.startswith(AGENT)).with_only_columns(func.count())
+    return await unit.one(of_agents.where(Message.id > func.coalesce(of_person.scalar_subquery(), 0))) or 0
 
 
 async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:

@@ -7,9 +7,8 @@ from typing import TypeVar
 from sqlalchemy import ColumnElement
 
 from app.db.engine import Connection, Pool
-from app.domain.accounts import credentials
+from app.domain.accounts import credentials, scopes
 from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_CREATOR, MADE_WITH, own_creators
-from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks.leases import end
@@ -44,8 +43,7 @@ def managed(unit: UnitOfWork) -> ColumnElement[bool]:
 
 def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
     """Raise `InsufficientScope` for events whose scope the actor lacks."""
-    if missing := sorted({EVENTS[event].scope for event in events} - unit.actor.scopes):
-        raise InsufficientScope(scope=missing[0])
+    scopes.require(unit.actor, {EVENTS[event].scope for event in events})
 
 
 async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:

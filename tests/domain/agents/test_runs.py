@@ -1,16 +1,18 @@
 """What AI agents do about the texts of contacts."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from app.domain.accounts.scopes import ALL
 from app.domain.agents import drafts, service, suggestions
 from app.domain.agents.models import AgentStatus
 from app.domain.agents.pipeline import DISCLOSURE
 from app.domain.billing import service as billing
 from app.domain.conversations import service as conversations
-from app.domain.kernel.errors import Conflict
+from app.domain.kernel.errors import Conflict, InsufficientScope
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import replies
 from app.domain.writing.writer import Failure
@@ -18,10 +20,11 @@ from tests.conftest import unit_of
 from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
 from tests.domain.writing.writers import Typist, writers
-from tests.factories.accounts import USERS
+from tests.factories.accounts import ACCOUNTS, USERS
 from tests.factories.agents import AGENT_RUNS, AGENTS, FAQ, add_agent
 from tests.factories.billing import balance_of
 from tests.factories.conversations import CONVERSATION_ENTRIES, CONVERSATIONS
+from tests.factories.messages import MESSAGES
 from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.writing import WRITER_CALLS
 
@@ -41,6 +44,7 @@ async def state_of(chat: Chat) -> str:
 
 async def change(chat: Chat, unit_for: UnitFor, agent: int, **fields: Any) -> None:
     async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
         await service.update(unit, agent, fields)  # pyright: ignore[reportArgumentType]
 
 
@@ -299,3 +303,61 @@ async def test_agents_share_the_numbers_of_an_account_by_their_scope(chat: Chat,
 async def number_of(chat: Chat) -> int:
 
     return await PHONE_NUMBERS.where(phone_number=chat.account.phone_number).only(chat.services, "id")
+
+
+async def test_a_text_that_waits_for_a_suspended_account_is_not_sent_once_the_agent_is_paused_or_the_day_is_over(
+    chat: Chat, agent: int, unit_for: UnitFor
+) -> None:
+    for number, is_paused in enumerate((True, False), 1):
+        await chat.write("When are you open?")
+        await chat.wait(seconds=20)
+        await ACCOUNTS.change(chat.services, status="suspended")
+        await chat.runner.run()
+        assert await AGENT_RUNS.last(chat.services, "status") == "sending"
+
+        await ACCOUNTS.change(chat.services, status="active")
+        async with unit_for(chat.account) as unit:
+            unit.actor = replace(unit.actor, scopes=ALL)
+            await service.set_status(unit, agent, AgentStatus.paused if is_paused else AgentStatus.active)
+        if not is_paused:
+            last = AGENT_RUNS.where(status="sending")
+            await last.change(chat.services, created_at=chat.clock.now() - timedelta(hours=25))
+        await chat.wait(minutes=1)
+        await chat.run()
+
+        assert await AGENT_RUNS.read(chat.services, "outcome") == ["superseded"] * number
+        assert await chat.sent() == []
+        async with unit_for(chat.account) as unit:
+            unit.actor = replace(unit.actor, scopes=ALL)
+            await service.set_status(unit, agent, AgentStatus.active)
+
+
+async def test_an_agent_that_may_send_fifty_texts_stops_after_fifty_however_long_the_conversation_is(
+    chat: Chat, agent: int, unit_for: UnitFor
+) -> None:
+    await change(chat, unit_for, agent, max_messages=50)
+    await chat.ask("When are you open?")
+    message = dict(await MESSAGES.where(direction="outbound").only(chat.services))
+    message |= {"credits": 0}
+    del message["id"]
+    for _ in range(48):
+        await MESSAGES.insert(chat.services, **message)
+
+    assert await chat.ask("How much is a haircut?") == ("sent", None)
+    assert await chat.ask("Where can I park?") == ("handed_over", "message_limit")
+
+
+async def test_only_who_may_send_has_an_agent_send_by_itself(unit_for: UnitFor, chat: Chat, agent: int) -> None:
+    without = ALL - {"messages:send"}
+    for verb, arguments in (
+        (service.create, ({"name": "Other", "mode": "auto"},)),
+        (service.update, (agent, {"instructions": "Be rude."})),
+        (service.set_status, (agent, AgentStatus.active)),
+    ):
+        async with unit_for(chat.account) as unit:
+            unit.actor = replace(unit.actor, scopes=without)
+            with pytest.raises(InsufficientScope, match="messages:send"):
+                await verb(unit, *arguments)  # pyright: ignore[reportCallIssue, reportArgumentType]
+            await unit.session.rollback()
+
+    assert await AGENTS.read(chat.services, "instructions") == ["Be brief."]

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import open_dispatcher
+from app.domain.accounts.scopes import ALL
 from app.domain.automations import queries, runs, service, watching
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.runner import AutomationRunner
@@ -40,6 +42,7 @@ def act(unit_for: UnitFor, account: Opened) -> Act:
 
     async def run(verb: Callable[..., Awaitable[Any]], *arguments: Any, **named: Any) -> Any:
         async with unit_for(account) as unit:
+            unit.actor = replace(unit.actor, scopes=ALL)
             return await verb(unit, *arguments, **named)
 
     return run

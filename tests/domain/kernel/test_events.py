@@ -43,6 +43,7 @@ TOPICS = {
     "new_contact": "contact.created",
     "new_opt_out": "contact.opted_out",
 }
+OWN_TOPICS = {"automation_webhook": "automation.webhook"}
 
 
 MESSAGES, CONTACTS, CONVERSATIONS = "messages:read", "contacts:read", "conversations:read"
@@ -50,6 +51,7 @@ DECLARED = {
     "agent_state": ("agents:read", UpdateKind.agent_state),
     "balance_changed": ("billing:read", UpdateKind.balance_changed),
     "contact_changed": (CONTACTS, UpdateKind.contact_changed),
+    "automation_webhook": (CONTACTS, None),
     "campaign_progress": ("campaigns:read", UpdateKind.campaign_progress),
     "contact_dnd_changed": (CONTACTS, UpdateKind.contact_changed),
     "contact_tag_added": (CONTACTS, UpdateKind.contact_changed),
@@ -98,8 +100,8 @@ def test_a_payload_has_the_keys_that_the_specification_lists(name: str) -> None:
     assert EVENTS[name].subscribable
 
 
-def test_dotted_names_are_those_of_the_specification() -> None:
-    assert {name: each.topic for name, each in EVENTS.items() if each.topic} == TOPICS
+def test_dotted_names_are_those_of_the_specification_and_that_of_automations() -> None:
+    assert {name: each.topic for name, each in EVENTS.items() if each.topic} == TOPICS | OWN_TOPICS
 
 
 @pytest.mark.parametrize("name", EVENTS)
