@@ -161,7 +161,12 @@ GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
     **dict.fromkeys(
-        ("add_integration", "update_integration", "connect_crm", "finish_crm_connection"), frozenset({"messages:send"})
+        ("add_integration", "update_integration", "connect_crm", "finish_crm_connection", "update_keyword"),
+        frozenset({"messages:send"}),
+    ),
+    **dict.fromkeys(
+        ("create_automation", "update_automation", "set_automation_status"),
+        frozenset({"messages:send", "contacts:write", "campaigns:send"}),
     ),
     **dict.fromkeys(
         ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
