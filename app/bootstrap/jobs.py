@@ -60,6 +60,7 @@ from app.domain.notices.reactions import REACTIONS as NOTICE_REACTIONS
 from app.domain.notices.reactions import TOPIC as NOTICE_TOPIC
 from app.domain.notices.retention import RULES as NOTICE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
+from app.domain.payments.upkeep import Upkeep
 from app.domain.quiet_hours.retention import RULES as QUIET_HOURS_RULES
 from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
 from app.domain.sequences.steps import Drip
@@ -142,7 +143,7 @@ async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
         retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.connections, services.clock)
-        deletions = AccountDeletions(services.database, services.clock, services.notify)
+        deletions = open_deletions(services)
         workers = open_delivery_workers(services)
         remains = Leftovers(services.database)
         await workers.warm()
@@ -241,7 +242,9 @@ def _automation_job(services: Services) -> Job:
 
 def _maintenance_jobs(services: Services) -> Sequence[Job]:
     of = services.database, services.clock
+    upkeep = Upkeep(services.database, services.payments)
     return (
+        Job("payments", upkeep.run, upkeep.due, every=SELDOM),
         purge("oauth", (*OAUTH_RULES, *grants.make_rules()), *of),
         purge("retention", retention_rules(services.settings), *of),
         open_partitions(services),
@@ -253,6 +256,12 @@ def _maintenance_jobs(services: Services) -> Sequence[Job]:
 def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
     """Return the event dispatcher with the reactions of all areas."""
     return Dispatcher(services.database, services.clock, services.notify, REACTIONS, watchers)
+
+
+def open_deletions(services: Services) -> AccountDeletions:
+    """Return the deletion of accounts, which first ends what an account pays."""
+    of = services.database, services.clock, services.notify
+    return AccountDeletions(*of, prepare=services.payments.release)
 
 
 def open_mail_sender(services: Services) -> MailSender:

@@ -1,5 +1,7 @@
 """The payment provider of the settings."""
 
+import structlog
+
 from app.db.engine import Sessions
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
@@ -10,6 +12,8 @@ from app.providers.payments.manual import Manual
 from app.providers.payments.stripe import Stripe
 from app.settings import Settings
 
+log = structlog.get_logger(__name__)
+
 
 def open_payments(settings: Settings, sessions: Sessions, clock: Clock, notify: Notify) -> Payments:
     """Return the payments with the configured provider and plans."""
@@ -17,7 +21,9 @@ def open_payments(settings: Settings, sessions: Sessions, clock: Clock, notify: 
         Plan(plan.name, plan.credits, int(plan.price * 10 ** money.decimals(settings.currency)), settings.currency)
         for plan in settings.payment_plans
     ]
-    return Payments(_gateway(settings), plans, f"{settings.public_url}/app/billing", sessions, clock, notify)
+    return Payments(
+        _gateway(settings), plans, f"{settings.public_url}/app/billing", sessions, clock, notify, log.warning
+    )
 
 
 def _gateway(settings: Settings) -> Gateway:

@@ -48,6 +48,7 @@ describe(
         "pending": "It waits for a person to pay at its url.",
         "paid": "It was paid, and its credits were added.",
         "refunded": "It was refunded, and its credits were taken back.",
+        "expired": "Nobody paid at its url in time.",
         "disputed": "It is disputed, or the dispute was lost: its credits were taken back.",
     },
 )
@@ -220,7 +221,9 @@ class PaymentMutation:
         graphql_type=Payment,
         description="Start the purchase of credits, and return the payment: a person pays at its url. Without a "
         "payment provider the request is stored, and the operator adds the credits.",
-        directives=guarded("billing:write", "idempotency_key_reused", "payment_refused", "unavailable"),
+        directives=guarded(
+            "billing:write", "account_deletion_pending", "idempotency_key_reused", "payment_refused", "unavailable"
+        ),
     )
     async def top_up(
         self,
@@ -244,13 +247,24 @@ class PaymentMutation:
 
     @strawberry.mutation(
         description="Start a plan of monthly credits, and return the page on which a person pays it.",
-        directives=guarded("billing:write", "conflict", "payment_refused", "unavailable"),
+        directives=guarded("billing:write", "account_deletion_pending", "conflict", "payment_refused", "unavailable"),
     )
     async def start_plan(
         self, info: Info, plan: Annotated[str, strawberry.argument(description="The name of a plan on offer.")]
     ) -> PaymentPage:
         """Start a plan."""
         return PaymentPage(url=await service.start_plan(info.context.unit, info.context.services.payments, plan))
+
+    @strawberry.mutation(
+        description=(
+            "Return a page of the payment provider on which a person changes the payment method and sees invoices. It "
+            "can be used for some minutes."
+        ),
+        directives=guarded("billing:write", "conflict", "payment_refused", "unavailable"),
+    )
+    async def open_payment_portal(self, info: Info) -> PaymentPage:
+        """Open the portal."""
+        return PaymentPage(url=await service.open_portal(info.context.unit, info.context.services.payments))
 
     @strawberry.mutation(
         graphql_type=PlanSubscription,

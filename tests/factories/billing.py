@@ -11,6 +11,7 @@ from tests.factories.tables import Rows, Source, open_pool
 BALANCE_ALERTS = Rows("balance_alerts")
 LEDGER_DAYS = Rows("ledger_days")
 PAYMENTS = Rows("payments")
+PLAN_SUBSCRIPTIONS = Rows("plan_subscriptions")
 LEDGER_ENTRIES = Rows("ledger_entries")
 
 

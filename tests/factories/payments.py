@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from app.domain.payments.gateway import Card, Checkout, Notice, Order, Plan, PlanState
+from app.domain.payments.gateway import Card, Checkout, CheckoutState, Notice, Order, Plan, PlanState
 from app.services import Services
 
 PLAN = Plan("Starter", 1000, 900, "USD")
@@ -18,6 +18,21 @@ class Till:
         """Return a page, and the customer of the account."""
         return Checkout(f"https://pay.example/{order.key}", f"customer-{order.account_id}")
 
+    async def find(self, reference: str) -> CheckoutState:
+        """Return a checkout that is still open."""
+        return CheckoutState(Notice(), is_over=False)
+
+    async def close(self, reference: str) -> None:
+        """Do nothing."""
+
+    async def open_portal(self, customer: str, return_url: str) -> str:
+        """Return a page of the customer."""
+        return f"https://pay.example/{customer}"
+
+    async def stop_plan(self, reference: str) -> PlanState:
+        """Return the plan as ended."""
+        return replace(await self.end_plan(reference), status="canceled")
+
     async def end_plan(self, reference: str) -> PlanState:
         """Return the plan as ending; the reference is the id of the account."""
         end = datetime(2027, 1, 1, tzinfo=UTC)
@@ -27,7 +42,7 @@ class Till:
         """Return a card."""
         return Card("card", "visa", "4242", 8, 2030)
 
-    async def read(self, body: bytes, signature: str) -> Notice:
+    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
         """Return nothing."""
         return Notice()
 

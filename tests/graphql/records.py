@@ -34,7 +34,7 @@ from app.domain.jobs.models import JobKind, JobStatus
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.notices.models import Notice, NoticeKind
 from app.domain.onboarding.service import Opened
-from app.domain.payments.models import Payment, PaymentStatus, PlanStatus, PlanSubscription
+from app.domain.payments.models import Payment, PaymentCustomer, PaymentStatus, PlanStatus, PlanSubscription
 from app.domain.segments import service as segments
 from app.domain.templates import service as templates
 from app.domain.templates.models import Template
@@ -196,7 +196,8 @@ async def add_payments(unit: UnitOfWork) -> dict[str, int]:
     plan = PlanSubscription(
         provider_id=str(unit.actor.account_id), plan=MARK, status=PlanStatus.ended, seen_at=unit.clock.now(), **bought
     )
-    await unit.save(payment, plan)
+    customer = PaymentCustomer(account_id=unit.actor.account_id, provider="till", provider_id=MARK)
+    await unit.save(payment, plan, customer)
     return {"plan": plan.id}
 
 

@@ -145,11 +145,12 @@ CREATES = {
 }
 """Mutations that name nothing that exists: another account that runs one does so for itself."""
 
-STORES_NOTHING = {"announce_presence", "connect_crm"}
-"""Mutations that change no row: one is passed on to others at once, the other gives an address."""
+STORES_NOTHING = {"announce_presence", "connect_crm", "open_payment_portal", "start_plan"}
+"""Mutations that change no row: one is passed on to others at once, the others give an address."""
 
 OF_THE_CALLER = {
     "finish_crm_connection": "crm_authorization_refused",
+    "open_payment_portal": "conflict",
     "request_account_deletion": "invalid_input",
     "withdraw_account_deletion": "conflict",
 }
@@ -187,7 +188,6 @@ SAME_FOR_ALL = {
     "measure_text",
     "notice_settings",
     "scheduled_messages",
-    "payment_method",
     "tariff",
 }
 """Queries with the same answer for both accounts: no update was dispatched, no text is sent later,

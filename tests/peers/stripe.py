@@ -138,12 +138,20 @@ class StripePeer:
         return answer
 
     def _serve(self, method: str, names: list[str], query: dict[str, str], form: dict[str, str]) -> Json:
+        if method == "DELETE":
+            self.end(names[-1])
+            return self.objects[names[-1]]
         return self._change(names, form) if method == "POST" else self._read(names, query)
 
     def _change(self, names: list[str], form: dict[str, str]) -> Json:
         match names:
             case ["customers"]:
                 return self._add("customer", "cus", email=form["email"])
+            case ["billing_portal", "sessions"]:
+                return {"id": "bps_1", "url": f"https://billing.example/{form['customer']}"}
+            case ["checkout", "sessions", id, "expire"]:
+                self.objects[id]["status"] = "expired"
+                return self.objects[id]
             case ["subscriptions", id]:
                 self.objects[id]["cancel_at_period_end"] = form["cancel_at_period_end"] == "true"
                 self._emit("customer.subscription.updated", self.objects[id])
@@ -217,6 +225,9 @@ def serving(peer: StripePeer) -> Generator[str]:
 
         def do_POST(self) -> None:
             self._answer("POST")
+
+        def do_DELETE(self) -> None:
+            self._answer("DELETE")
 
         def _answer(self, method: str) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

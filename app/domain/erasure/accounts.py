@@ -4,6 +4,7 @@ Each batch is a transaction that locks the account's row, so that any worker can
 an hour after the closing, deletes rows that were written concurrently with the closing.
 """
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -45,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class AccountDeletions:
-    """Deletes accounts; safe to run concurrently.
+    """Deletes accounts; safe to run concurrently. `prepare` ends what an account has outside before it is closed.
 
     The places in memory only save time: a worker without them starts again at the first table and finds it empty. The
     due time identifies the pass that a place belongs to.
@@ -55,6 +56,7 @@ class AccountDeletions:
     clock: Clock
     notify: Notify
     batch: int = BATCH
+    prepare: Callable[[int], Awaitable[None]] | None = None
     _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict[int, tuple[datetime, Place]])
     _rests: dict[int, datetime] = field(default_factory=dict[int, datetime])
 
@@ -66,6 +68,8 @@ class AccountDeletions:
             return False
         try:
             if due["status"] != AccountStatus.deleted:
+                if self.prepare:
+                    await self.prepare(due["id"])
                 return await self._close(due["id"])
             return await self._empty(due["id"], now)
         except Exception as error:

@@ -59,10 +59,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """The page on which a person pays, and the customer's id at the provider."""
+    """The page on which a person pays, its id at the provider as `reference`, and the customer's id there."""
 
     url: str
     customer: str | None
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,14 @@ class Notice:
     plans: Sequence[PlanState] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CheckoutState:
+    """The state of a checkout. `is_over` when nobody can pay on its page any more, and `notice` has what was paid."""
+
+    notice: Notice
+    is_over: bool
+
+
 class Gateway(Protocol):
     """A payment provider. `is_online` when people pay through it; otherwise `instructions` say how they do."""
 
@@ -138,8 +147,24 @@ class Gateway(Protocol):
         """Start a purchase; raise `PaymentRefused`, and `Unavailable` if the provider does not answer."""
         ...
 
+    async def find(self, reference: str) -> CheckoutState:
+        """Return the state of a checkout; raise as `start` does."""
+        ...
+
+    async def close(self, reference: str) -> None:
+        """Let nobody pay on the page of a checkout any more; raise as `start` does. Idempotent."""
+        ...
+
+    async def open_portal(self, customer: str, return_url: str) -> str:
+        """Return a page on which a customer changes the payment method and sees invoices; raise as `start` does."""
+        ...
+
     async def end_plan(self, reference: str) -> PlanState:
         """Let a plan end with the period that was paid; raise as `start` does."""
+        ...
+
+    async def stop_plan(self, reference: str) -> PlanState:
+        """End a plan now, without a refund; raise as `start` does. Idempotent."""
         ...
 
     async def find_card(self, customer: str) -> Card | None:

@@ -17,6 +17,7 @@ class PaymentStatus(enum.StrEnum):
     paid = enum.auto()
     refunded = enum.auto()
     disputed = enum.auto()
+    expired = enum.auto()
 
 
 class PlanStatus(enum.StrEnum):
@@ -32,11 +33,17 @@ class Payment(Base):
 
     `amount`, `refunded` and `disputed` are in the smallest unit of the currency, as the provider last showed them to a
     reading that began at `seen_at`. `purchased`, `reversed` and `withheld` are the credits that the ledger has for the
-    payment, its refunds and its disputes; they and the entries change in one transaction.
+    payment, its refunds and its disputes; they and the entries change in one transaction. `provider_id` is the
+    provider's id of the payment, or of its checkout until that is known. At `look_at` the provider is asked about a
+    payment whose event has not come.
     """
 
     __tablename__ = "payments"
-    __table_args__ = (UniqueConstraint("provider", "key"), Index("ix_payments_account_id", "account_id", "id"))
+    __table_args__ = (
+        UniqueConstraint("provider", "key"),
+        Index("ix_payments_account_id", "account_id", "id"),
+        Index("ix_payments_look_at", "look_at", postgresql_where=text("look_at IS NOT NULL")),
+    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
@@ -57,6 +64,7 @@ class Payment(Base):
     created_by: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[Created]
     seen_at: Mapped[datetime | None]
+    look_at: Mapped[datetime | None]
     paid_at: Mapped[datetime | None]
 
 

@@ -29,6 +29,12 @@ async def find_running_plan(unit: UnitOfWork) -> PlanSubscription | None:
     return next((plan for plan in await list_plans(unit) if plan.status != PlanStatus.ended), None)
 
 
+async def list_open(unit: UnitOfWork, provider: str) -> Sequence[Payment]:
+    """Return the payments of the account that a person could still pay on a page of a provider."""
+    own = Payment.account_id == unit.actor.account_id, Payment.provider == provider
+    return await unit.all(select(Payment).where(*own, Payment.look_at.is_not(None)).order_by(Payment.id))
+
+
 async def get_plan(unit: UnitOfWork, id: int) -> PlanSubscription:
     """Return a plan of the account; raise `NotFound`."""
     own = PlanSubscription.account_id == unit.actor.account_id, PlanSubscription.id == id

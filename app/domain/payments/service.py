@@ -1,32 +1,41 @@
 """Start purchases, end plans, and process events of the payment provider."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from app.db.engine import Sessions
 from app.domain.accounts import queries as accounts
+from app.domain.accounts.errors import AccountDeletionPending
 from app.domain.accounts.models import Account
 from app.domain.billing import service as billing
 from app.domain.billing.models import EntryType
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.events import timestamp
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.payments import money, queries
-from app.domain.payments.gateway import Card, Checkout, Gateway, Order, Plan
-from app.domain.payments.models import Payment, PaymentStatus, PlanSubscription
-from app.domain.payments.settlement import keep_customer, settle, settle_plan
+from app.domain.payments.gateway import Card, Checkout, Gateway, Notice, Order, Plan, PlanState
+from app.domain.payments.models import Payment, PaymentStatus, PlanStatus, PlanSubscription
+from app.domain.payments.settlement import RUNNING, is_open, keep_customer, settle, settle_plan
 
 MAX_TOP_UP, MAX_KEY = 10**9, 200
+FIRST_LOOK = timedelta(minutes=10)
+"""The time after the start of a payment at which the provider is asked about it, unless its event has come."""
+
 MIN_AMOUNT = 50
 """The least amount that providers take, in the smallest unit of most currencies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payments:
-    """The payment provider, the plans on offer, and the page to which people return."""
+    """The payment provider, the plans on offer, and the page to which people return.
+
+    `warn` tells the operator of what only a person can put right: the name of a case, and its facts.
+    """
 
     gateway: Gateway
     plans: Sequence[Plan]
@@ -34,19 +43,53 @@ class Payments:
     sessions: Sessions
     clock: Clock
     notify: Notify
+    warn: Callable[..., None] = lambda *_, **__: None
 
     async def receive(self, body: bytes, signature: str) -> None:
         """Process an event of the provider; raise `UnsignedPaymentEvent`, and `Unavailable` to get it again."""
         seen_at = self.clock.now()
         notice = await self.gateway.read(body, signature, seen_at)
         for plan in notice.plans:
-            async with self._unit(plan.account_id) as unit:
-                await settle_plan(unit, self.gateway.name, plan, seen_at)
-        for payment in notice.payments:
-            async with self._unit(payment.account_id) as unit:
-                await settle(unit, self.gateway.name, payment, seen_at)
+            await self._settle_plan(plan, seen_at)
+        await self.book(notice, seen_at)
 
-    def _unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
+    async def book(self, notice: Notice, seen_at: datetime) -> None:
+        """Book the payments of a notice whose reading began at `seen_at`."""
+        for payment in notice.payments:
+            async with self.unit(payment.account_id) as unit:
+                is_booked = await settle(unit, self.gateway.name, payment, seen_at)
+            if not is_booked:
+                self.warn("payment_of_deleted_account", account_id=payment.account_id, reference=payment.reference)
+
+    async def release(self, account_id: int) -> None:
+        """End what an account pays or could pay at the provider, before the account is deleted.
+
+        Raises `Unavailable` and `PaymentRefused`. Idempotent. What another provider has is left to the operator.
+        """
+        async with self.unit(account_id) as unit:
+            plans = [plan for plan in await queries.list_plans(unit) if plan.status != PlanStatus.ended]
+            open_pages = await queries.list_open(unit, self.gateway.name)
+            mine = [plan.provider_id for plan in plans if plan.provider == self.gateway.name]
+            references = [payment.provider_id for payment in open_pages]
+        for other in (plan for plan in plans if plan.provider != self.gateway.name):
+            self.warn("plan_not_ended", account_id=account_id, provider=other.provider, reference=other.provider_id)
+        for reference in references:
+            await self.gateway.close(reference)
+        for reference in mine:
+            seen_at = self.clock.now()
+            await self._settle_plan(await self.gateway.stop_plan(reference), seen_at)
+
+    async def _settle_plan(self, plan: PlanState, seen_at: datetime) -> None:
+        """Store the state of a plan; one of a deleted account, such as of a page that was still open, ends now."""
+        async with self.unit(plan.account_id) as unit:
+            if account_is_open := await is_open(unit):
+                await settle_plan(unit, self.gateway.name, plan, seen_at)
+        if not account_is_open and plan.status in RUNNING:
+            self.warn("plan_of_deleted_account", account_id=plan.account_id, reference=plan.reference)
+            await self.gateway.stop_plan(plan.reference)
+
+    def unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
+        """Open a unit of an account with the provider as its actor."""
         actor = Actor(account_id, frozenset(), f"payments:{self.gateway.name}")
         return open_unit(self.sessions, actor, self.clock, self.notify)
 
@@ -55,7 +98,7 @@ async def top_up(unit: UnitOfWork, payments: Payments, credits: int, key: str | 
     """Start the purchase of credits. The provider is called with no transaction open.
 
     Without an online provider the request is stored for the operator. The same `key` returns the same payment, and the
-    provider starts nothing anew. Raises `InvalidInput`, `PaymentRefused` and `Unavailable`.
+    provider starts nothing anew. Raises `InvalidInput`, `PaymentRefused`, `Unavailable`, and `AccountDeletionPending`.
     """
     if not 1 <= credits <= MAX_TOP_UP:
         raise InvalidInput(reason=f"credits must be from 1 to {MAX_TOP_UP:,}.", field="credits")
@@ -77,6 +120,8 @@ async def top_up(unit: UnitOfWork, payments: Payments, credits: int, key: str | 
         amount=order.amount,
         currency=order.currency,
         url=checkout.url if checkout else "",
+        provider_id=checkout.reference if checkout else "",
+        look_at=unit.clock.now() + FIRST_LOOK if checkout else None,
         created_by=unit.actor.label,
     )
     await billing.lock(unit)
@@ -89,7 +134,8 @@ async def top_up(unit: UnitOfWork, payments: Payments, credits: int, key: str | 
 async def start_plan(unit: UnitOfWork, payments: Payments, name: str) -> str:
     """Start a plan by its name, and return the page on which a person pays it.
 
-    Raises `InvalidInput`, and `Conflict` without an online provider or while another plan runs.
+    Raises `InvalidInput`, `AccountDeletionPending`, and `Conflict` without an online provider or while another plan
+    runs.
     """
     plan = next((plan for plan in payments.plans if plan.name == name), None)
     if plan is None:
@@ -104,6 +150,19 @@ async def start_plan(unit: UnitOfWork, payments: Payments, name: str) -> str:
     checkout = await _start(unit, payments, order)
     assert checkout is not None
     return checkout.url
+
+
+async def open_portal(unit: UnitOfWork, payments: Payments) -> str:
+    """Return a page of the provider to change the payment method and see invoices.
+
+    Raises `Conflict` for an account that has bought nothing through the provider, `PaymentRefused` and `Unavailable`.
+    """
+    customer = await queries.find_customer(unit, payments.gateway.name)
+    if customer is None:
+        reason = "The account has bought nothing through the payment provider yet. Start a top-up, or a plan."
+        raise Conflict(reason=reason if payments.gateway.is_online else payments.gateway.instructions)
+    await unit.pause()
+    return await payments.gateway.open_portal(customer, payments.return_url)
 
 
 async def end_plan(unit: UnitOfWork, payments: Payments, id: int) -> PlanSubscription:
@@ -145,6 +204,8 @@ async def confirm(unit: UnitOfWork, id: int) -> Payment:
 async def _order(
     unit: UnitOfWork, payments: Payments, account: Account, key: str, credits: int, plan: Plan | None = None
 ) -> Order:
+    if account.deletion_at:
+        raise AccountDeletionPending(at=timestamp(account.deletion_at))
     currency = plan.currency if plan else account.currency
     amount = plan.amount if plan else money.price_of(credits, account.rate, currency)
     if payments.gateway.is_online and amount < MIN_AMOUNT:

@@ -18,30 +18,32 @@ RUNNING = {"active": PlanStatus.active, "trialing": PlanStatus.active, "past_due
 """The statuses of subscriptions at providers that go on; `unpaid` waits for a payment too."""
 
 
-async def settle(unit: UnitOfWork, provider: str, state: PaymentState, seen_at: datetime) -> None:
+async def settle(unit: UnitOfWork, provider: str, state: PaymentState, seen_at: datetime) -> bool:
     """Book the present state of a payment, which a reading that began at `seen_at` found.
 
     Idempotent: the same state books nothing again, and a state that was read before the last one is ignored. Refunds
-    and disputes are booked even if the balance falls below zero. A deleted account gets nothing.
+    and disputes are booked even if the balance falls below zero. Returns False for a deleted account: it gets nothing.
     """
     await billing.lock(unit)
-    if not await _is_open(unit):
-        return
+    if not await is_open(unit):
+        return False
     payment = await _find_or_add(unit, provider, state)
     if payment.seen_at and payment.seen_at > seen_at:
-        return
+        return True
     payment.seen_at, payment.provider_id = seen_at, state.reference
     payment.refunded, payment.disputed = state.refunded, state.disputed
     if state.is_paid and payment.paid_at is None:
+        payment.look_at = None
         payment.paid_at, payment.amount, payment.credits = unit.clock.now(), state.amount, state.credits
     payment.status = _status(payment)
     await _book(unit, payment)
     await unit.save(payment)
+    return True
 
 
 async def settle_plan(unit: UnitOfWork, provider: str, state: PlanState, seen_at: datetime) -> None:
     """Store the present state of a plan, unless a later reading was stored."""
-    if not await _is_open(unit):
+    if not await is_open(unit):
         return
     values = {
         "plan": state.plan.name,
@@ -67,7 +69,8 @@ async def keep_customer(unit: UnitOfWork, provider: str, reference: str) -> None
     await unit.execute(insert(PaymentCustomer).values(values).on_conflict_do_nothing())
 
 
-async def _is_open(unit: UnitOfWork) -> bool:
+async def is_open(unit: UnitOfWork) -> bool:
+    """Return whether the account exists, and is not deleted."""
     try:
         return (await accounts.get_own(unit)).status != AccountStatus.deleted
     except NotFound:

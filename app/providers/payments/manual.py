@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.kernel.errors import Conflict
-from app.domain.payments.gateway import Card, Checkout, Notice, Order, PlanState, UnsignedPaymentEvent
+from app.domain.payments.gateway import Card, Checkout, CheckoutState, Notice, Order, PlanState, UnsignedPaymentEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,21 @@ class Manual:
 
     async def start(self, order: Order) -> Checkout:
         """Refuse: there is nothing to start."""
+        raise Conflict(reason=self.instructions)
+
+    async def find(self, reference: str) -> CheckoutState:
+        """Refuse: there are no checkouts."""
+        raise Conflict(reason=self.instructions)
+
+    async def close(self, reference: str) -> None:
+        """Do nothing: there are no checkouts."""
+
+    async def open_portal(self, customer: str, return_url: str) -> str:
+        """Refuse: there is no such page."""
+        raise Conflict(reason=self.instructions)
+
+    async def stop_plan(self, reference: str) -> PlanState:
+        """Refuse: there are no plans."""
         raise Conflict(reason=self.instructions)
 
     async def end_plan(self, reference: str) -> PlanState:

@@ -18,6 +18,7 @@ from app.domain.kernel.errors import Unavailable
 from app.domain.payments.gateway import (
     Card,
     Checkout,
+    CheckoutState,
     Notice,
     Order,
     PaymentRefused,
@@ -60,17 +61,44 @@ class Stripe:
         """Create the customer, unless it exists, and a Checkout session. Repetitions with the same key create none."""
         return await self._call(lambda: self._start(order))
 
+    async def find(self, reference: str) -> CheckoutState:
+        """Return the state of a Checkout session; one that is open for long expires at Stripe."""
+
+        def look() -> CheckoutState:
+            session = self._client.v1.checkout.sessions.retrieve(reference)
+            paid = [self._payment(str(session.payment_intent))] if session.payment_intent else []
+            return CheckoutState(_notice(paid), session.status == "expired")
+
+        return await self._call(look)
+
+    async def close(self, reference: str) -> None:
+        """Expire a Checkout session; one that is complete or expired stays as it is."""
+
+        def expire() -> None:
+            if self._client.v1.checkout.sessions.retrieve(reference).status == "open":
+                self._client.v1.checkout.sessions.expire(reference)
+
+        await self._call(expire)
+
+    async def open_portal(self, customer: str, return_url: str) -> str:
+        """Create a session of the customer portal; it is used within minutes."""
+        wanted = {"customer": customer, "return_url": return_url}
+        session = await self._call(lambda: self._client.v1.billing_portal.sessions.create(wanted))  # pyright: ignore[reportArgumentType]
+        return session.url
+
     async def end_plan(self, reference: str) -> PlanState:
         """Cancel a subscription at the end of its period."""
+        changed = {"cancel_at_period_end": True}
+        return _needed(await self._call(lambda: self._client.v1.subscriptions.update(reference, changed)))  # pyright: ignore[reportArgumentType]
 
-        def end() -> Any:
-            changed = {"cancel_at_period_end": True}
-            return self._client.v1.subscriptions.update(reference, changed)  # pyright: ignore[reportArgumentType]
+    async def stop_plan(self, reference: str) -> PlanState:
+        """Cancel a subscription now."""
 
-        state = _plan_of(await self._call(end))
-        if state is None:
-            raise PaymentRefused(reason="The subscription was not made by this service.")
-        return state
+        def stop() -> Any:
+            found = self._client.v1.subscriptions.retrieve(reference)
+            return found if found.status == "canceled" else self._client.v1.subscriptions.cancel(reference)
+
+        return _needed(await self._call(stop))
 
     async def find_card(self, customer: str) -> Card | None:
         """Return the newest payment method of a customer."""
@@ -109,7 +137,7 @@ class Stripe:
             _session_of(order, customer),  # pyright: ignore[reportArgumentType] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
         )
-        return Checkout(session.url or "", customer)
+        return Checkout(session.url or "", customer, session.id)
 
     def _create_customer(self, order: Order) -> str:
         facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}
@@ -269,6 +297,13 @@ def _state(
         refunded=refunded,
         disputed=disputed,
     )
+
+
+def _needed(subscription: Any) -> PlanState:
+    state = _plan_of(subscription)
+    if state is None:
+        raise PaymentRefused(reason="The subscription was not made by this service.")
+    return state
 
 
 def _plan_of(subscription: Any) -> PlanState | None:

@@ -51,7 +51,12 @@ def peer(served: tuple[StripePeer, str]) -> StripePeer:
 @pytest.fixture
 def payments(served: tuple[StripePeer, str], services: Services) -> Payments:
     """Provide payments through Stripe's SDK, which calls the peer."""
-    gateway = Stripe("sk_test_key", SECRET, base_url=served[1])
+    return pay_through(served[1], services)
+
+
+def pay_through(url: str, services: Services) -> Payments:
+    """Return payments through Stripe's SDK, which calls an address."""
+    gateway = Stripe("sk_test_key", SECRET, base_url=url)
     return Payments(
         gateway, [STARTER], "https://example.com", services.database.sessions, services.clock, services.notify
     )

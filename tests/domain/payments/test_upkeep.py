@@ -1,0 +1,152 @@
+"""Payments whose event never came, pages that nobody paid on, the portal, and what a deleted account would pay."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from app.domain.accounts.errors import AccountDeletionPending
+from app.domain.kernel.errors import Conflict, Unavailable
+from app.domain.payments import service
+from app.domain.payments.service import Payments
+from app.domain.payments.upkeep import Upkeep
+from app.services import Services
+from tests.domain.erasure.deletions import ask, deletions, run_out
+from tests.domain.payments.test_payments import OpenUnit, act, booked, buy, deliver, pay_through, peer, served
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import PAYMENTS, PLAN_SUBSCRIPTIONS
+from tests.factories.clocks import Moving
+from tests.peers.stripe import StripePeer
+
+__all__ = ["act", "peer", "served"]
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def moving() -> Moving:
+    """Provide a clock that the test moves."""
+    return Moving()
+
+
+@pytest.fixture
+def payments(served: tuple[StripePeer, str], services: Services, moving: Moving) -> Payments:
+    """Provide payments through Stripe's SDK, at the time that the test sets."""
+    return replace(pay_through(served[1], services), clock=moving)
+
+
+async def look(services: Services, payments: Payments) -> int:
+    """Ask about every payment that is due; return the number of rounds."""
+    upkeep, rounds = Upkeep(services.database, payments), 0
+    while await upkeep.due():
+        await upkeep.run()
+        rounds += 1
+    return rounds
+
+
+async def test_a_payment_whose_event_never_came_is_credited_once_within_minutes(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    peer.pay(await buy(act, payments, 500))
+    assert await look(services, payments) == 0
+
+    moving.move(minutes=11)
+    peer.failures = 3
+    assert await look(services, payments) == 1
+    assert await booked(services) == []
+    moving.move(minutes=12)
+    await look(services, payments)
+
+    assert await booked(services) == [("purchase", 500)]
+    for event in peer.events:
+        await payments.receive(event, peer.sign(event, at=moving.now().timestamp()))
+    moving.move(days=1)
+    assert await look(services, payments) == 0
+    assert await booked(services) == [("purchase", 500)]
+
+
+async def test_the_provider_is_asked_ever_less_often_until_the_page_has_expired(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    url = await buy(act, payments, 500)
+
+    rounds = 0
+    for _ in range(24 * 6):
+        moving.move(minutes=10)
+        rounds += await look(services, payments)
+    peer.objects[url.rpartition("/")[2]]["status"] = "expired"
+    moving.move(days=2)
+    await look(services, payments)
+
+    assert rounds <= 8
+    assert await PAYMENTS.read(services, "status", "look_at") == [("expired", None)]
+    assert await booked(services) == []
+
+
+async def test_the_portal_is_open_to_who_has_bought_something(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        with pytest.raises(Conflict, match="bought nothing"):
+            await service.open_portal(unit, payments)
+        with pytest.raises(Conflict, match="Ask the operator"):
+            await service.open_portal(unit, services.payments)
+    await buy(act, payments, 500)
+
+    async with act() as unit:
+        assert await service.open_portal(unit, payments) == "https://billing.example/cus_1"
+
+
+async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(plan)
+    await deliver(payments, peer)
+    page = await buy(act, payments, 500)
+    await ask(services, account_id)
+
+    peer.failures = 3
+    with pytest.raises(Unavailable):
+        await replace(deletions(services), prepare=payments.release).run()
+    assert await ACCOUNTS.only(services, "status") == "active"
+    await run_out(replace(deletions(services, minutes=6), prepare=payments.release))
+
+    assert peer.objects[subscription]["status"] == "canceled"
+    assert peer.objects[page.rpartition("/")[2]]["status"] == "expired"
+    assert await ACCOUNTS.only(services, "status") == "deleted"
+    assert await PLAN_SUBSCRIPTIONS.count(services) == 0
+
+
+async def test_what_is_paid_for_a_deleted_account_is_told_to_the_operator_and_its_plan_ends(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    told: list[str] = []
+    payments = replace(payments, warn=lambda case, **_: told.append(case))
+    async with act() as unit:
+        plan = await service.start_plan(unit, payments, "Starter")
+    page = await buy(act, payments, 500)
+    await ACCOUNTS.change(services, status="deleted")
+
+    subscription = peer.pay(plan)
+    peer.pay(page)
+    await deliver(payments, peer)
+
+    assert peer.objects[subscription]["status"] == "canceled"
+    assert set(told) == {"plan_of_deleted_account", "payment_of_deleted_account"}
+    assert await booked(services) == []
+
+
+async def test_an_account_that_is_to_be_deleted_buys_nothing(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    await ACCOUNTS.change(services, deletion_at=services.clock.now() + timedelta(days=30))
+
+    for buying in (service.top_up, service.start_plan):
+        async with act() as unit:
+            with pytest.raises(AccountDeletionPending):
+                await buying(unit, payments, 500 if buying is service.top_up else "Starter")  # pyright: ignore[reportArgumentType]
+
+    assert peer.requests == 0
+    assert await PAYMENTS.count(services) == 0
