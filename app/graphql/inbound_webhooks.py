@@ -49,6 +49,10 @@ class WebhookActionsInput:
         default=None,
         description="The drip sequence to enroll in. With it you attest the consent of the contacts to its texts.",
     )
+    automation_id: BigInt | None = strawberry.field(
+        default=None,
+        description="The automation to run, whatever its trigger; it must be active. Needs the scopes of its actions.",
+    )
 
     def read(self) -> Actions:
         """Return the actions of the domain."""
@@ -57,6 +61,7 @@ class WebhookActionsInput:
             "custom_fields": {each.key: each.path for each in self.custom_fields or []},
             "tags": self.tags or [],
             "sequence_id": self.sequence_id,
+            "automation_id": self.automation_id,
         }
 
 
@@ -106,6 +111,11 @@ class InboundWebhook:
     def sequence_id(self) -> BigInt | None:
         """Return the id."""
         return _actions(self).get("sequence_id")
+
+    @strawberry.field(description="The id of the automation that it runs; null for none.")
+    def automation_id(self) -> BigInt | None:
+        """Return the id."""
+        return _actions(self).get("automation_id")
 
 
 @strawberry.type(description="A new inbound webhook and its secret, which is never shown again.")
@@ -168,7 +178,7 @@ class InboundWebhookMutation:
 
     @strawberry.mutation(
         description="Add an inbound webhook, and return it with its secret.",
-        directives=guarded("contacts:write", "conflict", "not_found"),
+        directives=guarded("contacts:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def add_inbound_webhook(
         self,
@@ -184,7 +194,7 @@ class InboundWebhookMutation:
     @strawberry.mutation(
         graphql_type=InboundWebhook,
         description="Change the name of an inbound webhook, or all of its actions, and return it.",
-        directives=guarded("contacts:write", "not_found"),
+        directives=guarded("contacts:write", "insufficient_scope", "not_found"),
     )
     async def update_inbound_webhook(
         self,

@@ -278,3 +278,15 @@ async def forge_report_on(of: Tenant, who: Tenant) -> str:
 async def _report(on: Tenant, secret: bytes, query: str = "") -> str:
     said = {"id": f"sbx_{on.message_id}", "reference": on.message_id, "status": "delivered", "code": None}
     return summarize(await call(on.anonymous_browser().client, secret, f"/carriers/sandbox/status{query}", said))
+
+
+async def post_to_webhook_with_own_secret(of: Tenant, who: Tenant) -> str:
+    headers = {"x-webhook-secret": who.hook_secret}
+    return summarize(await who.anonymous_browser().client.post(of.hook, json={"phone": PHONE}, headers=headers))
+
+
+async def forge_payment_of(of: Tenant, who: Tenant) -> str:
+    facts = {"account_id": str(of.account.account_id), "credits": "1000000", "order": "1"}
+    event = {"object": "event", "data": {"object": {"object": "payment_intent", "id": "pi_1", "metadata": facts}}}
+    headers = {"stripe-signature": f"t=1700000000,v1={who.account.svc_key}"}
+    return summarize(await who.browsing.client.post("/payments/stripe/webhook", json=event, headers=headers))

@@ -18,6 +18,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
+from app.domain.integrations import service as integrations
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
@@ -51,11 +52,17 @@ class Tenant:
     invitation_id: int
     contact_id: int
     message_id: int
+    hook: str
 
     @property
     def carrier(self) -> bytes:
         """Return the carrier's signing secret."""
         return derive(self.services.settings, "sandbox")
+
+    @property
+    def hook_secret(self) -> str:
+        """Return the secret of the inbound webhook."""
+        return f"secret of {self.account.company_name}"
 
     @property
     def grant_id(self) -> int:
@@ -96,6 +103,9 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         seed = await unit.one(select(WaitingMail.seed).where(WaitingMail.link_id == link.id))
         assert seed
         path = f"/password/{services.authentication.tokens.of_link(seed)}"
+        hook, _ = await integrations.add_webhook(
+            unit, services.intake.ports, name, {"paths": {"phone": "phone"}}, f"secret of {name}"
+        )
     sent = await services.acceptor.accept(actor, Send(PHONE, name, consent_attested=True))
     text = InboundMessage(f"in-{account.account_id}", PHONE, account.phone_number, name)
     await services.inbox.receive("sandbox", text)
@@ -117,6 +127,7 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         invitation_id=invitation.id,
         contact_id=contact.id,
         message_id=sent.message_id,
+        hook=f"/integrations/webhook/{hook.address}",
     )
 
 

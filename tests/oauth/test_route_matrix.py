@@ -41,7 +41,7 @@ class Reach:
 
 
 NOT_FOR_OTHERS = "Pipelines belongs to another account. Only users of that account can connect it."
-UNSIGNED = "403 unsigned_callback"
+UNSIGNED, UNSIGNED_PAYMENT = "403 unsigned_callback", "403 unsigned_payment_event"
 NO_SESSIONS = "405 method_not_allowed"
 SENT_BACK = f"302 {REDIRECT}"
 EVENTS = frozenset({"events", "outbox", "live_updates", "notices", "number_hours"})
@@ -248,8 +248,15 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         ],
     ),
     "POST /integrations/{kind}/{address}": (
-        "The scheduling tool signs with the secret of one integration; tests/domain/integrations forges and replays.",
-        [],
+        "The sender has the secret of one integration; tests/domain/integrations forges and replays.",
+        [
+            Reach(
+                reaches.post_to_webhook_with_own_secret,
+                "403 unsigned_event",
+                "202",
+                notes=frozenset({"integrations"}),
+            )
+        ],
     ),
     "POST /integrations/{kind}": (
         "The CRM signs, and names its account, which one integration has. tests/domain/crm forges it.",
@@ -260,8 +267,8 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
         [],
     ),
     "POST /payments/stripe/webhook": (
-        "Stripe signs; an event is of the account whose customer it names. tests/domain/payments forges and repeats.",
-        [],
+        "Stripe signs; without it, as here, nothing is taken. tests/rest/test_payment_events.py has what it signed.",
+        [Reach(reaches.forge_payment_of, UNSIGNED_PAYMENT, UNSIGNED_PAYMENT, changes=False)],
     ),
 }
 """The routes through which an account's things can be reached: how they keep accounts apart, and attempts to reach."""

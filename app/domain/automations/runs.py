@@ -11,7 +11,7 @@ from sqlalchemy import select, text, update
 from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.accounts import queries as accounts
-from app.domain.automations import triggers
+from app.domain.automations import queries, triggers
 from app.domain.automations.actions import ASK_OPT_IN
 from app.domain.automations.keywords import is_reserved
 from app.domain.automations.models import Automation, AutomationStatus, TriggerKind
@@ -19,6 +19,7 @@ from app.domain.contacts import sql as contacts
 from app.domain.conversations import sql as conversations
 from app.domain.events import sql as events
 from app.domain.events.reactions import Batch, OutboxEvent
+from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import sql as messages
 from app.domain.messages.opt_in_questions import Asked
@@ -95,6 +96,23 @@ async def start_runs(batch: Batch) -> None:
         if chain is not None and automation.id not in chain and len(chain) < MAX_DEPTH:
             await _start(batch, event, automation, chain)
     batch.notify(TOPIC)
+
+
+async def start_one(unit: UnitOfWork, automation_id: int, contact_id: int, key: str) -> bool:
+    """Start a run of an active automation for a contact, whatever its trigger is, once for each key.
+
+    Its conditions are checked as those of other runs. Returns False where the contact has had its runs of the day.
+    Raises `NotFound`, and `Conflict` for a paused automation.
+    """
+    automation = await queries.get_automation(unit, automation_id)
+    if automation.status != AutomationStatus.active:
+        raise Conflict(reason=f"The automation {automation.name} is paused. Activate it first.")
+    statement = f"{START_MANY.format(key=':key', source=contacts.SOURCE, which='c.id = :contact_id')} RETURNING id"
+    facts = {"key": key, "contact_id": contact_id, "automation_id": automation.id, "account_id": automation.account_id}
+    actions = {"actions": orjson.dumps(automation.actions).decode(), "now": unit.clock.now(), "most": MAX_DAILY}
+    started = (await unit.execute(text(statement), facts | actions)).one_or_none()
+    unit.notify(TOPIC)
+    return started is not None
 
 
 async def start_due(unit: UnitOfWork) -> int:

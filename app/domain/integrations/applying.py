@@ -106,7 +106,7 @@ class Applier:
 
     async def _perform(self, unit: UnitOfWork, integration: Integration, event: Event) -> Applied | None:
         if integration.kind == WEBHOOK:
-            return await hook_actions.perform(unit, integration, event.body)
+            return await hook_actions.perform(unit, integration, event.body, f"webhook/{event.id}")
         if receiver := self.ports.receivers.get(integration.kind):
             return await receiver.apply(unit, integration, event.body)
         notice = self.ports.tools[integration.kind].read(event.body.encode(), integration.consent_question)

@@ -1,4 +1,4 @@
-"""The actions of an inbound webhook on a body: create or change a contact, tag it, enroll it."""
+"""The actions of an inbound webhook on a body: create or change a contact, tag it, enroll it, run an automation."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
@@ -7,6 +7,9 @@ import orjson
 
 from app.domain.accounts import scopes
 from app.domain.accounts.scopes import Scope
+from app.domain.automations import actions as automation_actions
+from app.domain.automations import queries as automations
+from app.domain.automations import runs
 from app.domain.contacts import custom_fields
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as contact_service
@@ -25,12 +28,16 @@ MAX_CUSTOM = 50
 
 
 class Actions(TypedDict, total=False):
-    """The actions of an inbound webhook: paths of the contact's fields, tags to add, and a sequence to enroll in."""
+    """The actions of an inbound webhook: paths of the contact's fields, tags to add, and what else follows.
+
+    That is a sequence to enroll in, and an automation to run.
+    """
 
     paths: dict[str, str]
     custom_fields: dict[str, str]
     tags: list[str]
     sequence_id: int | None
+    automation_id: int | None
 
 
 @dataclass(slots=True)
@@ -47,7 +54,10 @@ class _Undo(Exception):
 
 
 async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
-    """Return the actions to store; raise `InvalidInput` or `NotFound`, and `InsufficientScope` for an enrollment."""
+    """Return the actions to store; raise `InvalidInput` or `NotFound`.
+
+    Raises `InsufficientScope` for an enrollment, or an automation, that the actor may not start by hand.
+    """
     given = actions.get("paths", {})
     if not given.get("phone"):
         raise InvalidInput(reason="phone must be the path of the contact's phone.", field="phone")
@@ -59,16 +69,23 @@ async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
     if (sequence_id := actions.get("sequence_id")) is not None:
         scopes.require(unit.actor, [Scope.campaigns_send])
         await sequences.get(unit, sequence_id)
+    if (automation_id := actions.get("automation_id")) is not None:
+        automation = await automations.get_automation(unit, automation_id)
+        scopes.require(unit.actor, automation_actions.scopes_of(automation.actions))
     return {
         "paths": {name: paths.check(path, name) for name, path in given.items() if path.strip()},
         "custom_fields": {key: paths.check(path, "custom_fields") for key, path in custom.items()},
         "tags": contact_service.clean_tags(actions.get("tags", [])),
         "sequence_id": sequence_id,
+        "automation_id": automation_id,
     }
 
 
-async def perform(unit: UnitOfWork, integration: Integration, body: str) -> Applied:
-    """Do what a webhook is for with a body; raise `Unreadable` or the `DomainError` that refuses it."""
+async def perform(unit: UnitOfWork, integration: Integration, body: str, key: str) -> Applied:
+    """Do what a webhook is for with a body; raise `Unreadable` or the `DomainError` that refuses it.
+
+    `key` identifies the event, for which an automation runs once.
+    """
     actions = cast("Actions", integration.actions)
     fields = _fields(pick(actions, body), actions)
     known = await contacts.find_by_phone(unit, await contact_service.normalize(unit, fields.get("phone") or ""))
@@ -81,6 +98,10 @@ async def perform(unit: UnitOfWork, integration: Integration, body: str) -> Appl
         enrolled = await enrollments.enroll(unit, sequence_id, contact.id)
         was = "It was enrolled in" if enrolled.already else "Enrolled it in"
         done.append(f"{was} the drip sequence {enrolled.sequence_name}.")
+    if (automation_id := actions.get("automation_id")) is not None:
+        is_started = await runs.start_one(unit, automation_id, contact.id, key)
+        started = f"Started the automation {automation_id}."
+        done.append(started if is_started else "The automation did not start: the contact has had its runs of the day.")
     return Applied(" ".join(done), contact_id=contact.id)
 
 
@@ -91,7 +112,7 @@ async def test(unit: UnitOfWork, integration: Integration, body: str) -> Outcome
     try:
         outcome.picked = pick(cast("Actions", integration.actions), body)
         async with open_unit(unit.sessions, unit.actor, unit.clock, lambda _: None) as trial:
-            outcome.result = (await perform(trial, integration, body)).result
+            outcome.result = (await perform(trial, integration, body, "test")).result
             raise _Undo
     except _Undo:
         pass

@@ -9,6 +9,8 @@ import pytest
 
 from app.bootstrap import open_applier
 from app.domain.accounts.scopes import Scope
+from app.domain.automations import service as automations
+from app.domain.automations.runner import AutomationRunner
 from app.domain.integrations import hook_actions, paths, service
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import Integration
@@ -19,6 +21,7 @@ from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
 from app.services import Services
 from tests.conftest import unit_of
+from tests.factories.automations import AUTOMATION_RUNS
 from tests.factories.contacts import CONTACTS
 from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS, SIGN, Visit, calcom
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
@@ -74,6 +77,43 @@ async def test_an_event_creates_tags_and_enrolls_a_contact_and_the_log_says_so(
             contact["id"],
         ),
     ]
+
+
+async def test_an_event_runs_an_automation_once_and_a_paused_one_fails_it_visibly(
+    services: Services, http: httpx2.AsyncClient, account: Opened, new_account: Any
+) -> None:
+    trigger, tag = {"kind": "missed_reply", "hours": 1}, {"kind": "add_tag", "tag": "ran"}
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
+        automation = await automations.create(unit, {"name": "Thank", "trigger": trigger, "actions": [tag]})
+        actions: Actions = {"paths": PATHS, "automation_id": automation.id}
+        hook, _ = await service.add_webhook(unit, services.intake.ports, "Shop", actions, SECRET)
+    for actor, error in (
+        (Actor(account.account_id, frozenset(Scope) - {"campaigns:send", "contacts:write"}), InsufficientScope),
+        (Actor((await new_account()).account_id, frozenset(Scope)), NotFound),
+    ):
+        async with unit_of(services, actor) as unit:
+            with pytest.raises(error):
+                await hook_actions.check(unit, actions)
+
+    given = {**HEADERS, "Webhook-Id": "1"}
+    await post(http, hook, **given)
+    await open_applier(services).run()
+    paused = "The automation Thank is paused. Activate it first."
+    assert await INTEGRATION_EVENTS.read(services, "status", "result") == [("failed", paused)]
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
+        await automations.set_status(unit, automation.id, enabled=True)
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
+        outcome = await hook_actions.test(unit, hook, orjson.dumps(BODY).decode())
+        await service.replay(unit, await INTEGRATION_EVENTS.only(services, "id"))
+    for _ in range(2):
+        await open_applier(services).run()
+        await INTEGRATION_EVENTS.change(services, status="waiting", due_at=services.clock.now())
+
+    assert outcome.result.endswith(f"Started the automation {automation.id}.")
+    assert await AUTOMATION_RUNS.read(services, "automation_id", "status") == [(automation.id, "running")]
+    runner = AutomationRunner(services.database, services.acceptor, services.clock, services.notify)
+    await runner.run()
+    assert await CONTACTS.only(services, "tags") == ["ran"]
 
 
 async def test_the_secret_is_taken_from_each_of_its_places_and_no_other(

@@ -1,0 +1,53 @@
+"""Workers that die anywhere between a text of a contact and the answer: one answer, one paid call."""
+
+import asyncio
+
+import pytest
+
+from app.domain.agents.runner import AgentRunner
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.writing import calls
+from tests.conftest import unit_of
+from tests.domain.agents.conftest import Chat
+from tests.domain.conftest import UnitFor
+from tests.factories.agents import AGENT_RUNS, FAQ, add_agent
+from tests.factories.billing import balance_of
+from tests.factories.writing import WRITER_CALLS
+
+
+async def live_for(worker: AgentRunner, steps: int) -> None:
+    """Run a worker that dies after some steps of the event loop, with its transaction."""
+    task = asyncio.create_task(worker.run())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@pytest.mark.parametrize("longest", [2, 12, 25, 60])
+async def test_one_answer_is_sent_and_one_call_paid_wherever_workers_die(
+    chat: Chat, unit_for: UnitFor, longest: int
+) -> None:
+    async with unit_for(chat.account) as unit:
+        await add_agent(unit)
+    await chat.write("When are you open?")
+    await chat.wait(seconds=20)
+
+    for steps in range(max(1, longest - 2), longest + 1):
+        await live_for(chat.runner, steps)
+        await (
+            AGENT_RUNS.where(ended_at=None)
+            .where_not(claimed_until=None)
+            .change(chat.services, claimed_until=chat.clock.now())
+        )
+    await chat.run()
+    await chat.wait(minutes=10)
+    async with unit_of(chat.services, Actor(chat.account.account_id, frozenset())) as unit:
+        unit.clock = chat.clock
+        await calls.refund_lapsed(unit)
+
+    assert await chat.sent() == [FAQ["When are you open?"]]
+    assert await AGENT_RUNS.read(chat.services, "status", "outcome") == [("done", "sent")]
+    assert await WRITER_CALLS.where(status="done").count(chat.services) == 1
+    assert await WRITER_CALLS.where(status="running").count(chat.services) == 0
+    assert await balance_of(chat.services) == 998
