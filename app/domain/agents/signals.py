@@ -43,7 +43,9 @@ _AUTOMATIC = _regex(
     r"auto[- ]?(?:reply|response|generated)",
     r"i(?:'m| am) (?:currently )?(?:driving|away|in a meeting|on vacation|out of (?:the )?office)",
     r"(?:will|can) (?:get|respond|reply) (?:back )?(?:to you )?(?:when|as soon as) (?:i|we)(?:'m| am| are| can)? .*",
-    r"(?:can't|cannot) talk right now",
+    r"(?:sorry,? i )?(?:can't|cannot) talk(?: right now|\. (?:call|text) me later)",
+    r"i(?:'m| am) currently (?:unavailable|away|busy)|mail ?box is full|message blocking is active",
+    r"(?:delivery failed|not in service|undeliverable|no longer in service)|r[ée]ponse automatique\b.*",
     r"your message (?:has been|was) (?:received|forwarded)",
     r"thank you for (?:contacting|your message|reaching out).{0,80}(?:we will|we'll|our (?:team|hours)).*",
     r"this (?:number|line|inbox) (?:is not|isn't) monitored",
@@ -52,20 +54,29 @@ _AUTOMATIC = _regex(
     r"absence du bureau",
 )
 _INJECTION = _regex(
-    r"(?:ignore|disregard|forget|override|bypass)\b.{0,30}(?:instruction|rule|prompt|guideline|polic|everything|above).*",
+    r"(?:ign[o0]re|disregard|forget|override|bypass)\b.{0,30}(?:instruction|rule|prompt|guideline|polic|protocol"
+    r"|everything|above).*",
     r"(?:system|developer|hidden|initial) (?:prompt|message|instructions?|mode)",
-    r"you are (?:now|no longer) .*",
+    r"you (?:are|must) (?:now|no longer) .*|from now on,? (?:you|answer|respond|reply) .*",
+    r"(?:you are|be) my (?:late )?(?:grand\w+|mother|father).*",
+    r"(?:what (?:are|is|does|do)\b.{0,20}|list )your (?:prompt|instructions?|guidelines|rules)(?: say)?",
+    r"repeat (?:everything|all|the text|the words) (?:above|before).*",
+    r"(?:respond|reply|answer) only (?:with|in) .*|as an ai (?:language )?model.*|sudo .*",
+    r"\{\{.{0,40}\}\}.*|#{2,} ?(?:instruction|system|task).*",
+    r"(?:phone|number|name|message|conversation|data|list)s?\b.{0,20}(?:other|last|previous|all) (?:customers?|clients?"
+    r"|people|patients?)|customer (?:list|data(?:base)?)|(?:other|last|previous) (?:customers?|clients?)\b.{0,20}"
+    r"(?:ask|say|said|wrote|text|number).*",
     r"(?:pretend|act|behave|roleplay|respond) (?:to be|as if|as an?|like an?) .*",
     r"jailbreak(?:ed)?",
     r"do anything now",
     r"(?:repeat|print|reveal|show|tell me|output|translate)\b.{0,30}(?:your|the) (?:prompt|instructions?|rules)",
-    r"(?:new|updated) (?:instructions?|rules|system message)\s*:.*",
+    r"(?:new|updated) (?:instructions?|rules?|system message)\s*:.*",
     r"</?(?:system|assistant|instructions?|user)>.*",
     r"\[/?(?:system|inst|admin)\].*",
     r"(?:execute|run|eval)\s*[(:].*",
     r"(?:i am|this is|i'm) (?:your|the) (?:developer|creator|administrator|admin|owner|boss|programmer)",
     r"(?:ignora|olvida)\b.{0,30}instrucciones.*",
-    r"ignorez? (?:les|tes|vos) instructions.*",
+    r"ignorez? (?:toutes )?(?:les|tes|vos) instructions.*",
     r"ignoriere (?:alle|deine) .*",
 )
 _IDENTITY = _regex(
@@ -84,7 +95,8 @@ _PERSON = _regex(
     r"(?:speak|talk|chat|connect me|transfer me|put me through)\b.{0,12}(?:to|with)\b.{0,12}(?:someone|somebody|an? \w+"
     r"|the (?:manager|owner)|your (?:manager|boss|supervisor)|person|staff|agent)",
     r"(?:call|phone|ring) me(?: back)?",
-    r"(?:manager|supervisor)",
+    r"(?:manager|supervisor)|(?:put|get) me\b.{0,12}(?:someone|somebody|your boss)|put me on with .*",
+    r"persona real|(?:un )?humain svp",
     r"(?:hablar con|quiero) (?:una? )?(?:persona|humano|agente|alguien)",
     r"parler (?:à|a|avec) (?:une? )?(?:humain|personne|conseiller|quelqu'un)",
     r"(?:mit einem|einen) (?:menschen|mitarbeiter)(?: sprechen)?",
@@ -95,7 +107,8 @@ _ANGER = _regex(
     r"wtf|bull ?shit|f+u+c+k\w*|sh[i1]t\w*|a\*?ss ?hole|damn|idiots?|morons?|stupid|useless|ridiculous|unacceptable"
     r"|outrageous|disgusting|pathetic|incompetent|horrible|awful|terrible|scam(?:mers?)?|rip[- ]?off|liars?",
     r"(?:worst|never (?:using|coming|buying|again)|fed up|sick of|pissed(?: off)?|furious|angry|hate (?:you|this|it))",
-    r"(?:shame on|screw) you",
+    r"(?:shame on|screw) you|you(?: guys| all| people)? suck|f\*+|this is (?:bs|a joke)|what a joke|are you kidding"
+    r"(?: me)?|(?:so |totally )?done with you.*",
 )
 _LEGAL = _regex(
     r"lawyers?|attorneys?|lawsuit|sue|suing|legal action|court|police|tcpa|gdpr|fcc|ftc|bbb|better business bureau"
@@ -106,12 +119,18 @@ _MEDICAL = _regex(
     r"911|emergency|bleeding|chest pain|overdos\w+|suicid\w+|kill myself|self[- ]harm|allergic|anaphyla\w+|unconscious"
     r"|can't breathe|seizure|stroke|heart attack|pregnan\w+|symptoms?|swelling|infection|dosage|side effects?|fever"
     r"|in (?:severe |a lot of |so much )?pain|hurts?|prescription|medication|diagnos\w+",
+    r"end (?:my life|it all)|want to die|hurt myself|throat (?:is )?(?:closing|swelling)\b.*|faint(?:ed|ing)?|dizzy"
+    r"|pass(?:ed|ing) out|(?:too many|whole bottle of) pills|can't (?:feel|move) (?:my|his|her) \w+|blister\w*|numb",
+    r"duele|suicid\w+|quiero morir|ich will sterben",
     r"emergencia|urgence|notfall|dolor|sangr\w+",
 )
 _DISPUTE = _regex(
     r"refund(?:s|ed)?|charge ?back|money back|over ?charged|double[- ]charged|charged (?:me )?(?:twice|too much)"
     r"|wrong (?:amount|bill|price|charge)|billing (?:error|mistake|issue)|dispute\w*|didn'?t authorize|unauthorized"
-    r"|not what (?:i|you) (?:paid|quoted|agreed)|hidden fees?",
+    r"|not what (?:i|you) (?:paid|quoted|agreed)|hidden fees?"
+    r"|why (?:was|am|were|did) \w+ (?:get )?(?:billed|charged)\b.*"
+    r"|(?:charge|payment)\b.{0,12}(?:don't|do not|didn't|did not) (?:recogni[sz]e|make|know|authori[sz]e)"
+    r"|give (?:me )?(?:back )?my money(?: back)?",
     r"reembolso|remboursement|erstattung|rimborso",
 )
 _PROMISE = _regex(
@@ -120,7 +139,10 @@ _PROMISE = _regex(
     r"(?:promise|guarantee) (?:me|that|it|you)\b.*",
     r"(?:best|lowest|better) (?:price|deal|offer)(?: you can.*)?",
     r"(?:give|get|make) me (?:a )?(?:discount|deal|\d+ ?%).*",
-    r"(?:negotiat\w+|haggle)",
+    r"(?:negotia\w+|haggle|coupons?|promo(?:tion)? codes?|vouchers?)",
+    r"(?:get|have|do) (?:it|that|this|one|i|we)\b.{0,12}for free|free (?:haircut|one|sample)s?|knock\b.{0,12}\boff\b.*",
+    r"(?:confirm|say|agree|admit) (?:that|yes|it)\b.{0,30}(?:\$|cost|price|free|\d+).*",
+    r"(?:for|at) \$?\d+,? (?:same|too)\b.*|same (?:price|deal|for me)",
     r"descuento|rabatt|remise|sconto|desconto",
 )
 _UNHELPFUL = _regex(
@@ -165,8 +187,13 @@ def read(body: str) -> frozenset[Signal]:
     return frozenset(found)
 
 
+LOOKALIKES = str.maketrans("ɡаеіоорсухѕ", "gaeioopcyxs")
+"""Letters of other alphabets that look like Latin ones, in texts that are otherwise Latin."""
+
+
 def _plain(body: str) -> str:
     text = unicodedata.normalize("NFKC", body[:MOST_CHARACTERS]).replace("’", "'").replace("‘", "'")
+    text = text.translate(LOOKALIKES) if re.search(r"[a-z]{2}", text) else text
     return " ".join("".join(each for each in text if unicodedata.category(each) != "Cf").split())
 
 

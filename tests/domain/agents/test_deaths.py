@@ -13,6 +13,7 @@ from tests.domain.conftest import UnitFor
 from tests.factories.agents import AGENT_RUNS, FAQ, add_agent
 from tests.factories.billing import balance_of
 from tests.factories.writing import WRITER_CALLS
+from tests.waiting import within
 
 
 async def live_for(worker: AgentRunner, steps: int) -> None:
@@ -21,7 +22,7 @@ async def live_for(worker: AgentRunner, steps: int) -> None:
     for _ in range(steps):
         await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait([task])
+    await within("the death of the worker", asyncio.gather(task, return_exceptions=True))
 
 
 @pytest.mark.parametrize("longest", [2, 12, 25, 60])

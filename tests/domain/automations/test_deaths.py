@@ -13,6 +13,7 @@ from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
 from tests.factories.messages import OUTBOUND
+from tests.waiting import within
 
 __all__ = ["act"]
 
@@ -23,7 +24,7 @@ async def live_for(worker: AutomationRunner, steps: int) -> None:
     for _ in range(steps):
         await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait([task])
+    await within("the death of the worker", asyncio.gather(task, return_exceptions=True))
 
 
 async def test_each_action_acts_once_wherever_workers_die(act: Act, services: Services, account: Opened) -> None:
