@@ -41,6 +41,7 @@ class AutomationWebhook(ContactEvent):
 
     name = "automation_webhook"
     topic = "automation.webhook"
+    live_kind = None
     subscribable = False
     example = {**ANN, "automation_id": 12, "run_id": 3401, "text": "Ask for a review", "acted_at": AT}
 
