@@ -35,6 +35,7 @@ describe(
         "carrier_connection_resumed": "A connection to a carrier was resumed.",
         "carrier_connection_rotated": "A connection to a carrier was given new credentials.",
         "consent_link_made": "A link to the evidence of a phone's consent was made.",
+        "contacts_merged": "A contact was merged into another one.",
         "export_link_made": "A link to download the export of the account was made.",
         "job_link_made": "A link to download the file of a job was made: the report of an import, or an export.",
         "integration_added": "An integration was added.",

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.bulk import field_deletions
 from app.domain.contacts import custom_fields, models
 from app.domain.contacts.custom_fields import MAX_CHOICE, MAX_FIELDS, MAX_LABEL, MAX_TEXT, NewField
 from app.domain.contacts.models import CustomFieldType
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.lazy import lazily
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -150,3 +152,18 @@ class CustomFieldMutation:
     ) -> models.CustomField:
         """Change a field."""
         return await custom_fields.update(info.context.unit, id, label, choices)
+
+    @strawberry.mutation(
+        graphql_type=lazily("Job", "app.graphql.jobs"),
+        description=(
+            "Delete a custom field with its values, and return the job that removes them; nothing shows the field any "
+            "more. Refused while segments, templates, drip sequences, campaigns, automations, keywords, integrations "
+            "or imports use it; the error names them."
+        ),
+        directives=guarded("contacts:delete", "not_found", "conflict"),
+    )
+    async def delete_custom_field(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The field's id.")]
+    ) -> Any:
+        """Delete a field."""
+        return await field_deletions.delete(info.context.unit, id)

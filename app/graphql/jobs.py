@@ -26,6 +26,7 @@ describe(
         "delete_contacts": "Deletes contacts.",
         "import_contacts": "Imports contacts from an uploaded file; its file is the report of every row.",
         "export_contacts": "Writes contacts to a file.",
+        "delete_custom_field": "Removes the values of a deleted custom field from contacts.",
     },
 )
 describe(

@@ -28,6 +28,7 @@ from app.graphql.core.scalars import SCALARS
 from app.graphql.crm import CrmMutation, CrmQuery
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.deliverability import DeliverabilityQuery
+from app.graphql.duplicates import DuplicateMutation, DuplicateQuery
 from app.graphql.exports import ExportMutation
 from app.graphql.imports import ImportMutation, ImportQuery
 from app.graphql.inbound_webhooks import InboundWebhookMutation, InboundWebhookQuery
@@ -77,6 +78,7 @@ class Query(
     ContactQuery,
     ConversationQuery,
     CustomFieldQuery,
+    DuplicateQuery,
     ImportQuery,
     InboundWebhookQuery,
     IntegrationQuery,
@@ -122,6 +124,7 @@ class Mutation(
     ContactMutation,
     ConversationMutation,
     CustomFieldMutation,
+    DuplicateMutation,
     ExportMutation,
     ImportMutation,
     InboundWebhookMutation,

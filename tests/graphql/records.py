@@ -21,9 +21,12 @@ from app.domain.carriers.service import NewConnection, Ports
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
+from app.domain.contacts.models import ContactFields
 from app.domain.conversations import queries as conversations
 from app.domain.crm import service as crm
 from app.domain.crm.models import CrmConnection, CrmPush
+from app.domain.erasure import merging
+from app.domain.erasure.merging import Merge
 from app.domain.grants.models import Client, Grant
 from app.domain.integrations import bookings
 from app.domain.integrations import service as integrations
@@ -69,7 +72,12 @@ async def make_details(unit: UnitOfWork) -> dict[str, int]:
     owner = await accounts.get_viewer(unit)
     notice = Notice(account_id=unit.actor.account_id, user_id=owner.id, kind=NoticeKind.campaign, title=MARK)
     await unit.save(job, notice)
-    return {"job": job.id, "custom_field": (await custom_fields.create(unit, NewField("mark", MARK))).id}
+    who: ContactFields = {"email": "twin@example.com", "first_name": MARK, "dnd_sms": True}
+    twin, other = [await contacts.create(unit, {"phone": f"+1202555014{last}", **who}) for last in (8, 9)]
+    confirmation = int((await merging.preview(unit, Merge(twin.id, other.id))).preview_id)
+    field = await custom_fields.create(unit, NewField("mark", MARK))
+    twins = {"twin": twin.id, "other_twin": other.id, "confirmation": confirmation}
+    return {"job": job.id, "custom_field": field.id, **twins}
 
 
 async def make_files(unit: UnitOfWork) -> dict[str, int]:

@@ -194,7 +194,15 @@ SAME_FOR_ALL = {
 they have one rate and region, and may text a phone alike.
 """
 
-SEARCHES = {"carrier_lookup", "check_text", "contacts", "find_contacts", "phone_consent", "sequences"}
+SEARCHES = {
+    "carrier_lookup",
+    "check_text",
+    "contacts",
+    "duplicate_contacts",
+    "find_contacts",
+    "phone_consent",
+    "sequences",
+}
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
 
 VALUE = ("{", "[", '"', "0")

@@ -30,6 +30,7 @@ class AuditAction(enum.StrEnum):
     carrier_connection_resumed = enum.auto()
     carrier_connection_rotated = enum.auto()
     consent_link_made = enum.auto()
+    contacts_merged = enum.auto()
     export_link_made = enum.auto()
     integration_added = enum.auto()
     integration_paused = enum.auto()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.db.engine import Pool
-from app.domain.bulk import changes, deletions, exports
+from app.domain.bulk import changes, deletions, exports, field_deletions
 from app.domain.bulk.imports import Importer
 from app.domain.jobs.models import JobKind
 from app.domain.jobs.worker import Step
@@ -18,4 +18,5 @@ def make_steps(pool: Pool) -> Mapping[JobKind, Step]:
         JobKind.delete_contacts: deletions.advance,
         JobKind.import_contacts: Importer(pool).advance,
         JobKind.export_contacts: exports.advance,
+        JobKind.delete_custom_field: field_deletions.advance,
     }

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, delete, select
+from sqlalchemy import text as statement
 
 from app.domain.accounts.models import Account
 from app.domain.contacts.models import CustomField, CustomFieldType
@@ -22,6 +23,13 @@ KEY_PATTERN = "[a-z][a-z0-9_]{0,39}"
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,6})?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 BOOLEANS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
+
+CLEAR = """
+UPDATE contacts SET custom_fields = custom_fields - CAST(:key AS text), updated_at = :now WHERE id IN (
+  SELECT id FROM contacts WHERE account_id = :account_id AND phone > :after AND jsonb_exists(custom_fields, :key)
+  ORDER BY phone LIMIT :limit FOR NO KEY UPDATE
+) RETURNING phone
+"""
 
 Value = str | int | float | bool
 
@@ -44,9 +52,10 @@ async def create(unit: UnitOfWork, new: NewField) -> CustomField:
             field="key",
         )
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
-    known = await list_all(unit)
-    if new.key in {each.key for each in known}:
-        raise Conflict(reason=f"The account has a custom field with the key {new.key}.")
+    known = await unit.all(_own(unit))
+    if same := [each for each in known if each.key == new.key]:
+        state = ", whose values are being deleted. Wait for the job" if same[0].deleted_at else ""
+        raise Conflict(reason=f"The account has a custom field with the key {new.key}{state}.")
     if len(known) >= MAX_FIELDS:
         raise Conflict(reason=f"An account has at most {MAX_FIELDS} custom fields.")
     row = CustomField(
@@ -74,19 +83,38 @@ async def update(unit: UnitOfWork, id: int, label: str | None, choices: list[str
     return row
 
 
-async def get(unit: UnitOfWork, id: int) -> CustomField:
-    """Return a field of the account; raise `NotFound`."""
-    own = select(CustomField).where(CustomField.account_id == unit.actor.account_id, CustomField.id == id)
-    row = await unit.one(own)
-    if row is None:
+async def get(unit: UnitOfWork, id: int, *, deleted: bool = False) -> CustomField:
+    """Return a field of the account; with `deleted`, also one whose values are being deleted. Raise `NotFound`."""
+    row = await unit.one(_own(unit).where(CustomField.id == id))
+    if row is None or (row.deleted_at and not deleted):
         raise NotFound(kind="custom field", id=id)
     return row
 
 
 async def list_all(unit: UnitOfWork) -> Sequence[CustomField]:
     """Return the account's fields in the order of their keys."""
-    own = select(CustomField).where(CustomField.account_id == unit.actor.account_id)
-    return await unit.all(own.order_by(CustomField.key))
+    return await unit.all(_own(unit).where(CustomField.deleted_at.is_(None)).order_by(CustomField.key))
+
+
+async def hide(unit: UnitOfWork, id: int) -> CustomField:
+    """Show a field to nobody any more, and return it; raise `NotFound`. Callers make sure that nothing uses it."""
+    row = await get(unit, id, deleted=True)
+    row.deleted_at = row.deleted_at or unit.clock.now()
+    await unit.save(row)
+    return row
+
+
+async def clear(unit: UnitOfWork, key: str, after: str, limit: int) -> list[str]:
+    """Remove the values of a key from the next contacts after a phone; return their phones in order."""
+    values = {"account_id": unit.actor.account_id, "key": key, "after": after, "limit": limit}
+    cleared = await unit.execute(statement(CLEAR), {**values, "now": unit.clock.now()})
+    return sorted(cleared.scalars())
+
+
+async def remove(unit: UnitOfWork, key: str) -> None:
+    """Remove a hidden field whose values are gone; its key may be declared anew."""
+    hidden = CustomField.account_id == unit.actor.account_id, CustomField.deleted_at.is_not(None)
+    await unit.execute(delete(CustomField).where(*hidden, CustomField.key == key))
 
 
 async def find_of_accounts(unit: UnitOfWork, account_ids: Sequence[int]) -> Sequence[CustomField]:
@@ -121,6 +149,10 @@ def read(field: CustomField, text: str) -> Value | None:
 def show(value: Value) -> str:
     """Return a typed value as a text that `read` accepts."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _own(unit: UnitOfWork) -> Select[CustomField]:
+    return select(CustomField).where(CustomField.account_id == unit.actor.account_id)
 
 
 def _known(known: Mapping[str, CustomField], key: str) -> CustomField:

@@ -120,6 +120,19 @@ class NewOptOut(ContactEvent):
 
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContactMerged(ContactEvent):
+    """Another contact, the same person, was merged into this one and deleted."""
+
+    name = "contact_merged"
+    example = {**ANN, "merged_contact_id": 4822, "merged_phone": "+12025550144", "merged_at": AT}
+
+    merged_contact_id: int
+    merged_phone: str
+    merged_at: str
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OptInConfirmed(ContactEvent):
     """A contact who had texted a keyword confirmed with YES that texts are wanted."""
 

@@ -167,7 +167,10 @@ class CustomFieldType(enum.StrEnum):
 
 
 class CustomField(Base):
-    """A field that an account declared for its contacts, whose values are members of `Contact.custom_fields`."""
+    """A field that an account declared for its contacts, whose values are members of `Contact.custom_fields`.
+
+    One with `deleted_at` is shown to nobody; its key stays taken until a job has removed the last value.
+    """
 
     __tablename__ = "custom_fields"
     __table_args__ = (UniqueConstraint("account_id", "key"),)
@@ -178,6 +181,7 @@ class CustomField(Base):
     label: Mapped[str]
     type: Mapped[str]
     choices: Mapped[list[str]] = mapped_column(server_default=text("'{}'"))
+    deleted_at: Mapped[datetime | None]
     created_at: Mapped[Created]
 
 

@@ -19,6 +19,7 @@ class JobKind(enum.StrEnum):
     delete_contacts = enum.auto()
     import_contacts = enum.auto()
     export_contacts = enum.auto()
+    delete_custom_field = enum.auto()
 
 
 class JobStatus(enum.StrEnum):

@@ -54,6 +54,7 @@ DECLARED = {
     "automation_webhook": (CONTACTS, None),
     "campaign_progress": ("campaigns:read", UpdateKind.campaign_progress),
     "contact_dnd_changed": (CONTACTS, UpdateKind.contact_changed),
+    "contact_merged": (CONTACTS, UpdateKind.contact_changed),
     "contact_tag_added": (CONTACTS, UpdateKind.contact_changed),
     "contact_tag_removed": (CONTACTS, UpdateKind.contact_changed),
     "conversation_changed": (MESSAGES, UpdateKind.conversation_changed),

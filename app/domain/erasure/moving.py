@@ -1,0 +1,100 @@
+"""Moves what belongs to a contact to another one. The caller holds the locks of both contacts and of the account."""
+
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import aliased
+
+from app.domain.agents.models import AgentRun
+from app.domain.agents.models import RunStatus as AgentRunStatus
+from app.domain.automations.models import AutomationRun, RunStatus
+from app.domain.campaigns.erasure import UNSENT
+from app.domain.campaigns.models import Recipient
+from app.domain.campaigns.reasons import Reason
+from app.domain.contacts.models import Contact
+from app.domain.conversations import queries as conversations
+from app.domain.conversations import service
+from app.domain.conversations.events import ConversationChanged
+from app.domain.conversations.models import Conversation, ConversationEntry
+from app.domain.events.models import EventRow
+from app.domain.integrations.models import Booking, IntegrationEvent
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.models import Message
+from app.domain.sequences.models import Enrollment, EnrollmentStatus
+from app.domain.webhooks.models import Delivery
+
+UNREAD: dict[str, Any] = {"synchronize_session": False}
+"""The unit does not read the rows that these statements change."""
+
+MERGED = "merged"
+BY_ID = (IntegrationEvent, Booking, EventRow, Delivery, Recipient, Enrollment)
+
+
+async def end_work(unit: UnitOfWork, other: Contact) -> None:
+    """End what would text the phone of a contact, or would text another phone for it: consent is of a phone."""
+    now = unit.clock.now()
+    ended: dict[str, Any] = {"ended_at": now, "claimed_until": None}
+    steps = update(Enrollment).where(Enrollment.contact_id == other.id, Enrollment.status == EnrollmentStatus.active)
+    exited = {"status": EnrollmentStatus.exited, "exit_reason": MERGED, "next_send_at": None}
+    await unit.execute(steps.values(exited | ended).execution_options(**UNREAD))
+    runs = update(AutomationRun).where(AutomationRun.contact_id == other.id, AutomationRun.due_at.is_not(None))
+    canceled = {"status": RunStatus.canceled, "reason": MERGED, "due_at": None}
+    await unit.execute(runs.values(canceled | ended).execution_options(**UNREAD))
+    unsent = update(Recipient).where(Recipient.contact_id == other.id, Recipient.state.in_(UNSENT))
+    suppressed = {"state": "suppressed", "reason": Reason.contact_deleted, "body": "", "original_body": None}
+    await unit.execute(unsent.values({**suppressed, "credits": 0}).execution_options(**UNREAD))
+
+
+async def move(unit: UnitOfWork, other: Contact, into: Contact) -> None:
+    """Give the texts, the conversation and the history of one contact to another."""
+    await _move_conversation(unit, other, into)
+    for table in BY_ID:
+        own = update(table).where(table.account_id == unit.actor.account_id, table.contact_id == other.id)
+        await unit.execute(own.values(contact_id=into.id).execution_options(**UNREAD))
+    twin = aliased(AutomationRun)
+    same = select(twin.id).where(
+        twin.contact_id == into.id,
+        twin.automation_id == AutomationRun.automation_id,
+        twin.key == AutomationRun.key,
+    )
+    runs = update(AutomationRun).where(AutomationRun.contact_id == other.id, ~same.exists())
+    await unit.execute(runs.values(contact_id=into.id).execution_options(**UNREAD))
+
+
+async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) -> None:
+    source = await conversations.find_by_contact(unit, other.id, lock=True)
+    if source is None:
+        return
+    target = await conversations.find_by_contact(unit, into.id, lock=True)
+    if target is None:
+        source.contact_id = into.id
+        await unit.save(source)
+    place = {"contact_id": into.id, "conversation_id": (target or source).id}
+    texts = update(Message).where(Message.account_id == unit.actor.account_id, Message.contact_id == other.id)
+    await unit.execute(texts.values(place).execution_options(**UNREAD))
+    agent_runs = update(AgentRun).where(AgentRun.contact_id == other.id)
+    if target is not None:
+        agent_runs = agent_runs.where(AgentRun.status == AgentRunStatus.done)
+    await unit.execute(agent_runs.values(place).execution_options(**UNREAD))
+    if target is not None:
+        entries = update(ConversationEntry).where(ConversationEntry.conversation_id == source.id)
+        await unit.execute(entries.values(conversation_id=target.id).execution_options(**UNREAD))
+        await _join(unit, source, target)
+
+
+async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
+    """Give a conversation what the other one counts: it is unread, open and waiting where either is."""
+    before = ConversationChanged.of(unit, target)
+    for name in ("last_message_at", "last_inbound_at", "last_outbound_at", "read_up_to"):
+        setattr(target, name, _latest(getattr(source, name), getattr(target, name)))
+    target.waiting_since = min(filter(None, (source.waiting_since, target.waiting_since)), default=None)
+    target.unread_count += source.unread_count
+    target.wrong_number = target.wrong_number or source.wrong_number
+    target.assignee_id = target.assignee_id or source.assignee_id
+    if "open" in (source.status, target.status):
+        target.status, target.snoozed_until = "open", None
+    await service.save(unit, target, before)
+
+
+def _latest(one: Any, other: Any) -> Any:
+    return max(one, other) if one and other else one or other
