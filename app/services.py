@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.db.engine import Database
 from app.db.partitions import Partitions
-from app.domain.accounts.authentication import Authentication
+from app.domain.accounts.sign_in.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
@@ -18,7 +18,7 @@ from app.domain.live.feed import Feed
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.inbound import Inbox
-from app.domain.messages.receipts import Receipts
+from app.domain.messages.receipts.journal import Receipts
 from app.domain.oauth.authority import Authority
 from app.domain.payments.service import Payments
 from app.domain.webhooks.service import Ports as WebhookPorts

@@ -26,7 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from app import gc
 from app.bootstrap import METADATA, derive, open_drip
 from app.db import engine, migrate
-from app.domain.accounts import passwords
+from app.domain.accounts.sign_in import passwords
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.oauth import signing
 from app.domain.onboarding.service import Opened, Opening

@@ -11,7 +11,7 @@ from app.bootstrap.payments import open_payments
 from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
 from app.db.engine import Database, Pool, connect
 from app.db.partitions import Partitions
-from app.domain.accounts.authentication import Authentication
+from app.domain.accounts.sign_in.authentication import Authentication
 from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
@@ -28,7 +28,7 @@ from app.domain.messages import retention as messages
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.handoff import Handoff, Pace
 from app.domain.messages.inbound import Inbox
-from app.domain.messages.receipts import Receipts
+from app.domain.messages.receipts.journal import Receipts
 from app.domain.oauth.authority import Authority
 from app.domain.oauth.resources import Resources
 from app.domain.oauth.signing import KeyRing

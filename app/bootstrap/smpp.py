@@ -10,8 +10,8 @@ import structlog
 
 from app.domain.carriers.carrier import InboundMessage, Receipt
 from app.domain.carriers.connections import OpenConnection, OpenConnections
-from app.domain.messages import carrier_ids
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.receipts import carrier_ids
 from app.jobs.job import Job, Runner
 from app.jobs.poller import tick
 from app.providers.carriers.smpp.carrier import SmppCarrier

@@ -10,10 +10,11 @@ from app.domain.contacts import queries as contacts
 from app.domain.conversations import queries as conversations
 from app.domain.kernel.paging import Page
 from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
-from app.domain.messages import failures, models, queries, scheduling, synchronous
+from app.domain.messages import failures, models, queries, synchronous
 from app.domain.messages.models import Attestation, Direction, MessageStatus
 from app.domain.messages.queries import MessageFilter
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.messages.sending import scheduling
 from app.graphql.actors import Actor, actor_in
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info

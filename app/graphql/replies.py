@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import strawberry
 
 from app.domain.kernel.paging import Page
-from app.domain.messages import models, queries, replies, scheduling
+from app.domain.messages import models, queries, replies
 from app.domain.messages.models import MessageStatus
 from app.domain.messages.replies import Reply
+from app.domain.messages.sending import scheduling
 from app.graphql.conversations import ConversationId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded

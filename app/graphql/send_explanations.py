@@ -8,11 +8,11 @@ import strawberry
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts import queries as contacts
 from app.domain.kernel.errors import InsufficientScope, InvalidInput
-from app.domain.messages import explanation
-from app.domain.messages.explanation import Explanation, Verdict
-from app.domain.messages.gates import GateName
+from app.domain.messages.eligibility.gates import GateName
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
+from app.domain.messages.sending import explanation
+from app.domain.messages.sending.explanation import Explanation, Verdict
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from starlette.requests import cookie_parser
 
-from app.domain.accounts.authentication import Authentication, actor_of
 from app.domain.accounts.models import Role
+from app.domain.accounts.sign_in.authentication import Authentication, actor_of
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.http.identity import Identify, request_id

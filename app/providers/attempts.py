@@ -8,7 +8,7 @@ from hashlib import sha256
 import structlog
 
 from app.db.redis import AWAY, open_redis
-from app.domain.accounts.sign_in_attempts import Attempt, Verdict
+from app.domain.accounts.sign_in.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.networks import GROWTH, networks_of
 from app.providers.local_counters import Failures

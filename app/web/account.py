@@ -9,10 +9,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts import sessions
-from app.domain.accounts.authentication import SignInRefused, WrongPassword, actor_of
 from app.domain.accounts.models import Role, Session
-from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Entry
+from app.domain.accounts.sign_in.authentication import SignInRefused, WrongPassword, actor_of
+from app.domain.accounts.sign_in.passwords import MIN_LENGTH
 from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.domain.oauth import grants, queries

@@ -11,9 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.models import Account, Session, User
 from app.domain.accounts.sessions import LONGEST, Entry, Visitor
+from app.domain.accounts.sign_in.authentication import SignInRefused
 from app.domain.kernel.errors import DomainError, RateLimited, UnsupportedMediaType
 from app.http.anonymous import count_anonymous
 from app.http.body import FORM as FORM_TYPE

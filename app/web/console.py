@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts.authentication import actor_of
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import Scope
+from app.domain.accounts.sign_in.authentication import actor_of
 from app.domain.kernel.errors import DomainError, NotFound, RateLimited, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.execute import Executor

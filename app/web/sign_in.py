@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.links import LinkNotGood
-from app.domain.accounts.passwords import MIN_LENGTH
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in.authentication import Authentication, SignInRefused
+from app.domain.accounts.sign_in.passwords import MIN_LENGTH
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited
 from app.http.routing import CountedRoute
 from app.services import Services

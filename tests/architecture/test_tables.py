@@ -9,9 +9,15 @@ from app.bootstrap import METADATA
 from app.db.base import Base
 
 APP = Path(__file__).parents[2] / "app"
-OWNERS = {
-    table.name: each.class_.__module__.rpartition(".")[0] for each in Base.registry.mappers for table in each.tables
-}
+
+
+def owner(module: str) -> str:
+    """Return the package that owns the tables of a module: in the domain the area, whatever its parts."""
+    package = module.rpartition(".")[0]
+    return ".".join(package.split(".")[:3]) if package.startswith("app.domain.") else package
+
+
+OWNERS = {table.name: owner(each.class_.__module__) for each in Base.registry.mappers for table in each.tables}
 COLUMNS = {column.name for table in METADATA.tables.values() for column in table.c}
 TABLE = re.compile(
     rf"\b(?:{'|'.join(METADATA.tables.keys() - COLUMNS)})\b"
@@ -44,7 +50,7 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 def foreign(path: Path) -> list[str]:
     """Return the tables of other packages that the SQL of a module names."""
-    package = ".".join(("app", *path.relative_to(APP).parent.parts))
+    package = owner(".".join(("app", *path.relative_to(APP).parts)).removesuffix(".py"))
     named = [name for text in statements(ast.parse(path.read_text())) for name in TABLE.findall(text)]
     return [name for name in named if OWNERS[name] != package]
 

@@ -8,10 +8,10 @@ import httpx2
 import pytest
 from sqlalchemy import Engine, event
 
-from app.domain.accounts.authentication import actor_of
 from app.domain.accounts.models import Role
 from app.domain.accounts.queries import list_users
 from app.domain.accounts.scopes import ALL
+from app.domain.accounts.sign_in.authentication import actor_of
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.actors import ActorKind

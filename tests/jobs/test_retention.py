@@ -6,7 +6,7 @@ from app.bootstrap import retention_rules
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
 from app.domain.messages.erasure import REPEATED_FOR
-from app.domain.messages.receipts import UNMATCHED_FOR
+from app.domain.messages.receipts.journal import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.sweeps import purge

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts import passwords
+from app.domain.accounts.sign_in import passwords
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
 from app.main import create_app

@@ -6,10 +6,10 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from app.domain.accounts import passwords
-from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.sessions import Visitor
-from app.domain.accounts.sign_in_delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
+from app.domain.accounts.sign_in import passwords
+from app.domain.accounts.sign_in.authentication import Authentication, SignInRefused
+from app.domain.accounts.sign_in.delays import MAX_HELD, MAX_HELD_OF_NETWORK, Delays, TooManyHeld
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
 from app.services import Services

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import passwords
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import User
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in import passwords
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, PASSWORD_LINKS, SESSIONS, USERS, WAITING_MAILS

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.domain.accounts.sign_in_attempts import Attempt, Verdict
+from app.domain.accounts.sign_in.attempts import Attempt, Verdict
 from app.domain.kernel.clock import Clock
 from app.providers.attempts import RedisAttempts, _name
 from app.settings import Settings

@@ -11,8 +11,8 @@ import orjson
 
 from app.bootstrap.smpp import Binds
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.carriers import add_connection

@@ -6,9 +6,10 @@ from typing import Any, TypedDict
 import phonenumbers
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.accounts import audit, passwords, queries
+from app.domain.accounts import audit, queries
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account, User
+from app.domain.accounts.sign_in import passwords
 from app.domain.accounts.users import plain_email, plain_line
 from app.domain.kernel import time_zones
 from app.domain.kernel.errors import Conflict, InvalidInput

@@ -20,10 +20,10 @@ from app.domain.campaigns.senders import Sender, Senders
 from app.domain.conversations import sql as conversations
 from app.domain.kernel import sms_parts
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Verdict
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.messages.sending.acceptance import Verdict
 
 BATCH = 200
 """The number of texts of a batch: the account's balance is locked for as long as one takes."""

@@ -25,8 +25,8 @@ from app.domain.kernel import phone as phones
 from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.turns import in_turns
-from app.domain.messages import facts, gates
-from app.domain.messages.facts import HandoffFacts
+from app.domain.messages.eligibility import facts, gates
+from app.domain.messages.eligibility.facts import HandoffFacts
 from app.domain.messages.models import Purpose
 from app.domain.segments.compiling import compile_numbered
 from app.domain.templates import sql as templates

@@ -18,8 +18,8 @@ from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import cancellation
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.sending import cancellation
 
 HOLDS = 7_236_454
 """Seed of the keys of this area's advisory locks, one for each campaign."""

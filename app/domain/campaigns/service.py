@@ -23,8 +23,8 @@ from app.domain.campaigns.models import (
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import cancellation
 from app.domain.messages.errors import ConsentNotAttested
+from app.domain.messages.sending import cancellation
 from app.domain.numbers import queries as numbers
 from app.domain.segments import queries as segments
 

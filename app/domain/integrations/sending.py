@@ -26,8 +26,8 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
-from app.domain.messages import gates
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.eligibility import gates
 from app.domain.messages.models import Attestation
 from app.domain.messages.requests import Check, Condition, Send
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours

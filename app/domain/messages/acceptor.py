@@ -23,10 +23,11 @@ from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor, Notify
-from app.domain.messages import explanation, facts
-from app.domain.messages.acceptance import Batch, KeyTaken, Verdict
-from app.domain.messages.explanation import Explanation
+from app.domain.messages.eligibility import facts
 from app.domain.messages.requests import Acceptance, Phone, Send, SendRequest
+from app.domain.messages.sending import explanation
+from app.domain.messages.sending.acceptance import Batch, KeyTaken, Verdict
+from app.domain.messages.sending.explanation import Explanation
 
 MAX_BATCH = 64
 UNSTORABLE_VALUE = (

@@ -21,10 +21,12 @@ from app.domain.carriers.health import Health
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import carrier_ids, division, gates, outgoing, pacing
+from app.domain.messages import division, outgoing, pacing
+from app.domain.messages.eligibility import gates
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
+from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.recording import Blocked, Deferred, Gone, Recorder, Result, Unconfirmed
 from app.domain.messages.window import Window
 

@@ -14,10 +14,10 @@ from app.domain.accounts import sql as accounts
 from app.domain.carriers import sql as carriers
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import facts
 from app.domain.messages.division import DIVIDE
-from app.domain.messages.facts import QueuedFacts
-from app.domain.messages.limited import Limits, limits_of, recipient_of
+from app.domain.messages.eligibility import facts
+from app.domain.messages.eligibility.facts import QueuedFacts
+from app.domain.messages.eligibility.limited import Limits, limits_of, recipient_of
 from app.domain.messages.models import Message, MessageStatus, Outgoing, Purpose
 from app.domain.numbers import sql as numbers
 from app.domain.quiet_hours.limits import decide

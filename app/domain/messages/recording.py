@@ -17,11 +17,13 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import carrier_ids, limited, outcome, outgoing, pacing
+from app.domain.messages import outcome, outgoing, pacing
+from app.domain.messages.eligibility import limited
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText
 from app.domain.messages.pacing import carrier_bucket, number_bucket
+from app.domain.messages.receipts import carrier_ids
 from app.domain.quiet_hours import service
 from app.domain.quiet_hours import sql as quiet_hours
 from app.domain.quiet_hours.limits import Deferral

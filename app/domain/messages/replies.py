@@ -12,11 +12,12 @@ from app.domain.conversations import sql as conversation_sql
 from app.domain.conversations.models import Conversation
 from app.domain.kernel import idempotency
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import queries, scheduling
+from app.domain.messages import queries
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import ConversationHasChanged
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, Send
+from app.domain.messages.sending import scheduling
 from app.domain.numbers import queries as numbers
 
 WINDOW = timedelta(hours=24)

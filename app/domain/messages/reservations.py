@@ -9,11 +9,9 @@ from typing import NamedTuple
 from app.db import rows
 from app.db.engine import Connection
 from app.domain.messages import pacing
+from app.domain.messages.eligibility.gates import LONGEST_WAIT
 from app.domain.messages.pacing import number_bucket
 from app.domain.numbers import sql as numbers
-
-LONGEST_WAIT = 5.0
-"""Seconds that a caller waits for its turn; a text that would wait longer is refused."""
 
 MOST_AHEAD = 1000
 """The number of texts of a lane that are counted before one; more where a pace lets more leave in `LONGEST_WAIT`."""

@@ -6,7 +6,7 @@ from app.db.partitions import History
 from app.domain.kernel.retention import HistoryRule, Rule
 from app.domain.messages.account_tables import DELETE_CARRIER_IDS, DELETE_RECEIPTS, DELETE_UNMATCHED
 from app.domain.messages.erasure import REPEATED_FOR
-from app.domain.messages.receipts import UNMATCHED_FOR
+from app.domain.messages.receipts.journal import UNMATCHED_FOR
 
 UNUSABLE_FOR = timedelta(days=30)
 """The time that an unmatched callback is stored."""

@@ -48,7 +48,7 @@ class Taken:
 async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Send) -> Taken:
     """Send a message and return when the carrier has accepted it, within the timeout of a hand-off.
 
-    A message whose sending number is paced first waits for its turn, for `reservations.LONGEST_WAIT` at most; one that
+    A message whose sending number is paced first waits for its turn, for `gates.LONGEST_WAIT` at most; one that
     would wait longer is refused with `NumberBusy`.
 
     The message is accepted with a claim, so that no worker hands it over as well. If this process crashes, the claim

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from app.domain.contacts.custom_fields import Value
-from app.domain.messages.limited import Limits, recipient_of
+from app.domain.messages.eligibility.limited import Limits, recipient_of
 from app.domain.quiet_hours.limits import Recipient
 
 

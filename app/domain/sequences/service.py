@@ -19,8 +19,8 @@ from app.domain.contacts.models import Contact
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.placeholders import Vocabulary
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import gates
-from app.domain.messages.facts import HandoffFacts
+from app.domain.messages.eligibility import gates
+from app.domain.messages.eligibility.facts import HandoffFacts
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.quiet_hours import queries as quiet_hours
 from app.domain.quiet_hours.limits import Recipient

@@ -23,10 +23,10 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify
-from app.domain.messages import gates
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.limited import limits_of
+from app.domain.messages.eligibility import gates
+from app.domain.messages.eligibility.limited import limits_of
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition, Send
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours

@@ -9,9 +9,9 @@ from sqlalchemy.util import greenlet_spawn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from app.domain.accounts.authentication import SignInRefused, actor_of
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
+from app.domain.accounts.sign_in.authentication import SignInRefused, actor_of
 from app.domain.grants.models import Client, ClientKind
 from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork

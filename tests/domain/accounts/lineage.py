@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from app.domain.accounts import api_keys, authentication, invitations, keys, queries, service, users
+from app.domain.accounts import api_keys, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyCannotCreateKeys, NewKey
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
 from app.domain.accounts.scopes import ALL
+from app.domain.accounts.sign_in import authentication
 from app.domain.grants.models import Client
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit

@@ -14,8 +14,8 @@ from app.domain.accounts.sessions import Visitor
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
 from app.jobs.sweeps import sweep

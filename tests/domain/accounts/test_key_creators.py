@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, authentication, keys, queries, service, users
+from app.domain.accounts import api_keys, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyCannotCreateKeys, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import ApiKey, Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
+from app.domain.accounts.sign_in import authentication
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.oauth import clients, grants

@@ -9,7 +9,7 @@ import pytest
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from app.domain.accounts import passwords
+from app.domain.accounts.sign_in import passwords
 from app.domain.kernel.errors import InvalidInput, RateLimited
 
 PASSWORD = "seven green bicycles"

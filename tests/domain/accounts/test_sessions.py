@@ -9,8 +9,8 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 from app.domain.accounts import queries, sessions
-from app.domain.accounts.authentication import Authentication, SignInRefused
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in.authentication import Authentication, SignInRefused
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.errors import NotFound
 from app.domain.onboarding.service import Opened

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import administration, links, passwords, queries, service
+from app.domain.accounts import administration, links, queries, service
+from app.domain.accounts.sign_in import passwords
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened

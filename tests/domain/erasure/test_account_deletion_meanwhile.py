@@ -12,9 +12,9 @@ import pytest
 from app.bootstrap import open_mail_sender
 from app.db.engine import Pool
 from app.domain.accounts import deletion
-from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.errors import AccountDeleted
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in.authentication import SignInRefused
 from app.domain.carriers.carrier import Answer, InboundMessage, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.retention import RULES

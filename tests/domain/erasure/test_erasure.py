@@ -18,8 +18,8 @@ from app.domain.erasure.service import Erased
 from app.domain.events import sql
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier

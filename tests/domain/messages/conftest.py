@@ -10,9 +10,9 @@ import pytest
 from app.db.engine import Pool
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services

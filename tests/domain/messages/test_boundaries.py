@@ -16,10 +16,11 @@ from app.domain.erasure.export import read_records
 from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import application, queries
-from app.domain.messages.acceptance import Acceptance
+from app.domain.messages import queries
 from app.domain.messages.queries import MessageFilter
+from app.domain.messages.receipts import application
 from app.domain.messages.recording import RECORD_SENT
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.http.errors import translate
 from app.services import Services

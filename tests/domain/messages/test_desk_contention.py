@@ -14,8 +14,8 @@ from app.domain.kernel import idempotency
 from app.domain.kernel.errors import Unavailable
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages import acceptance
 from app.domain.messages.requests import Send
+from app.domain.messages.sending import acceptance
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries

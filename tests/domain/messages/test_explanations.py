@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from app.db.engine import Pool
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.eligibility.gates import GATES, HANDOFF_GATES, GateName
 from app.domain.messages.errors import NumberReleased
-from app.domain.messages.explanation import Explanation, Verdict
-from app.domain.messages.gates import GATES, HANDOFF_GATES, GateName
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.explanation import Explanation, Verdict
 from app.services import Services
 from tests.domain.messages.handing import hand_over
 from tests.domain.messages.sends import TO, hello

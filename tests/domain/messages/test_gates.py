@@ -11,11 +11,11 @@ import pytest
 from app.db.engine import Pool
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
-from app.domain.messages import gates
+from app.domain.messages.eligibility import gates
+from app.domain.messages.eligibility.facts import QueuedFacts, SendFacts
+from app.domain.messages.eligibility.gates import GATES, HANDOFF_GATES, find_refusal
 from app.domain.messages.errors import ConsentNotAttested
-from app.domain.messages.facts import QueuedFacts, SendFacts
 from app.domain.messages.failures import OwnCode
-from app.domain.messages.gates import GATES, HANDOFF_GATES, find_refusal
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send

@@ -18,8 +18,8 @@ from app.domain.carriers.carrier import (
     ReceiptStatus,
     Rejected,
 )
-from app.domain.messages.application import Application, Report
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.receipts.application import Application, Report
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries

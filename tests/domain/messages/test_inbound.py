@@ -15,9 +15,9 @@ from app.domain.contacts import service as people
 from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import SetClock

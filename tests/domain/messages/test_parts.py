@@ -8,8 +8,8 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Accepted, FailureCode, Receipt, ReceiptStatus
-from app.domain.messages import carrier_ids
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.receipts import carrier_ids
 from app.services import Services
 from tests.domain.messages.handing import TO, Absorbed, hand_over, through
 from tests.factories.billing import audit, entries

@@ -12,12 +12,12 @@ from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.explanation import Explanation, Verdict
-from app.domain.messages.gates import GateName
+from app.domain.messages.eligibility.gates import GateName
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
+from app.domain.messages.sending.acceptance import Acceptance
+from app.domain.messages.sending.explanation import Explanation, Verdict
 from app.domain.onboarding.service import Opened
 from app.domain.quiet_hours import service as quiet_hours
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours

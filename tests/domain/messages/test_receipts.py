@@ -14,7 +14,7 @@ from app.domain.carriers.carrier import Accepted, Answer, FailureCode, OutboundM
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.receipts import Receipts
+from app.domain.messages.receipts.journal import Receipts
 from app.domain.messages.retention import RULES
 from app.jobs.sweeps import purge
 from app.providers.carriers.sandbox.carrier import SandboxCarrier

@@ -14,10 +14,10 @@ from app.db.engine import Pool
 from app.domain.carriers.carrier import FailureCode, Receipt, ReceiptStatus
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages import application
-from app.domain.messages.application import Application, ReceiptResult, Report
 from app.domain.messages.handoff import Handoff
-from app.domain.messages.receipts import Receipts
+from app.domain.messages.receipts import application
+from app.domain.messages.receipts.application import Application, ReceiptResult, Report
+from app.domain.messages.receipts.journal import Receipts
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services

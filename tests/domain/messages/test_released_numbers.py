@@ -12,8 +12,9 @@ from app.db.engine import Pool
 from app.domain.carriers import queries
 from app.domain.carriers.carrier import Accepted, FailureCode, Rejected
 from app.domain.carriers.errors import ConnectionInUse
-from app.domain.messages import cancellation, connections
+from app.domain.messages import connections
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.sending import cancellation
 from app.domain.numbers import senders
 from app.domain.numbers.senders import NewNumber
 from app.domain.onboarding.service import Opened

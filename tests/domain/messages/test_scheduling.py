@@ -10,10 +10,10 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.errors import Conflict, DomainError, InvalidInput
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages import scheduling
 from app.domain.messages.errors import ConversationHasChanged
 from app.domain.messages.replies import Reply, reply
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.messages.sending import scheduling
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor

@@ -7,8 +7,8 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.handing import hand_over

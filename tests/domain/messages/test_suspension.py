@@ -9,10 +9,10 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts import administration
-from app.domain.accounts.authentication import SignInRefused
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.models import Account
 from app.domain.accounts.sessions import Visitor
+from app.domain.accounts.sign_in.authentication import SignInRefused
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.handoff import Handoff

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import keys, passwords, queries
+from app.domain.accounts import keys, queries
 from app.domain.accounts.scopes import AUTOMATION, GENERAL
+from app.domain.accounts.sign_in import passwords
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork

@@ -12,9 +12,9 @@ from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import CustomFieldType
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.sequences import service
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.service import NewStep

@@ -8,9 +8,9 @@ from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Unavailable
-from app.domain.messages.acceptance import Acceptance
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
+from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.sequences import service
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.service import NewStep

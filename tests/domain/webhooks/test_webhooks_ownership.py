@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, authentication
+from app.domain.accounts import api_keys
 from app.domain.accounts import service as accounts
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import Role
 from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
+from app.domain.accounts.sign_in import authentication
 from app.domain.grants.models import Client
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from app.domain.messages.eligibility.facts import RequestRow
 from app.domain.messages.events import MessageAccepted
-from app.domain.messages.facts import RequestRow
 from app.domain.messages.requests import Acceptance, SendRequest
 
 

@@ -11,9 +11,9 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome, queries
-from app.domain.messages.accepted import AcceptedSend
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Direction, Message, MessageStatus, Outgoing, ScheduledText
+from app.domain.messages.sending.accepted import AcceptedSend
 
 LONGEST = timedelta(days=35)
 """The longest time for which a text waits, which is that of carriers which send later themselves."""

@@ -7,10 +7,10 @@ from sqlalchemy import DateTime, func, literal_column, select, update
 
 from app.db.engine import Connection
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import application
-from app.domain.messages.application import Application
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Outgoing
+from app.domain.messages.receipts import application
+from app.domain.messages.receipts.application import Application
 from app.domain.messages.reports import ReportedMessage
 
 HELD = literal_column("'infinity'::timestamptz", DateTime(timezone=True))

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from sqlalchemy import func, select, update
 
 from app.db.engine import Sessions
-from app.domain.accounts import audit, invitations, known_browsers, links, passwords, sessions
+from app.domain.accounts import audit, invitations, links, sessions
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.links import LinkNotGood
 from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.sessions import Entry, Visitor
-from app.domain.accounts.sign_in_attempts import Attempt, Attempts
-from app.domain.accounts.sign_in_delays import Delays, TooManyHeld
+from app.domain.accounts.sign_in import known_browsers, passwords
+from app.domain.accounts.sign_in.attempts import Attempt, Attempts
+from app.domain.accounts.sign_in.delays import Delays, TooManyHeld
 from app.domain.accounts.tokens import Tokens
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, InvalidInput, RateLimited

@@ -21,12 +21,14 @@ from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import MAX_LENGTH
+from app.domain.messages.eligibility.facts import HandoffFacts, QueuedFacts, SendFacts
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender, NumberBusy, NumberReleased
-from app.domain.messages.facts import HandoffFacts, QueuedFacts, SendFacts
 from app.domain.messages.models import Purpose
-from app.domain.messages.reservations import LONGEST_WAIT
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
 from app.domain.quiet_hours.limits import Deferral, Timing
+
+LONGEST_WAIT = 5.0
+"""Seconds that a caller waits for its turn; a text that would wait longer is refused."""
 
 F = TypeVar("F", bound=HandoffFacts, contravariant=True)
 

@@ -15,7 +15,7 @@ from app.domain.billing import sql as billing
 from app.domain.carriers.carrier import Receipt, ReceiptStatus
 from app.domain.contacts import sql as contacts
 from app.domain.events import sql as events
-from app.domain.messages import carrier_ids
+from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.reports import ReportedMessage
 
 LOCK_TIMEOUT = "5s"

@@ -18,8 +18,9 @@ from app.domain.kernel.account_queues import AccountQueues
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
-from app.domain.messages import carrier_ids, outcome
-from app.domain.messages.application import FIND, Application, Locked, ReceiptResult, Report
+from app.domain.messages import outcome
+from app.domain.messages.receipts import carrier_ids
+from app.domain.messages.receipts.application import FIND, Application, Locked, ReceiptResult, Report
 
 UNMATCHED_FOR = timedelta(hours=24)
 """The time that a receipt is stored without a matching message."""

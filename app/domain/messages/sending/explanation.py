@@ -10,10 +10,10 @@ from app.db.rows import find
 from app.domain.accounts import sql as accounts
 from app.domain.carriers.connections import OpenConnections
 from app.domain.kernel.errors import DomainError
-from app.domain.messages import facts, gates
-from app.domain.messages.facts import RequestRow, Sender, SendFacts
-from app.domain.messages.gates import Gate
-from app.domain.messages.limited import LimitedBatch, is_limited
+from app.domain.messages.eligibility import facts, gates
+from app.domain.messages.eligibility.facts import RequestRow, Sender, SendFacts
+from app.domain.messages.eligibility.gates import Gate
+from app.domain.messages.eligibility.limited import LimitedBatch, is_limited
 from app.domain.messages.requests import SendRequest
 
 FIND_FACTS = f"""

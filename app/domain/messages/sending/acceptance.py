@@ -23,14 +23,16 @@ from app.domain.kernel import idempotency
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.events import Event, timestamp
-from app.domain.messages import facts, gates, outgoing, scheduling
-from app.domain.messages.accepted import AcceptedSend
+from app.domain.messages import outgoing
+from app.domain.messages.eligibility import facts, gates
+from app.domain.messages.eligibility.facts import AddedContact, OpenedConversation, RequestRow, Sender, SendFacts
+from app.domain.messages.eligibility.gates import Gate
+from app.domain.messages.eligibility.limited import LimitedBatch, is_limited
 from app.domain.messages.events import SendBlocked
-from app.domain.messages.facts import AddedContact, OpenedConversation, RequestRow, Sender, SendFacts
-from app.domain.messages.gates import Gate
-from app.domain.messages.limited import LimitedBatch, is_limited
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
 from app.domain.messages.reservations import Reservations, Wanted
+from app.domain.messages.sending import scheduling
+from app.domain.messages.sending.accepted import AcceptedSend
 
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
 """Lock timeouts, set in the first statement so that they cost no round trip."""

@@ -1,0 +1,1 @@
+"""Sign-in with a password, and its protection against guessing."""

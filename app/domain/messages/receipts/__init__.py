@@ -1,0 +1,1 @@
+"""Receipts of carriers: journaled, matched with their messages and applied."""

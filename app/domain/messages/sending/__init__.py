@@ -1,0 +1,1 @@
+"""Accept texts for sending, and reschedule or cancel those that wait."""
