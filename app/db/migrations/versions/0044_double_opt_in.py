@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0042"
-down_revision = "0041"
+revision = "0044"
+down_revision = "0043"
 branch_labels = None
 depends_on = None
 

@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import limit_locks
 
-revision = "0041"
-down_revision = "0040"
+revision = "0045"
+down_revision = "0044"
 branch_labels = None
 depends_on = None
 

@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import limit_locks
 
-revision = "0043"
-down_revision = "0042"
+revision = "0046"
+down_revision = "0045"
 branch_labels = None
 depends_on = None
 

@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0044"
-down_revision = "0043"
+revision = "0047"
+down_revision = "0046"
 branch_labels = None
 depends_on = None
 

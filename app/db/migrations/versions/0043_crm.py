@@ -6,8 +6,8 @@ from sqlalchemy.dialects import postgresql
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0041"
-down_revision = "0040"
+revision = "0043"
+down_revision = "0042"
 branch_labels = None
 depends_on = None
 
